@@ -1,1 +1,1 @@
-"""From a job to what can be simulated, and what acts on it."""
+"""Preparation of a job for simulation: meshes, models, loads and contact of its bodies."""

@@ -1,4 +1,4 @@
-"""What is told of a body once its tetrahedra are there: its figures, and what a user should know of it."""
+"""Report of a body's tetrahedra: figures and warnings for the user."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def mesh_report(
     cached: CachedSubspace | None = None,
     match: Match | None = None,
 ) -> Mesh:
-    """The event that tells of the tetrahedra of a job; ``cached`` is the subspace, where the solver steps one, and
-    ``match`` tells how it was matched.
+    """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace if the solver steps one;
+    ``match`` reports the matching of vibrations.
     """
     figures = quality(mesh)
     thickness = thickness_of(job)
@@ -100,7 +100,7 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
 
 
 def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
-    """What is to say of too few cubature points, and the number that would do."""
+    """Return the warning about too few cubature points, and the number that suffices."""
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
     points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice

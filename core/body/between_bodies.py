@@ -1,8 +1,8 @@
-"""What is between each two of bodies that meet and what they run into: whether they meet, how they rub, how far apart
-they keep, and from where they push.
+"""Contact parameters of each pair of bodies and colliders: whether they collide, their friction, gap and activation
+distance.
 
-Two bodies rub with the geometric mean of their coefficients, and keep the sum of their thicknesses apart; a collider's
-own friction is that of whatever runs into it. What a body tells of a pair (``job/pair.py``) goes before that.
+Two bodies have the geometric mean of their friction coefficients and the sum of their thicknesses as the gap. A
+collider's friction applies to every body. Settings of a pair (``job/pair.py``) take precedence.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from ..job.surroundings import Collider, Ground
 from .meeting_surfaces import ColliderSet, is_same
 
 HALVINGS = 10
-"""Of the distance from which surfaces push, for two that begin near each other: what is nearer still touches."""
+"""Most halvings of the activation distance for two surfaces that begin close to each other. Closer ones touch."""
 FEW = 4.0
-"""Halvings by which steps take as long as without."""
+"""Number of halvings that does not slow steps down."""
 ROOM = 0.1
-"""Of that distance, what two begin farther apart than the gap they are to keep, or they keep a smaller one."""
+"""Least excess of the initial distance over the requested gap, as a part of the activation distance; below it the gap
+is reduced.
+"""
 
 
 class PairRequests(NamedTuple):
-    """Which meet, (b,b) bool, with what friction (b,b), and what gap is wanted between them, (b,b) m."""
+    """Requests for each pair: ``can_collide`` (b,b) bool, ``friction`` (b,b), ``gap`` (b,b) m."""
 
     can_collide: np.ndarray
     friction: np.ndarray
@@ -37,7 +39,7 @@ class PairRequests(NamedTuple):
 
 
 def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
-    """As the bodies, the colliders and what bodies tell of pairs have it."""
+    """Return the requests of the bodies, the colliders and the settings of pairs."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
@@ -65,19 +67,21 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 
 
 def _thickness(found: Ground | Collider) -> float:
-    """What of it is kept as a gap, m: a ground is moved up by its own instead, which takes no barrier of its own."""
+    """Return the gap of a collider, m. A ground has none: it is raised by its thickness instead, which needs no barrier
+    of its own.
+    """
     return 0.0 if isinstance(found, Ground) else found.thickness
 
 
 def pair_parameters(
     want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
 ) -> ContactPairParameters:
-    """What is kept by surfaces that begin ``apart`` (b,b) m and are not nearer than :func:`touching` says; ``distance``
-    m from which they push where they begin farther apart; ``softest`` (b,) Pa of bodies, inf of colliders.
+    """Return the parameters of pairs that begin ``apart`` (b,b) m and not closer than :func:`contact_distance`.
 
-    What begins nearer pushes from there, so that it begins at rest, and keeps a smaller gap where that leaves no room.
-    Both are halved as often as needed: few values, of which each takes a barrier of its own. Where the distance of some
-    is halved but a ``FEW`` times, that of all is.
+    ``distance`` m is the activation distance of pairs that begin farther apart; ``softest`` (b,) Pa are the moduli of
+    bodies, inf for colliders. Closer pairs get an activation distance at which they begin at rest, and a smaller gap if
+    theirs does not fit. Both are halved a whole number of times: each value takes a barrier of its own. If some
+    distance is halved at most FEW times, all are halved as often.
     """
     gap, room = want.gap.copy(), apart - want.gap
     tight = want.can_collide & (room < ROOM * distance)
@@ -92,13 +96,13 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """From how near on, m, two touch and cannot begin so."""
+    """Return the distance, m, below which two surfaces touch and cannot begin."""
     return distance * 0.5 ** (HALVINGS - 1)
 
 
 def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
-    """How far apart each two that meet are with the surfaces at (s,3) m, (b,b) m; inf where that is more than what
-    matters.
+    """Return the initial distances (b,b) m of pairs that can collide, with the surfaces at ``first`` (s,3) m; inf
+    beyond the gap plus the activation distance.
     """
     count = len(want.can_collide)
     apart = np.full((count, count), np.inf)

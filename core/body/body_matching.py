@@ -1,4 +1,4 @@
-"""What makes a job's body swing as it would in all its vertices, or in more of them (:mod:`eigenfit`)."""
+"""Matching of a body's vibrations to those of all its vertices, or of a finer mesh (:mod:`eigenfit`)."""
 
 from __future__ import annotations
 
@@ -39,24 +39,25 @@ from .cached_swing import cached_swing
 from .tried_swing import Trial, best_match, choices, is_improvement
 
 STIFFEST = 1e8
-"""Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
-lowest frequency of a bar of two materials loses 5 % to round-off.
+"""Largest Young's modulus, over the softest one, that vibrations distinguish from stiffer ones. Stiffer parts are rigid
+anyway, and with 1e10 the lowest frequency of a bar of two materials loses 5 % to round-off.
 """
 
 
 FIRM_PINS = 40.0
-"""Stiffness of the springs of pins while vibrations are found, of theirs under no load. They firm up by up to 4000, and
-V corrects the body alone, in series with them: with soft ones in its modes and steps it was off by up to 40 % of the
-amplitude where weight firms them; from 20 to 200 it is 4 to 14 % under any load (plain 42 to 76).
+"""Stiffness of the pin springs while vibrations are computed, over their stiffness without load. They stiffen up to
+4000 times, and V corrects the body alone, in series with them. With soft springs in its modes and steps, V was off by
+up to 40 % of the amplitude under weight; from 20 to 200 it is off by 4 to 14 % under any load (plain 42 to 76).
 """
 
 SWING = 0.1
-"""Of the size: how far the finer body swings by its slowest vibration with pins as firm as they are at its end."""
+"""Amplitude of the finer body's slowest vibration, as a part of the size, at whose end the pins' stiffness is taken."""
 
 GIVING = 4.5
-"""Part of the energy of that vibration in the springs of soft pins, which grows with the cells, times the size over a
-cell's side, from which they hold too little. Bars held by a whole end, at 1.3, are off by 2 % of their swing; by three
-quarters of it, at 3.3, by 6 (plain 5 to 19); by half of it, at 6 and 10, by 28 to 62 (plain 27 to 40).
+"""Limit for soft pins, from which they hold too little: the part of that vibration's energy in their springs, which
+grows with the cells, times the size over a cell's side. Errors as parts of the amplitude, for bars held by a part of
+one end: the whole end, at 1.3, 2 %; three quarters, at 3.3, 6 % (plain 5 to 19); half, at 6 and 10, 28 to 62 % (plain
+27 to 40).
 """
 
 
@@ -64,7 +65,7 @@ SWINGS = 2
 """Length of a trial against a finer mesh, in periods of its slowest vibration: small frequency errors show late."""
 
 TRYING = 0.4
-"""Part of what is told as done once vibrations are found, where a swing is tried then."""
+"""Progress that is reported once vibrations are computed, if a trial simulation follows."""
 
 
 def body_matching(
@@ -77,9 +78,11 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """What makes the body swing as a finer one does, or as its vibrations are controlled: None where nothing does; with
-    what is told of it. By the modes of the pins that hold in all frames: these serve from the start, and others would
-    be no better than none once pins let go. ``pins`` are of the unknowns, ``points`` the surface's.
+    """Return the method that makes the body vibrate as a finer one does, or as its controlled vibrations do, with the
+    report; None if the body is not matched.
+
+    The modes are those of pins that hold in all frames: these apply from the start, and other modes would be no better
+    than none once pins let go. ``pins`` are of the unknowns; ``points`` are the surface vertices.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
@@ -87,7 +90,7 @@ def body_matching(
         return None, Match()
     before = store.match() if store is not None else ""
     if before.startswith(REFUSED):
-        return None, Match(before)  # whatever memory is free when a bake is resumed, it goes on as it began
+        return None, Match(before)  # a resumed bake continues as it began, with any free memory
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
     model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
@@ -139,7 +142,7 @@ def _matched(
     trial: Trial | None,
 ) -> tuple[MatchMethod | None, Match]:
     """Match vibrations by one of the methods, control them by factors (frames,k), or both. Return the best match of a
-    ``trial``, or None where it does not reduce the error, with the report.
+    ``trial``, or None if it does not reduce the error, with the report.
     """
     chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
@@ -185,7 +188,7 @@ def _trial(
     on_progress: OnProgress,
 ) -> Trial | None:
     """Set up the trial of a matched space with its pins at rest: against all vertices of the same mesh, or against the
-    finer body with its pins as in a bake. None where the reference is too large or diverges.
+    finer body with its pins as in a bake. None if the reference is too large or diverges.
     """
     rest = job.body.surface.positions[always.pinned]
 
@@ -216,13 +219,13 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the interpolation (k,r) from the unknowns of a model's space to points (k,3) of its rest shape."""
+    """Return the interpolation (k,r) from the unknowns of a model's space to points (k,3) m of its rest shape."""
     by_vertices = embed(places, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """What is told of pins that let go."""
+    """Return the sentence about pins that let go, or an empty string."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
@@ -231,8 +234,8 @@ def _of_pins(pinned: PinnedSurface) -> str:
 
 
 def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
-    """The job's body on the lattice that is made for its vibrations alone, with its pins; MatchError where it is too
-    large, for the free memory only where that ``is_checked``.
+    """Return the job's body on the lattice that is made for its vibrations alone, with its pins. MatchError if it is
+    too large; the free memory counts only if ``is_checked``.
     """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
@@ -240,7 +243,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
         if is_checked:
             check_before_tetrahedra(job.with_body(resolution=finer, solver=SolverSettings()))
         mesh = tetrahedralize(body.surface, finer, body.fineness)
-    except (MeshError, NotEnoughMemoryError) as error:  # which know nothing of this lattice's own setting
+    except (MeshError, NotEnoughMemoryError) as error:  # these errors do not name this lattice's own setting
         remedy = error.remedy.replace("Cells Across", "Match Cells")
         raise MatchError(f"the finer lattice's {error.message}", remedy) from error
     embedding = embed(body.surface.positions, mesh)
@@ -251,7 +254,9 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
 def _at_rest(
     model: Model, pinned: PinnedSurface, softest: float, firmness: float
 ) -> tuple[Model, PinnedSurface, np.ndarray]:
-    """A model as its vibrations are found: with the pins that hold in all frames, so firm, and their moduli (m,)."""
+    """Return a model for its vibrations: with the pins that hold in all frames, ``firmness`` times as stiff, and their
+    moduli (m,) Pa. ``softest`` Pa is the least Young's modulus of the body.
+    """
     softer, always = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     firm = firmness * softer * model.elastic.youngs_modulus
     held, anchors = always.schedule().held_corners(0), always.holding(0, firm)
@@ -259,10 +264,10 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """A finer body with its pins as firm as they are at the end of a swing: a spring that gives way by g of its reach
-    under a force, were it as soft as at rest, gives way by ``g / (1 + g)`` (:mod:`stiffening_springs`).
+    """Return a finer body with its pins as stiff as at the end of a swing. A spring that yields by g of its reach under
+    a force, if it stayed as soft as at rest, yields by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,) Pa.
 
-    MatchError where they hold too little of it.
+    MatchError if the pins hold too little of the body.
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
@@ -277,5 +282,5 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:
-    """What moduli are scaled by so that all can be told from one another."""
+    """Return the factors (m,) of the moduli E (m,) Pa that limit them to STIFFEST times the ``softest``."""
     return np.minimum(1.0, STIFFEST * softest / E)

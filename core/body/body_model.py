@@ -1,4 +1,4 @@
-"""The model of a job's body on any tetrahedra of it: its materials, and what holds it."""
+"""The model of a job's body on any of its tetrahedral meshes: materials and pins."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..model.model import Model, build_model
 from ..model.nodes import Nodes, balls
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Samples of pins in a subspace: as many for a mode as it has unknowns, and no fewer than these."""
+"""Samples of pins in a subspace: the number per mode, as many as its unknowns, and their least number."""
 
 
 def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
-    """Material parameters of the tetrahedra."""
+    """Return the material parameters of the tetrahedra."""
     body = job.body
     return material_fields(
         mesh,
@@ -36,15 +36,15 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """The job's pins; a body in a subspace moves so smoothly that few samples serve."""
+    """Return the job's pins. A body in a subspace moves so smoothly that a few samples suffice."""
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """The job's dynamic nodes, each at the vertex that is most of what its surface vertex follows, but at no ``pinned``
-    one; None for a solver that takes none.
+    """Return the job's dynamic nodes: each at the tet vertex with the largest weight for its surface vertex, but not at
+    a ``pinned`` one. None for a solver without dynamic nodes.
     """
     if not job.body.solver.kind.takes_nodes:
         return None
@@ -57,14 +57,14 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Young's moduli that the tets resist with, (m,), Pa: less where soft ones hang on stiff ones, but of a body's own
-    tets, as finite elements are elsewhere, what its materials say.
+    """Return the Young's moduli of the tets, (m,) Pa. They are reduced where soft tets hang on stiff ones. A body's own
+    tets keep the moduli of their materials, as in other finite element codes.
     """
     return fields.youngs_modulus if job.body.tets is not None else softened_where_hanging(mesh, fields.youngs_modulus)
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
-    """The body, pinned as on the way to a frame, counted from the job's first."""
+    """Return the model of the body, pinned as in the interval that ends at ``frame``, counted from the job's first."""
     stiffness = stiffness_of(job, mesh, fields)
     model = build_model(
         mesh,

@@ -1,4 +1,4 @@
-"""The skin of a draft lattice as a frame store keeps it, with what is told of it: each takes as long as a frame."""
+"""The collision skin of a draft lattice and its warnings, cached in a frame store: each takes as long as a frame."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..store.cached_mesh import mesh_key
 from ..store.frame_store import FrameStore
 
 SKIN_FORMAT = 2
-"""Part of the key: raise it when the same tetrahedra have another skin than before, or others are told of."""
+"""Part of the key. Raise it when the same tetrahedra give another skin, or other warnings, than before."""
 
 _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
 
 
 class Skin(NamedTuple):
-    """Its vertices at ``rest`` (s,3) m, ``faces`` (f,3), and how the lattice carries them."""
+    """Collision skin: ``rest_positions`` (s,3) m, ``faces`` (f,3), and the embedding of its vertices in the lattice."""
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -31,9 +31,7 @@ class Skin(NamedTuple):
 
 
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
-    """That of a job's body: from the store where it is kept already, else made and kept there. MeshError where cells
-    are too coarse for one.
-    """
+    """Return the skin of a job's body, read from the store, or made and stored. MeshError if cells are too coarse."""
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
         return kept
@@ -45,7 +43,7 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
 
 
 def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
-    """:func:`skin_warnings` of a job's body, kept with its skin."""
+    """Return :func:`skin_warnings` of a job's body, cached with its skin."""
     about = (store.about_cached("skin") if store is not None else None) or {}
     said = about.get("warnings")
     if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
@@ -67,7 +65,7 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **told: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """What a store kept, or None on any doubt."""
+    """Return the stored skin, or None if the arrays are invalid."""
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

@@ -1,6 +1,7 @@
-"""A swing of all vertices of a body, against which coarser ones are tried, as the arrays that a frame store keeps: for
-its cost, and so that a bake that is resumed chooses by the same numbers. A body that is stiffer throughout has the
-same, in less time.
+"""Reference trial simulation of all vertices of a body, cached in a frame store as arrays.
+
+Coarser bodies are compared with it. The cache saves its cost and lets a resumed bake choose by the same numbers. A body
+that is uniformly stiffer moves through the same displacements in less time.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from ..store.frame_store import FrameStore
 from .tried_swing import STEPS, Swing, whole_swing
 
 SWING_FORMAT = 2
-"""Part of the key: raise it when the same model swings otherwise than before."""
+"""Part of the key. Raise it when the same model gives another simulation than before."""
 
 TRIED = 100_000
-"""Tets of a body that is tried at most: about 15 s on two cores."""
+"""Most tets of a body that is simulated: about 15 s on two cores."""
 
 _SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
 
@@ -38,8 +39,8 @@ def cached_swing(
     swings: int = 1,
     across: bool = False,
 ) -> Swing | None:
-    """Return :func:`.tried_swing.whole_swing` of a model, read from the store or computed and stored. None where the
-    model has more than TRIED tets, or its simulation fails.
+    """Return :func:`.tried_swing.whole_swing` of a model, read from the store, or computed and stored. Return None if
+    the model has more than TRIED tets, or its simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None
@@ -59,7 +60,7 @@ def cached_swing(
 
 
 def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int) -> Swing | None:
-    """What a store kept, for a body of that largest modulus; None on any doubt."""
+    """Return the stored simulation for a body whose largest modulus is ``scale``, or None if the arrays are invalid."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))

@@ -1,8 +1,8 @@
-"""A force field between two frames: everything goes straight from one to the other, noise too.
+"""Force fields between two frames: every value, noise included, is interpolated linearly from one frame to the next.
 
-Sampled tracks have a value a frame, or one for all; at a fraction f of the way to a frame it is ``(1 - f) before + f
-after``. Axes are made unit again, bounds that are infinite stay so. Noise is a hash of the seed and the frame, not a
-generator's next number: a bake that is resumed, and another machine, find the same.
+Sampled tracks have one value per frame, or one for all frames. At a fraction f of the interval before a frame the value
+is ``(1 - f) before + f after``. Axes are normalised again; infinite bounds stay infinite. Noise is a hash of the seed
+and the frame, not the next number of a generator, so that a resumed bake and another machine compute the same values.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..mesh.surface_search import SurfaceSearch
 
 
 class Absorbing:
-    """What takes from fields, between two frames; of what stands still the tree is built once."""
+    """Absorbing surfaces between two frames. The tree of a surface that does not move is built once."""
 
     def __init__(self, absorbers: Sequence[Absorber]) -> None:
         self._absorbers = absorbers
         self._last: list[tuple[np.ndarray, float, AbsorbingSurface] | None] = [None] * len(absorbers)
 
     def at(self, frame: int, fraction: float) -> tuple[AbsorbingSurface, ...]:
-        """At a fraction of the way to a frame from the one before."""
+        """Return the absorbing surfaces at a fraction of the interval that ends at ``frame``."""
         return tuple(self._surface(k, frame, fraction) for k in range(len(self._absorbers)))
 
     def _surface(self, k: int, frame: int, fraction: float) -> AbsorbingSurface:
@@ -45,8 +45,8 @@ class Absorbing:
 def moment_of(
     field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
 ) -> FieldMoment:
-    """The field at a fraction of the way to a frame, counted from the job's first as 0, from the one before, with the
-    job's absorbers at that moment.
+    """Return the field at a fraction of the interval that ends at ``frame``, counted from the job's first as 0.
+    ``absorbing`` are all absorbers of the job at that moment.
     """
 
     def now(values: np.ndarray | None) -> np.ndarray | None:
@@ -54,7 +54,7 @@ def moment_of(
 
     axis = now(field.axes)
     length = float(np.linalg.norm(axis))
-    # Half-way through a sudden about-turn there is no direction: the one it turns to.
+    # An axis that reverses has no direction half-way: take that of the later frame.
     axis = axis / length if length > 0.0 else field.axes[min(frame, len(field.axes) - 1)]
     vertices, samples = now(field.vertices), now(field.samples)
     return FieldMoment(
@@ -75,7 +75,7 @@ def _numbers(field: ForceField, frame: int, fraction: float) -> FieldNumbers:
     if numbers.noise == 0.0:
         return numbers
     wavering = (1.0 - fraction) * _waver(field.seed, frame - 1) + fraction * _waver(field.seed, frame)
-    # Drag has two coefficients, and a harmonic field its damping, that waver along.
+    # The noise also varies the two coefficients of drag and the damping of a harmonic field.
     damping = numbers.damping + numbers.noise * wavering * (field.form.kind in ("DRAG", "HARMONIC"))
     return numbers._replace(strength=numbers.strength + numbers.noise * wavering, damping=damping)
 
@@ -84,10 +84,10 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
     if len(values) == 1 or fraction == 1.0:
         return values[min(frame, len(values) - 1)]
     before, after = values[frame - 1], values[frame]
-    with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
+    with np.errstate(invalid="ignore"):  # infinite bounds stay infinite
         return np.where(before == after, after, before + fraction * (after - before))
 
 
 def _waver(seed: int, frame: int) -> float:
-    """A number from -1 to 1 that a seed and a frame decide, the same on every machine."""
+    """Return a number from -1 to 1 that depends on the seed and the frame alone, equal on every machine."""
     return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0

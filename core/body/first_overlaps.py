@@ -1,8 +1,8 @@
-"""What overlaps at the first frame, where nothing may: how deep, and the shortest way found by which one gets out of
-the other.
+"""Overlaps at the first frame: their depths, and the shortest displacements found that separate the surfaces.
 
-Ways are straight. Of a few directions, those in which faces of either look where both are and those of the axes and
-their diagonals, each is gone until the two are free of each other, to a hundredth of it.
+Displacements are straight. The directions tried are the normals of both surfaces in the overlap of their bounding
+boxes, the axes and their diagonals. Bisection along each finds the length at which the surfaces are free, to a
+hundredth of it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,27 @@ from .between_bodies import PairRequests
 from .meeting_surfaces import ColliderSet
 
 HAIR = 0.1
-"""Of the distance from which surfaces push, by how much what touches at first is moved."""
+"""Distance by which touching colliders are moved off at the first frame, as a part of the barrier's activation
+distance.
+"""
 MOST_NORMALS, FEW_NORMALS = 12, 4
-"""Directions of faces that are tried, of either surface; of one that encloses nothing."""
+"""Most face normals that are tried as directions, of each of two solids; and of an open surface."""
 HALVINGS, ABOUT = 30, 0.01
-"""Of a way's length at most, until it is known to a part of itself."""
+"""Most bisections along a direction, and the relative precision of the length at which they end."""
 SAMPLES, LONGER = 2000, 0.01
-"""Points of either surface that are asked; and by how much a way grows, of itself, where they do not tell all."""
+"""Points of each surface that are tested for overlap; and the relative step by which a displacement grows if they
+missed one.
+"""
 BETTER = 0.98
-"""Of the shortest way so far, what another has to be free at."""
+"""Part of the shortest separation so far at which another direction has to be free."""
 BEYOND = 1.05
-"""Of the gap and the distance from which surfaces push, how much farther a way leads."""
+"""Length that a separation adds to the depth, over the gap plus the activation distance."""
 
 
 class Overlap(NamedTuple):
-    """``first`` gets out of ``second`` by ``way`` (3,) m, of which ``depth`` m overlap; by their names. The rest of the
-    way is the distance that they keep. It is under a ground where it ``lacks`` height.
+    """Overlap of two surfaces, by their names: moving ``first`` by ``separation`` (3,) m frees it from ``second``. They
+    overlap by ``depth`` m; the rest of the separation is the distance that they keep. ``is_below``: the body is under a
+    ground.
     """
 
     first: str
@@ -50,11 +55,11 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """The same where it is to be moved: in the lengths that were multiplied by a factor."""
+        """Return the overlap in the user's lengths, which were multiplied by ``factor``."""
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
-        """What is wrong, and what to do about it; how many ``others`` there are."""
+        """Return the message and the remedy; ``others`` is the number of further overlaps."""
         more = "" if others == 0 else f" So {'does another pair' if others == 1 else f'do {others} other pairs'}."
         if self.is_below:
             return (
@@ -69,7 +74,7 @@ class Overlap(NamedTuple):
         )
 
     def pushed_out(self) -> str:
-        """That it begins so, of a collider."""
+        """Return the warning about a body that begins inside a collider."""
         deep, remedy = length_words(self.depth) if self.depth > 0.0 else "by a hair", self.said()[1]
         body = f"“{self.first}”" if self.first else "The body"
         return (
@@ -79,8 +84,8 @@ class Overlap(NamedTuple):
 
 
 class ContactScene(NamedTuple):
-    """Names of bodies and then colliders; ``faces`` (f,3) and ``places`` (s,3) m of the bodies; what is wanted between
-    each two, and the ``distance`` m from which surfaces push beyond that.
+    """Names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of the bodies; the ``requests`` of
+    each pair, and the activation distance of the barriers beyond the gap, ``distance`` m.
     """
 
     names: tuple[str, ...]
@@ -91,8 +96,8 @@ class ContactScene(NamedTuple):
 
 
 class _SurfacePair:
-    """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved; ``is_body``: whether the
-    second is one, in which nothing may lie.
+    """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved. ``is_body``: the second is a
+    body, in which nothing may lie.
     """
 
     def __init__(
@@ -107,11 +112,11 @@ class _SurfacePair:
 
     @property
     def nearest(self) -> float:
-        """m; inf where nothing is nearer than the distance."""
+        """Smallest distance, m; inf if none is below the activation distance."""
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
     def overlaps(self, way: np.ndarray) -> bool:
-        """Whether the two do, the first moved by (3,) m."""
+        """Return True if the surfaces overlap with the first displaced by ``way`` (3,) m."""
         a = self._a + way
         if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
             return False
@@ -130,8 +135,8 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """A few points of either, where it is told by these whether they overlap: where both are solid. A body that is
-        mostly in a closed collider is in a room.
+        """A few points of each surface if the second is a solid, so that point containment detects overlaps; else None.
+        A closed collider that contains most of a body counts as a room.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -140,14 +145,14 @@ class _SurfacePair:
         return (a, b) if solid else None
 
     def _roughly(self, way: np.ndarray) -> bool:
-        """As :meth:`overlaps`, by few points where that can be."""
+        """Return True if the surfaces overlap, as :meth:`overlaps`; tests a few points only if both are solids."""
         if self._samples is None:
             return self.overlaps(way)
         a, b = self._samples
         return bool(self._winding_b.contains(a + way).any() or self._winding_a.contains(b - way).any())
 
     def _directions(self) -> np.ndarray:
-        """In which the first may get out of the second, (d,3) unit."""
+        """Return the directions (d,3), unit, in which the first may be freed from the second."""
         low = np.maximum(self._a.min(axis=0), self._b.min(axis=0))
         high = np.minimum(self._a.max(axis=0), self._b.max(axis=0))
         sides = [(self._b, self._faces_b, 1.0), (self._a, self._faces_a, -1.0)]
@@ -169,7 +174,9 @@ class _SurfacePair:
         return ways[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """The length of the shortest way found, m, and its direction; one under ``least`` is short enough."""
+        """Return the length, m, and the direction (3,) of the shortest separation found. The search ends at one below
+        ``least`` m.
+        """
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
             most = float((self._b @ along).max() - (self._a @ along).min())
@@ -185,7 +192,7 @@ class _SurfacePair:
             best, found = high, along
             if best < least:
                 break
-        # Few points may leave something out.
+        # A few points may miss an overlap.
         more = max(LONGER * best, 0.5 * least)
         while self._samples is not None and self.overlaps(best * found):
             best, more = best + more, 1.5 * more
@@ -193,20 +200,22 @@ class _SurfacePair:
 
 
 def crossing(at: ContactScene, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Each two that meet and overlap, or are nearer than ``near`` (b,b) m, by their numbers."""
+    """Return the pairs, by number, that can collide and overlap, or are closer than ``near`` (b,b) m."""
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: ContactScene, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Each two that meet and overlap, or are nearer than ``touching`` m, by their numbers."""
+    """Return the overlaps of pairs, by number, that can collide and overlap, or are closer than ``touching`` m."""
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
 
 def offset_touching_colliders(at: ContactScene, colliders: ColliderSet, touching: float, deepest: float) -> ColliderSet:
-    """Colliders, of which those that bodies merely touch at the first frame, nearer than ``touching`` m and not deeper
-    than ``deepest`` m, are moved off them by that and a hair for good: what is put on a floor is exactly at its height.
-    A ground, which reaches up by its thickness, is below all that are not under it.
+    """Return the colliders, moved off the bodies that merely touch them at the first frame.
+
+    A collider touches a body if it is closer than ``touching`` m and not deeper than ``deepest`` m. It is moved for all
+    frames by the depth and a clearance: bodies put on a floor begin exactly at its height. A ground, which reaches up
+    by its thickness, is lowered below all bodies that are not under it.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -234,8 +243,8 @@ def _pairs(at: ContactScene) -> Sequence[tuple[int, int]]:
 
 
 def _meeting(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> _SurfacePair | float | None:
-    """A body and a body or collider that overlap, or are nearer than that; of a ground, what it lacks of height; None
-    where they do not.
+    """Return a body and a body or collider that overlap, or are closer than ``touching`` m; for a ground, the height in
+    m that the body lacks; else None.
     """
     n = len(at.positions)
     if j < n:

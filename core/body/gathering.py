@@ -1,8 +1,9 @@
-"""The bodies of a group with all that they run into: what of them touches, what is between each two, and who stops whom
-where something does not arrive.
+"""A group of bodies with all their colliders: collision surfaces, contact parameters of pairs, and reports of blocked
+steps.
 
-Bodies that overlap one another at the first frame are refused. A collider that a body overlaps then, or of which a face
-shrinks to nothing at times, cannot keep it off: it pushes by penalty (``contact/penalty.py``), and may be crossed.
+Bodies that overlap one another at the first frame are refused. A barrier cannot keep off a collider that a body
+overlaps at the first frame, or of which a face shrinks to nothing at times: that collider pushes by penalty
+(``contact/penalty.py``) and may be crossed.
 """
 
 from __future__ import annotations
@@ -44,31 +45,34 @@ from .prepare import Prepared
 from .untangling import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Of single precision, by which what is put on a floor may be in it."""
+"""Depth in a floor that counts as touching, in single-precision round-off of the largest coordinate."""
 OF_SKIN = 0.15
-"""Edges of a skin by which it lies outside of what is seen and stands on a floor."""
+"""Depth of a skin in a floor that counts as touching, in its edges: the skin lies outside the visible surface, which
+stands on the floor.
+"""
 NEARLY = 2.0
-"""Times the smallest gap of what stops something, up to which others stop it, too."""
+"""Factor of the smallest distance of a blocking pair, up to which other pairs are reported as blocking, too."""
 RIGID = 1e-6
-"""Relative change of distances on a displacement up to which it is rigid."""
+"""Relative change of distances under a displacement up to which it is rigid."""
 STAYED = 0.99
-"""Part of the displacement of pins and colliders, left over, from which a step has not converged."""
+"""Remaining part of the displacement of pins and colliders, from which a step counts as not converged."""
 LEAST_AREA = 1e-9
-"""Of the mean area of a body's vertices: what is smaller counts as this."""
+"""Least vertex area for contact pressures, as a part of a body's mean vertex area."""
 MOST_TOLD = 4
-"""Pairs that are named at most."""
+"""Most blocking pairs that a report names."""
 LEAPS = 2.0
-"""Sizes of itself that a collider has to go from one sample to the next to be told of."""
+"""Displacement of a collider between two samples, in its sizes, from which a warning is given."""
 
 
 class ContactGroup:
-    """Prepared jobs of one body each.
+    """Prepared jobs of one body each, in contact.
 
     Attributes
     ----------
-    names : of the bodies, then of the colliders, by which numbers stand for them
-    owns : the surface of each body; ``colliders`` : what they run into
-    first : (s,3) m, all surfaces where they begin
+    names : of the bodies, then of the colliders; numbers refer to this order
+    owns : the collision surface of each body
+    colliders : the colliders of all bodies
+    first : (s,3) m, all surfaces at the first frame
     growths : of bodies that begin shrunk, by their numbers
     """
 
@@ -82,7 +86,8 @@ class ContactGroup:
         self._want = requested_pairs(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
         self._points = points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
-        # What becomes free must not have passed through anything before: pins that are ever let go do not count.
+        # Pins that are ever released are not prescribed: a vertex that becomes free must not have passed through
+        # anything.
         last = jobs[0].frame_count - 1
         given = [_prescribed_vertices(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
@@ -109,12 +114,12 @@ class ContactGroup:
 
     @property
     def _collapsing(self) -> np.ndarray:
-        """Numbers of colliders that no barrier is of."""
+        """Numbers of colliders without a barrier, since a face shrinks to nothing."""
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """The numbers of each body's colliders that nothing of it ever crosses."""
+        """The numbers of each body's colliders that have a barrier, so that the body never crosses them."""
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
@@ -126,12 +131,12 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """As of :class:`OverlapError`, where a body begins in a collider."""
+        """Separation of a body that begins inside a collider, as in :class:`OverlapError`; empty without one."""
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
 
     def check_overlaps(self) -> None:
-        """OverlapError where anything overlaps at the first frame."""
+        """Raise OverlapError if bodies overlap at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
             message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
@@ -140,8 +145,8 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Of each body, pairs of its surface's vertices that never meet, (k,2): it touches or crosses itself there at
-        rest or at the first frame. None where it does not meet itself.
+        """Pairs of vertices of each body's surface that never collide, (k,2): the body touches or intersects itself
+        there at rest or at the first frame. Empty for a body without self-collision.
         """
         found, start = [], 0
         for k, own in enumerate(self.owns):
@@ -161,7 +166,7 @@ class ContactGroup:
 
     @cached_property
     def barriers(self) -> BarrierSet:
-        """The barriers of all bodies and colliders. OverlapError where they overlap."""
+        """The barriers of all bodies and colliders. OverlapError if bodies overlap."""
         self.check_overlaps()
         starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
@@ -170,8 +175,8 @@ class ContactGroup:
         return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * size)
 
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
-        """The contact of some of the bodies, on the space of these joined, with all colliders. OverlapError where any
-        overlap.
+        """Return the contact of some of the bodies with all colliders, on their joined space ``whole``. OverlapError if
+        any bodies overlap.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
@@ -180,11 +185,11 @@ class ContactGroup:
         return ContactLoad(barriers, points, self.colliders.initial_positions)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
-        """The vertices of a body's colliding surface at its unknowns (n,3), (s,3) m."""
+        """Return the vertices (s,3) m of a body's collision surface at its unknowns (n,3)."""
         return self._points[body].positions(unknowns)
 
     def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
-        # As stiff as what touches, in the middle: armour on soft joints is no joint.
+        # The geometric mean over the touching tets: armour on soft joints does not count as a joint.
         each = zip(self._prepared, self.owns)
         moduli = [
             math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
@@ -198,8 +203,8 @@ class ContactGroup:
         return found
 
     def report_contacts(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
-        """In the report of a step that ended at ``positions``, what touches, and what stopped what had still ``way``
-        (n,3) to go.
+        """Write into the report of a step that ended at ``positions`` (n,3) the contacts, and the pairs that block the
+        remaining displacement ``way`` (n,3) m.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -215,9 +220,9 @@ class ContactGroup:
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Contact pressure at the render vertices of the ``bodies`` that a meeting is of, (n,) Pa each. They are at
-        ``shown`` (n,3): the contact forces on them over a third of the area of their triangles, so that the integral
-        over the surface is the force.
+        """Return the contact pressures (n,) Pa at the render vertices of each of the ``bodies``, which are at ``shown``
+        (n,3) m. A pressure is the contact force over a third of the area of the vertex's triangles, so that its
+        integral over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -232,14 +237,14 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Transfer matrices (n,s), one a body: the parts of a force on each of the s vertices of its colliding surface
-        that its n render vertices take, at rest. Columns sum to 1.
+        """Transfer matrices (n,s), one for each body: the parts of a force on each of the s vertices of its collision
+        surface that its n render vertices take, at rest. Columns sum to 1.
         """
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
-        """The names of what collides first on the displacement (s,3) that is missing; never empty. The solution may
-        have moved what blocked it away: then the nearest vertex of another body or collider is named.
+        """Return the names of the pairs that collide first on the missing displacement (s,3) m; never empty. The
+        solution may have moved the obstacle away: then the nearest vertex of another body or collider is named.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -254,12 +259,12 @@ class ContactGroup:
 
     def _nearest_to(self, surfaces: CollisionMesh, vertex: int, y: np.ndarray) -> tuple[str, str]:
         others = np.flatnonzero(surfaces.body_ids != surfaces.body_ids[vertex])
-        if not len(others):  # one body that collides with itself alone
+        if not len(others):  # one body with self-collision only
             return self._named(surfaces, np.array([vertex, vertex]))
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
-        """What two sides of a pair are of: a collider, a body, or its pins."""
+        """Return the names of the two sides of a pair: a collider, a body, or its pins."""
         bodies = surfaces.body_ids[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
@@ -269,8 +274,8 @@ class ContactGroup:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Sentences, each with a remedy, about what of the bodies does not meet others as it looks, and colliders that
-        leap.
+        """Warnings, each with a remedy: bodies that begin in colliders, collapsing colliders, collision surfaces that
+        differ from the visible ones, and colliders that leap.
         """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
         factor = self._jobs[0].length_factor
@@ -308,8 +313,9 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """The transfer of :attr:`Gathering._carried`. A vertex that the render mesh surrounds with at least half of its
-    area shares by these areas, which spreads a force over a finer render mesh; any other by its closest point.
+    """Return the transfer matrix (n,s) of :attr:`ContactGroup._carried`. A collision vertex that render vertices
+    surround with at least half of its area shares its force by their areas, which spreads it over a finer render mesh;
+    any other shares it by its closest point.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -328,6 +334,6 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Which vertices of a surface pins hold, (s,) bool, by unknowns that are given or by springs."""
+    """Return the mask (s,) bool of surface vertices that pins hold, by prescribed unknowns or by springs."""
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

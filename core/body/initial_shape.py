@@ -1,4 +1,4 @@
-"""Where a body begins when that is another shape than that at rest: tetrahedra, or the unknowns of a subspace."""
+"""Initial tet vertices, or unknowns of a subspace, of a body that does not begin in its rest shape."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..small_matrix import batch_svd
 from ..subspaces.carried_points import CarriedPoints
 
 BESIDE = 0.01
-"""Part of the body's size by which it may begin beside the shape of the first frame before that is told."""
+"""Distance from the first frame's shape, as a part of the body's size, above which a warning is given."""
 
 
 NEIGHBOURS = 12
-"""Surface vertices that a vertex of the tets follows: enough for a rotation, few enough to follow a bend."""
+"""Surface vertices that a tet vertex follows: enough for a rotation, few enough to follow a bend."""
 
 OPEN_TURN = 1e-6
-"""Weight of no turn beside the fitted one: decides only turns that the points leave open."""
+"""Weight of the identity beside the fitted rotation: it decides only rotations that the points leave undetermined."""
 
 PRIOR = 1e-4
 """Weight of the rigid motion beside the shape of the surface."""
 
 
 def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
-    """Vertices (n,3), m, of the tets at the job's first frame; None at rest.
+    """Return the tet vertices (n,3), m, at the job's first frame; None at rest.
 
-    Each vertex follows the surface around it rigidly and is then corrected as little as possible so that the surface
-    lies where it begins; what is given begins where its pins are.
+    Each vertex follows the surface around it rigidly. Then it is corrected as little as possible so that the surface
+    has its initial shape. Prescribed vertices begin at their pins' targets.
     """
     if job.body.start is None:
         return None
@@ -47,8 +47,8 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
 
 
 def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Vertices X (n,3) carried by the nearest of surface points that went from ``rest`` (s,3) to ``moved`` (s,3): a
-    weighted best-fit rotation about their weighted centre.
+    """Move vertices X (n,3) with the nearest surface points, which move from ``rest`` (s,3) to ``moved`` (s,3), by the
+    best-fit rotation about the weighted centre; both are weighted by distance.
     """
     count = min(NEIGHBOURS, len(rest))
     distance, near = cKDTree(rest).query(X, k=count)
@@ -66,10 +66,11 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 
 
 def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.ndarray | None:
-    """Unknowns (r,3) of a subspace at the job's first frame; None at rest. ``points`` are the vertices of the surface.
+    """Return the unknowns (r,3) of a subspace at the job's first frame; None at rest. ``points`` are the surface
+    vertices.
 
-    Those that bring the surface nearest to where it begins, by area, with the handles of pins where these are: the
-    inside has no say, since the surface alone is known.
+    They bring the surface closest to its initial shape, weighted by area, with the handles of pins at their targets.
+    The inside has no weight, since only the surface is known.
     """
     if job.body.start is None:
         return None
@@ -78,8 +79,8 @@ def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.n
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | CarriedPoints, start: np.ndarray | None) -> list[str]:
-    """A sentence with a remedy where a body that begins at the space's positions ``start`` is not in the shape of the
-    first frame, or none.
+    """Return a warning with a remedy if a body that begins at the space's positions ``start`` deviates from the shape
+    of the first frame; else an empty list.
     """
     if start is None:
         return []

@@ -1,7 +1,7 @@
-"""What acts on a job's body in each substep: its springs, colliders and fields as loads of a step.
+"""Loads on a job's body in each substep: its springs, colliders and force fields.
 
-Targets and positions of colliders go straight from sample to sample of their tracks, strengths and accelerations from
-frame to frame. What acts is a function of frame and substep alone: a bake that is resumed goes on with the same bits.
+Targets and positions of colliders are interpolated linearly between the samples of their tracks, strengths and
+accelerations between frames. Loads are functions of frame and substep alone, so a resumed bake computes the same bits.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
 LEAST = ContactSettings.__dataclass_fields__["thickness"].metadata["range"][0]
-"""Distance, m, that settings allow of colliders."""
+"""Least thickness of colliders that the settings allow, m."""
 
 
 class Loads:
@@ -54,8 +54,8 @@ class Loads:
     model : Model
     space : the model itself, or its subspace
     embedding : of the job's surface in the model's mesh
-    solver : the direct solver that carries accelerations into the body
-    choose : which points of many touch, as :func:`farthest_points`
+    solver : the direct solver that extends accelerations into the body
+    choose : selects a number of contact points, as :func:`farthest_points`
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Loads:
         if body.force_fields:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
         if (goal := body.goal) is not None:
-            # Not the softest tet: what beside a bone makes up for coarse tets would depend on their size.
+            # Not the softest tet: the correction for coarse tets beside a bone would depend on their size.
             each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
             self._movers.append(_MovingSpring(goal, each, space, embedding))
         # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
@@ -95,15 +95,15 @@ class Loads:
         self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
-        """The same, where something else keeps the body off some of its colliders, by their numbers."""
+        """Return the loads without the penalty contact of some colliders, by number, which a barrier replaces."""
         left, gone = copy(self), [self._contacts[k] for k in colliders]
         left._movers = [mover for mover in self._movers if mover not in gone]
         left._touching = self._touching if len(gone) < len(self._contacts) else None
         return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
-        """Which of the points that may touch something pins hold, (p,) bool, by unknowns that are given or by springs;
-        None where nothing is to be touched.
+        """Return the mask (p,) bool of contact points that pins hold, by prescribed unknowns ``given`` or by springs;
+        None without contact points.
         """
         if self._touching is None:
             return None
@@ -113,8 +113,11 @@ class Loads:
     def loads_at(
         self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
     ) -> tuple[Load, ...]:
-        """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0, while
-        pins hold the points ``held``, as :meth:`held` tells; obstacles at its end, what pulls after its part ``theta``.
+        """Return the loads in a substep (1 to ``substeps``) of the interval that ends at ``frame``, counted from the
+        job's first as 0.
+
+        ``held`` (p,) bool are the contact points that pins hold (:meth:`held`). Obstacles are at their positions at the
+        end of the substep; other loads are taken at its part ``theta``.
         """
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
         step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
@@ -122,7 +125,9 @@ class Loads:
 
 
 class _Substep(NamedTuple):
-    """From one to another fraction of the way to a frame from the one before; forces are those of ``now``."""
+    """Interval between two fractions, ``begin`` and ``end``, of the interval before a frame. Forces are taken at
+    ``now``.
+    """
 
     frame: int
     begin: float
@@ -132,21 +137,21 @@ class _Substep(NamedTuple):
 
 
 MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
-"""The contact with an obstacle of some friction, while pins hold some points."""
+"""Makes the contact with an obstacle, from its friction coefficient and the mask of contact points that pins hold."""
 
 
 class _Mover(Protocol):
     def at(self, step: _Substep) -> Load:
-        """The load in a substep."""
+        """Return the load in a substep."""
 
 
 def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
-    """What goes straight from one frame to the next, at a fraction of the way."""
+    """Interpolate linearly between two frames; return exactly ``after`` at the fraction 1."""
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
-    """A track of so many frames at a fraction of the way to one of them."""
+    """Return a track of so many frames, interpolated at a fraction of the interval that ends at ``frame``."""
     return lerp(*on_the_way(track, frames, frame, fraction))
 
 
@@ -177,7 +182,7 @@ class _MovingField:
 
 
 class _ReducedField:
-    """The same in a subspace: what the samples of every frame pull its unknowns with is found once."""
+    """Accelerations in a subspace: the generalised forces of all frames' samples are computed once."""
 
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
@@ -193,7 +198,7 @@ class _ReducedField:
 
 
 def _is_uniform(samples: np.ndarray) -> bool:
-    """Return whether accelerations (frames, n or 1, 3) are given once for all of the body."""
+    """Return True if accelerations (frames, n or 1, 3) have one value for the whole body."""
     return samples.shape[1] == 1
 
 
@@ -228,7 +233,9 @@ class _MovingCollider:
         return self._contact(mesh, collider.friction, step.held)
 
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
-        """The end of one substep is the beginning of the next; what stands still has one pose."""
+        """Return the pose at a fraction of a frame, shared by consecutive substeps and by all frames if the collider is
+        static.
+        """
         positions = self._collider.positions
         still = len(positions) == 1
         now = positions[0] if still else track_at(positions, self._frames, frame, fraction)
@@ -259,7 +266,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """A collider with what a body tells of itself and it."""
+    """Return a collider with the pair settings of the body for it."""
     told = next((pair.told for pair in pairs if pair.other == collider.name), {})
     if "thickness" in told:
         told["thickness"] = max(told["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST)

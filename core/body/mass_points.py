@@ -1,4 +1,4 @@
-"""The points of a body at which force fields are felt, each with the mass that it stands for."""
+"""The points of a body at which force fields are evaluated, each with a lumped mass."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
-"""Points of a body in a subspace, and their least number: it moves smoothly between them."""
+"""Points of a body in a subspace for each handle, and their least number: the body moves smoothly between them."""
 
 
 def mass_points(model: Model, space: Space) -> MassPoints:
-    """Every vertex with its mass; in a subspace a few centres of mass, each of the vertices around it.
+    """Return every vertex with its mass; in a subspace a few centres of mass, each of the vertices around it.
 
     A uniform field pulls at either as gravity does, to round-off.
     """
@@ -34,7 +34,7 @@ def mass_points(model: Model, space: Space) -> MassPoints:
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:
-    """The vertices of a mesh as points in it, each in the first tet that has it for a corner."""
+    """Return the vertices of a mesh as points in it, each in the first tet that has it as a corner."""
     slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
     barycentric = np.zeros((len(slots), 4))
     barycentric[np.arange(len(slots)), slots % 4] = 1.0

@@ -1,8 +1,8 @@
-"""Which surfaces meet: those of bodies that are stepped as one, and of what they run into.
+"""Collision surfaces of bodies that are stepped together, and of their colliders.
 
-A body's is the skin of its draft lattice, or the boundary of other tetrahedra; of one that runs into colliders alone
-its render surface, which may cross itself. Colliders and the ground are triangles that go where they are told; those
-that several bodies have are one.
+The surface of a body is the skin of its draft lattice, or the boundary of other tetrahedra. A body that collides with
+colliders alone uses its render surface, which may intersect itself. Colliders and the ground are triangles on
+prescribed paths; a collider that several bodies share appears once.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from .cached_skin import Skin, cached_skin, cached_skin_warnings
 from .loads import track_at
 
 OF_EDGES = 0.1
-"""Of the shortest mean edge of what meets, from which surfaces push."""
+"""Activation distance of the barriers over the smallest mean edge of the collision surfaces."""
 
 OF_SHOWN = 0.03
-"""The same of a surface that is shown, for the gap is seen there: a third of it for a tenth more iterations."""
+"""The ratio for a render surface, where the gap is visible: a third of it for a tenth more iterations."""
 
 FLAT = 1e-12
-"""Area of a face, of its longest edge's square, under which it has none."""
+"""Area of a face over its longest edge's square, below which it counts as zero."""
 
 REACH = 1e4
-"""Sizes of all bodies together that the ground's triangles reach."""
+"""Extent of the ground's triangle, over the size of all bodies together."""
 
 SLIP = 1e-3
-"""Sizes of the smallest body a second, under which what slips may be at rest."""
+"""Slip speed, in sizes of the smallest body per second, below which friction is regularised."""
 
 
 class ColliderSet(NamedTuple):
-    """Colliders and grounds, ``found``, each once: triangles and the track of its vertices over the frames,
-    (samples,k,3) m. Of what is ``collapsing`` some face has no area at times.
+    """Colliders and grounds, each once, in ``found``: their ``triangles`` (t,3) and the ``tracks`` (samples,k,3) m of
+    their vertices over the frames. A collider is ``collapsing`` if some face has no area at times.
     """
 
     names: tuple[str, ...]
@@ -58,23 +58,25 @@ class ColliderSet(NamedTuple):
 
     @property
     def initial_positions(self) -> np.ndarray:
-        """Where all are at the first frame, (c,3) m."""
+        """Positions of all colliders at the first frame, (c,3) m."""
         return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
 
     def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
-        """Where all are at a part (0 to 1) of the way to a frame, counted from the first as 0, (c,3) m."""
+        """Return the positions of all colliders, (c,3) m, at a part (0 to 1) of the interval that ends at ``frame``,
+        counted from the first as 0; ``frames`` is their number.
+        """
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
     def moved(self, number: int, way: np.ndarray) -> ColliderSet:
-        """The same with one of them displaced all the time, by (3,) m."""
+        """Return the colliders with one of them, by number, displaced by ``way`` (3,) m in all frames."""
         tracks = tuple(track + way if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """What the bodies of jobs run into, a ground as high as its thickness reaches. ColliderError names what shrinks to
-    nothing, and when.
+    """Return the colliders of all bodies, each once, with grounds raised by their thickness. ColliderError names a
+    collider that shrinks to nothing, and the frame.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -91,7 +93,7 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
             triangles.append(numbered.reshape(-1, 3))
             tracks.append(each.positions[:, used])
         else:
-            # One triangle: whatever lay across an edge would be pushed by that as well.
+            # One triangle: an edge between two would push a body that lies across it as well.
             corners = REACH * size * np.array([[0.0, 2.0], [-(3.0**0.5), -1.0], [3.0**0.5, -1.0]]) + middle[:2]
             triangles.append(np.array([[0, 1, 2]]))
             tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
@@ -100,7 +102,7 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
-    """Whether two bodies that were given these run into the same thing."""
+    """Return True if two bodies' colliders are the same object with the same settings."""
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
     told = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
@@ -108,7 +110,7 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """The faces (t,3) of a collider but those without area, which nothing touches, and whether others have none at
+    """Return the faces (t,3) of a collider without those that never have an area, and True if others have none at
     times.
     """
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
@@ -129,14 +131,14 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
 
 
 def _sides_and_areas(places: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of faces (t,3), the longest side, m, and twice the area, m², (t,) each."""
+    """Return the longest sides, m, and twice the areas, m², of faces (t,3), (t,) each."""
     corners = places[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
 class CollisionSurface(NamedTuple):
-    """What of a body touches: ``faces`` (f,3) of points that its tets carry, ``rest`` (s,3) m."""
+    """Collision surface of a body: ``faces`` (f,3) of points embedded in its tets, at ``rest_positions`` (s,3) m."""
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -144,7 +146,7 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """The boundary of tets, whose vertices are the tets' own."""
+    """Return the boundary of tets, whose vertices are tet vertices."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -155,8 +157,8 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """The skin of a draft lattice, whose boundary overhangs the body, kept in a store where there is one; of other tets
-    their boundary, which is the body's surface. MeshError where cells are too coarse for a skin.
+    """Return the collision surface of a body: the skin of a draft lattice, whose boundary overhangs the body, cached in
+    the store; the boundary of other tets, which is the body's surface. MeshError if cells are too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -164,13 +166,15 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
 
 
 def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
-    """What is seen of a body, its faces no larger than its tets': it bends between them."""
+    """Return the render surface of a body as a collision surface, subdivided to edges no longer than its tets', since
+    it bends between them.
+    """
     whole = subdivided(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
 def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
-    """Sentences about what of a body does not meet others as it looks; empty where all does."""
+    """Return warnings about parts of a body whose collision surface differs from the visible one."""
     if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
@@ -179,8 +183,9 @@ def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: Fram
 def concatenate_surfaces(
     owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
 ) -> CollisionMesh:
-    """The surfaces of bodies, of which ``selves`` meet themselves, whose vertices are ``given`` (s,) bool, and of
-    colliders, numbered in that order.
+    """Concatenate the surfaces of bodies and colliders, numbered in that order.
+
+    ``given`` (s,) bool for each body: vertices that are prescribed. Bodies in ``selves`` collide with themselves.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -196,7 +201,9 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """The vertices of bodies' surfaces, each embedded in tets that begin at one of ``firsts`` in the space's."""
+    """Return the vertices of bodies' surfaces as points of the space. The tets of each body begin at its number in
+    ``firsts``.
+    """
     return space.points(
         Embedding(
             np.concatenate([own.embedding.tet_indices + first for own, first in zip(owns, firsts)]),
@@ -207,8 +214,8 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 
 
 def meeting(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
-    """Of the bodies of a model, by the boundaries of their tets, of which ``selves`` meet themselves, and what they run
-    into, all with one friction and no gap that is kept.
+    """Return the contact of the bodies of a joined model, by the boundaries of their tets, with the colliders. Bodies
+    in ``selves`` collide with themselves. All pairs have one friction and no gap.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))

@@ -1,7 +1,7 @@
-"""Tetrahedra by other people's compiled code, in a process that may end: on some meshes fTetWild and TetGen end theirs.
+"""Tetrahedra by third-party compiled code, in a process that may end: fTetWild and TetGen crash on some meshes.
 
-A window's worker is such a process. Anywhere else (Blender without a window, the command line) a worker makes them and
-keeps them in the store.
+A window's worker is such a process. Elsewhere (Blender without a window, the command line) a worker makes the
+tetrahedra and stores them.
 """
 
 from __future__ import annotations
@@ -21,35 +21,36 @@ from ..process.child_process import NO_CONSOLE, child_environment, ended_words, 
 from ..process.child_process import worker_command as command
 
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
-"""Methods (``ResolutionSettings.method``), with the names of what may end its process."""
+"""Methods (``ResolutionSettings.method``), with the names of the programs that may end their process."""
 NEEDLE = 5e-3
-"""Thickness in lengths, under which a mesh is called a needle: fTetWild crashes on those of 1.3e-3 and less."""
+"""Thickness over length below which a mesh is called a needle: fTetWild crashes at 1.3e-3 and below."""
 PATIENCE = 0.1
-"""Seconds between two questions whether to stop."""
+"""Seconds between two checks for a request to stop."""
 DRAFT = "Set Method to Draft under Resolution, which takes any mesh"
 _may_end = False
 
 
 def let_this_process_end() -> None:
-    """Say that nothing is lost with this process: it may run code that ends it."""
+    """Declare that nothing is lost if this process ends: it may run code that ends it."""
     global _may_end
     _may_end = True
 
 
 def needs_a_child(method: str) -> bool:
-    """Whether tetrahedra by this method are not to be made in this process."""
+    """Return True if tetrahedra by this method must not be made in this process."""
     return method in FOREIGN and not _may_end
 
 
 def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
-    """Have a worker make the tetrahedra of the job in a store's folder, which keeps them; False when stopped before.
+    """Have a worker make the tetrahedra of the job in a store's folder, which caches them. Return False if stopped
+    before.
 
     Raises
     ------
     MeshError
         The worker has ended, or no Python can be found to run it with.
     SinewError
-        What the worker says against the mesh.
+        The worker's own error about the mesh.
     """
     python = python_executable()
     if not python:
@@ -60,7 +61,7 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
         stdout=subprocess.PIPE,
         env=child_environment(),
         creationflags=NO_CONSOLE,
-        start_new_session=True,  # Ctrl+C is for this process, which then ends that one
+        start_new_session=True,  # Ctrl+C goes to this process, which then ends the worker
     )
     said = None
     try:
@@ -83,7 +84,7 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
 
 
 def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
-    """What is to say when a process ended with this exit code while it made tetrahedra."""
+    """Return the error for a process that ended with this exit code while it made tetrahedra."""
     thickness = _thickness(surface)
     needle = f": it is a needle, {length_words(thickness)} thick" if thickness < NEEDLE * surface.size else ""
     return MeshError(
@@ -94,7 +95,7 @@ def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
 
 
 def _thickness(surface: SurfaceMesh) -> float:
-    """Extent of the vertices across their longest principal axis, m."""
+    """Return the extent of the vertices across their longest principal axis, m."""
     points = surface.positions[np.unique(surface.triangles)]
     points = points - points.mean(axis=0)
     _values, axes = np.linalg.eigh(points.T @ points)

@@ -1,10 +1,10 @@
-"""Pinned vertices of a surface shown exactly where they are held.
+"""Correction of pinned surface vertices, so that they are shown exactly at their targets.
 
-Springs hold a surface that cuts through tets, and give way a little under load (:mod:`constraints.anchors`): by a
-twentieth of a cell, which would be seen where a pin touches something that does not move with the body. So pinned
-vertices are put at their targets, and vertices within a cell of them follow the nearest one by how near they are. A
-frame whose last step was blocked is shown as it was solved: its pins did not reach their targets without crossing
-what is in their way.
+Springs hold a surface that cuts through tets, and yield a little under load (:mod:`constraints.anchors`): by a
+twentieth of a cell, which would be visible where a pin touches something that does not move with the body. So pinned
+vertices are put at their targets, and vertices within a cell of them follow the nearest one, weighted by distance. A
+frame whose last step was blocked is shown as it was solved: its pins could not reach their targets without crossing an
+obstacle.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..constraints.pins import PinnedSurface
 from ..mesh.embedding import Embedding
 
 REACH = 1.0
-"""Way over which what is near a pin follows it, in cells."""
+"""Distance from a pin, in cells, within which vertices follow it."""
 
 
 class PinCorrection:
-    """Corrections of a surface whose rest positions are (n,3) m."""
+    """Corrections of a surface with rest positions (n,3) m."""
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
         self._pinned = pinned
@@ -35,7 +35,7 @@ class PinCorrection:
             self._pin, self._follow = pin[self._near], follow[self._near, None]
 
     def apply(self, surface: np.ndarray, frame: int) -> np.ndarray:
-        """The surface (n,3) at a frame, counted from the job's first, with its pins at their targets."""
+        """Return the surface (n,3) m at a frame, counted from the job's first, with its pins at their targets."""
         if len(self._near) == 0:
             return surface
         pinned = self._pinned

@@ -1,4 +1,4 @@
-"""From a job to what can be simulated: tetrahedra, embedding, material fields, model, pins."""
+"""Preparation of a job for simulation: tetrahedra, embedding, material fields, model, pins."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from .meshing import make_in_child, needs_a_child
 from .pin_correction import PinCorrection
 
 VIBRATIONS = "vibrations"
-"""What is done last of a body that is matched."""
+"""Name of the last step of progress, for a body that is matched."""
 
 
 class Stopped(Exception):
@@ -52,13 +52,14 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame.
+    """Everything that a simulation of a job needs. The model is pinned as in the interval that ends at the second
+    frame.
 
-    ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` give some of its unknowns, and
-    ``pin_springs`` hold the surface; ``points`` are the vertices of the surface, tied to the mesh by ``embedding``.
-    ``modulus_blend`` gives the tets' moduli from those of the materials; ``start``
-    are the space's positions at the first frame, None at rest; ``matching`` makes the space swing as a finer one does;
-    a ``store`` keeps what is made of it.
+    ``space`` is stepped by the solver: the model itself or its ``subspace``. ``pins`` prescribe some of its unknowns,
+    and ``pin_springs`` hold the surface. ``points`` are the surface vertices, tied to the mesh by ``embedding``.
+    ``modulus_blend`` returns the tets' moduli for those of the materials. ``start`` are the space's positions at the
+    first frame, None at rest. ``matching`` makes the space vibrate as a finer one does. ``store`` caches data computed
+    from the job.
     """
 
     model: Model
@@ -77,20 +78,24 @@ class Prepared:
     store: FrameStore | None = None
 
     def first_state(self) -> State:
-        """That of the first frame: at rest, at the rest shape or where the job begins."""
+        """Return the state of the first frame, without velocity: in the rest shape, or the initial shape."""
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
-        """What the stiffness of each tet is multiplied by, (m,), when the materials' moduli are by exp of (K,)."""
+        """Return the factors (m,) of the tets' stiffness if the materials' moduli are multiplied by exp of
+        ``stiffness`` (K,).
+        """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def felt(self, of_tets: np.ndarray) -> np.ndarray:
-        """What belongs to tets (m,), at the places where the space's elasticity is felt."""
+        """Return values of tets (m,) at the points where the space integrates elasticity: all tets, or those of the
+        cubature.
+        """
         return of_tets if self.subspace is None else of_tets[self.subspace.parts.tets]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
-        """Positions of the render surface for a state's positions, (s,3); with a frame, counted from the job's first,
-        as it is shown: with pins at their targets.
+        """Return the positions of the render surface (s,3) m for a state's positions. With a frame, counted from the
+        job's first, they are as shown: with pins at their targets.
         """
         surface = self.points.positions(positions)
         return surface if frame is None else self.pin_correction.apply(surface, frame)
@@ -99,8 +104,8 @@ class Prepared:
 def tetrahedra(
     job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[TetMesh, Embedding]:
-    """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already. With a
-    store, what may end a process is run in a child, and Stopped raised when asked to.
+    """Return the tetrahedra of a job with the embedding of its surface, read from the store if they are cached. With a
+    store, a mesher that may end its process runs in a child process, and Stopped is raised if ``should_stop``.
     """
     if job.body.tets is not None:
         mesh = TetMesh(job.body.surface.positions, job.body.tets)
@@ -133,7 +138,7 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> MaterialFields:
-    """Material parameters of the tetrahedra of a job, kept in the store for interfaces to show."""
+    """Return the material parameters of a job's tetrahedra, and cache them in the store for interfaces to show."""
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
     if store is not None:
@@ -147,7 +152,7 @@ def prepare(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Prepared:
-    """Build the model of a job; named errors where it cannot be. Raises Stopped between parts of the work, with nothing
+    """Build the model of a job, or raise a named error. Raises Stopped between parts of the work, with nothing
     unfinished in the store.
     """
     job.check()
@@ -179,7 +184,7 @@ def prepare(
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     stiffness = stiffness_of(job, mesh, fields)
-    if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else of no vibration found
+    if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else modes of a free body
         stiffness = FIRM_PINS * stiffness
     springs = PinSprings(pinned, stiffness, space.points)
     shown = PinCorrection(job.body.surface.positions, embedding, pinned)
@@ -207,7 +212,7 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Events of steps that are taken one after the other, each percent once."""
+    """Return a callback that sends events of consecutive steps, each percent once."""
     last = -1
 
     def on_progress(step: str, part: float) -> None:
@@ -222,7 +227,7 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
 
 
 def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
-    """The subspace of the job's solver, if it steps one."""
+    """Return the subspace of the job, or None if its solver takes none."""
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
@@ -230,7 +235,7 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
-    """The pins of what is stepped."""
+    """Return the pins of the unknowns that are stepped."""
     if subspace is None:
         return pins
     first = subspace.model.unknowns - 4 * subspace.pins.count
@@ -238,8 +243,8 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """The choice that the bake in the store was begun with, else one that is kept there: to be resumed with the same
-    bits, whatever memory is free by then.
+    """Return the linear solver with which the bake in the store began, or choose one and store it. So a resumed bake
+    computes the same bits, whatever memory is free by then.
     """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)

@@ -1,4 +1,4 @@
-"""Vectors that are given at the render surface, carried into the body."""
+"""Extension of vectors at the render surface into the body."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 
 SMOOTHNESS = 1e-6
-"""Weight of smoothness beside meeting the samples: it decides inside, where nothing is given."""
+"""Weight of smoothness beside fitting the samples: it decides inside, where there are no samples."""
 
 
 class SurfaceToBody:
-    """Carries vectors at embedded surface vertices to tet vertices: the smoothest field inside that meets them.
+    """Extends vectors at embedded surface vertices to tet vertices by the smoothest field that fits them.
 
     Minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units of the
-    body's size). A uniform field comes back uniform. Parts that hold no sample get zero. It is asked in every substep,
-    so ``solver`` factorises it; painted weights, carried once, go by conjugate gradients (``materials/harmonic.py``).
+    body's size). A uniform field stays uniform. Parts without samples get zero. Every substep solves it, so ``solver``
+    factorises the matrix; painted weights, extended once, use conjugate gradients (``materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
@@ -33,11 +33,11 @@ class SurfaceToBody:
         self._factor = factorized(A, solver)
 
     def pulled(self, forces: np.ndarray) -> np.ndarray:
-        """``samples -> forces^T a`` of the vectors a that samples are carried to, for forces (n,r): (r,s)."""
+        """Return the matrix (r,s) of ``samples -> forces^T a``, with forces (n,r) and the extension a."""
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
         return np.ascontiguousarray((self._sample @ carried).T)
 
     def extend(self, samples: np.ndarray) -> np.ndarray:
-        """Vectors (s,3) at the surface vertices to the tet vertices, (n,3); same unit."""
+        """Extend vectors (s,3) at the surface vertices to the tet vertices, (n,3), in the same unit."""
         return self._factor.solve(self._sample.T @ samples)

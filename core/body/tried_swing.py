@@ -1,8 +1,8 @@
-"""Error of a matched body in a trial simulation before a bake, against the finer body under the same push.
+"""Error of a matched body in a trial simulation before a bake, against the finer body under the same load.
 
-Vibrations at rest tell what a small movement comes to. In a movement of a fifth of the size a boat in 8 modes whose
-vibrations were right was off by 21 % of it, where 6 had been told. The push is made of the slowest vibrations, so that
-any body has one, free ones too; what it does is the same for a body that is stiffer throughout, but for its time.
+Vibrations about the rest shape predict small movements only. In a movement of a fifth of the size, a boat in 8 modes
+with correct vibrations was off by 21 % of it, where 6 had been predicted. The load is made of the slowest vibrations,
+so that every body has one, free bodies too. A uniformly stiffer body moves through the same displacements in less time.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from ..solvers import make_solver
 from ..subspaces.space import Space
 
 PUSHING, BESIDE = 4, 6
-"""Number of the slowest vibrations that make the push, each by an equal force, and of further ones that are computed,
-since the push contains clusters of equal eigenvalues as a whole.
+"""Number of the slowest vibrations that make the load, each by an equal force; and number of further ones that are
+computed, since the load contains clusters of equal eigenvalues as a whole.
 """
 
 BENT = 0.1
-"""Of the size, by which the push would bend the body, were it linear: it overshoots to half as much again."""
+"""Largest linear displacement under the load, as a part of the size. The movement overshoots it by half."""
 
 STEPS = 16
-"""A swing of the slowest vibration."""
+"""Time steps per period of the slowest vibration."""
 
 MORE = 4
-"""Vibrations beyond the fewest that suffice by what rest tells of them."""
+"""Number of vibrations tried beyond the fewest that suffice by the estimate at rest."""
 
 ITERATIONS = 100
-"""Of a step at most: what is compared is to have converged."""
+"""Most iterations of a step: trial simulations are compared only if their steps converge."""
 
 NEARER, WORSE = 0.8, 0.005
 """Largest error of a body matched to another mesh, over that of the plain body, with which the match is accepted; and
-largest increase of the error under any push, as a part of the movement.
+largest increase of the error under any load, as a part of the movement.
 """
 
 COSTLIER_GAIN = 0.03
@@ -55,8 +55,8 @@ COSTLIER_GAIN = 0.03
 
 
 class Swing(NamedTuple):
-    """``push`` (n,3) N, at ``eigenvalue``, 1/s², of the slowest vibration; ``displacements`` (steps+1,n,3) m, float32,
-    as they are kept, in STEPS a swing of it.
+    """Trial simulation: load ``push`` (n,3) N; ``eigenvalue`` 1/s² of the slowest vibration; ``displacements``
+    (steps+1,n,3) m, float32 as in the store, with STEPS time steps per period of that vibration.
     """
 
     push: np.ndarray
@@ -65,11 +65,11 @@ class Swing(NamedTuple):
 
     @property
     def step(self) -> float:
-        """s."""
+        """Time step, s."""
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> Swing:
-        """That of a body which is so many times as stiff."""
+        """Return the simulation of a body that is ``by`` times as stiff."""
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
@@ -80,9 +80,9 @@ def whole_swing(
     swings: int = 1,
     across: bool = False,
 ) -> Swing:
-    """Simulate all vertices of a model for a number of swings. The push excites its slowest vibrations or, with
-    ``across``, all of them: forces across and a torque about the longest side. ``held`` acts beside the pins.
-    DivergenceError where positions are not numbers.
+    """Simulate all vertices of a model for a number of periods. The load excites its slowest vibrations or, with
+    ``across``, all of them: forces across and a torque about the longest side. The loads ``held`` act beside the pins.
+    DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -92,7 +92,7 @@ def whole_swing(
         X = model.mesh.rest_positions
         thin, middle, long = np.eye(3)[np.argsort((np.ptp(X, axis=0) / model.size).round(6), kind="stable")]
         pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
-        if rigid:  # a free body is to bend, without a rigid motion
+        if rigid:  # a free body shall bend without a rigid motion
             pushing = np.tensordot(np.tensordot(found.modes, model.mass @ pushing), found.modes, axes=1)
     push = model.mass @ pushing
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
@@ -103,8 +103,8 @@ def whole_swing(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Return the factors (k,) of the modes in the push: for each cluster of equal eigenvalues, the projection of a
-    fixed random field. It does not depend on signs and on the basis within a cluster, which round-off decides.
+    """Return the factors (k,) of the modes in the load: for each cluster of equal eigenvalues, the projection of a
+    fixed random field. They do not depend on the signs and on the basis within a cluster, which round-off decides.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -120,7 +120,7 @@ class Trial:
 
     Parameters
     ----------
-    swings : reference simulations of the finer body, one for each push
+    swings : reference simulations of the finer body, one for each load
     space : the space without a match
     held : loads beside its pins, without and with a match
     lift : (f,r) interpolation from the space's unknowns to the finer body's vertices
@@ -143,11 +143,11 @@ class Trial:
         self._plain: list[float] = []
 
     def off(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest error of a point over the largest displacement, under the push with the largest error."""
+        """Return the largest error of a point over the largest displacement, under the load with the largest error."""
         return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """Return the errors under each push, without and with a match."""
+        """Return the errors under each load, without and with a match."""
         return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
     def _errors(self, matching: MatchMethod | None) -> list[float]:
@@ -175,14 +175,16 @@ class Trial:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the errors under each push allow a match. On one mesh, no push may increase the error."""
+    """Return True if the errors under each load allow a match. On one mesh, no load may increase the error."""
     if any(matched > plain + WORSE for plain, matched in off):
         return False
     return is_one_mesh or max(each.matched for each in off) < NEARER * max(each.plain for each in off)
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Of the lowest ``count`` modes, and where that number is not ``is_set``, of some more, which may be better."""
+    """Return the pairs of the lowest ``count`` modes. If that number is not ``is_set``, also try MORE modes, which may
+    be better.
+    """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
     return [few, pair(spectra, more)] if is_more else [few]
@@ -198,9 +200,9 @@ def best_match(
 ) -> MatchMethod:
     """Return the match with the least error; without ``off``, which returns the error of a match, the first method's.
 
-    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ways of a method
-    with several ways are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on
-    another machine makes the same choice.
+    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all variants
+    (``ways``) of a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues
+    on another machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
@@ -235,8 +237,10 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Unknowns (steps+1,r,3) of a space at rest that is pushed, in a swing's steps."""
-    # BDF2, since implicit Euler calms so long steps: of a body that a swing later is off by 13 % it told 8.
+    """Return the unknowns (steps+1,r,3) of a space under a load ``push`` (r,3) N from rest, in the time steps of
+    ``swing``.
+    """
+    # BDF2, since implicit Euler damps steps this long: it showed an error of 8 % for a body that is off by 13 %.
     settings = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=ITERATIONS, solver=solver, integrator="bdf2")
     stepper, state = make_solver(space, settings), space.rest_state()
     pins, acting, seen = state.positions[space.pinned], (AccelerationField(push), *loads), [state.positions]

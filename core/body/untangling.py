@@ -1,8 +1,8 @@
-"""Bodies that overlap others at the first frame begin shrunk about their middle, free of them, and grow to their size
-over the pre-roll.
+"""Untangling: bodies that overlap others at the first frame begin shrunk about their centre, free of overlaps, and grow
+to full size over the pre-roll.
 
-It is the shape at rest that grows, and all of a body moves as it does then: it is strained by what is in its way alone,
-however stiff it is. Each step begins with that velocity and no other, so nothing flies apart, and it ends in rest.
+The rest shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is.
+Each step begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
 """
 
 from __future__ import annotations
@@ -20,31 +20,36 @@ from .meeting_surfaces import ColliderSet
 from .prepare import Prepared
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Sizes that are tried, each of the one before, and of its own at which a body begins at least."""
+"""Factor between one trial size and the next, and the least size at which a body may begin, as parts of its full size.
+"""
 
 
 class Growth(NamedTuple):
-    """A body begins at ``begin`` of its size about its middle, ``centre`` (3,) m; after ``frames`` it has all of it."""
+    """A body begins at the part ``begin`` of its size, scaled about ``centre`` (3,) m; it has its full size after
+    ``frames``.
+    """
 
     begin: float
     centre: np.ndarray
     frames: int
 
     def size(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Of its own, at a time in frames from the first."""
+        """Return the size, as a part of the full one, at a time in frames from the first."""
         return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
 
     def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
-        """Where what is at positions (...,3) m is at a size."""
+        """Return positions (...,3) m scaled to ``size`` about the centre."""
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """With which all of it grows in a step from a time, ``step`` frames and ``h`` s long, (n,3) m/s."""
+        """Return the velocities (n,3) m/s of the growth in a step that begins at ``time`` and lasts ``step`` frames, or
+        ``h`` s.
+        """
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """The body of a job of so many frames, its pins shrunk with it."""
+        """Return the body of a job of so many frames, with the targets of its pins shrunk with it."""
 
         def carried(track: np.ndarray) -> np.ndarray:
             times = np.arange(len(track)) / max(steps_of(track, frames), 1)
@@ -63,9 +68,11 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """How bodies grow that overlap others, of what was ``found``, and want to be untangled, by their numbers: from the
-    largest size tried at which no bodies overlap, they keep their distances, and no collider is met that was not. None
-    where there is no such size, or no pre-roll.
+    """Return the growths of bodies that overlap others and have Untangle on, by the bodies' numbers.
+
+    ``found`` are the overlaps at the first frame; ``touching`` m is the contact distance. The bodies begin at the
+    largest trial size at which no bodies overlap, they keep their distances, and they collide with no further collider.
+    The result is empty if there is no such size, or no pre-roll.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.meets.untangle}
@@ -86,7 +93,7 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """What to do beside moving them about bodies that overlap and were not untangled."""
+    """Return the remedy, besides moving them, for bodies that overlap and were not untangled."""
     lead, wanted = jobs[0], any(job.body.meets.untangle for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Untangle does nothing." if wanted else ""

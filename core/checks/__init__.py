@@ -1,1 +1,1 @@
-"""Whether a job is wise, what it will cost, and what an artist should know of it."""
+"""Checks of a job: advice on settings, estimates of its cost, and warnings for the artist."""

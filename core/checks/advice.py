@@ -1,7 +1,7 @@
-"""What solver, resolution and step suit a body, with the reason: rules from what was measured, on facts of the body.
+"""Advice on solver, resolution and time step for a body, with the reason: rules from measurements and body facts.
 
-Pure and quick, for interfaces to ask whenever a setting has changed; ``body_facts`` takes the facts once, where the
-body is made anyway. Where the rules' numbers come from stands beside them.
+The rules are pure and quick, for interfaces to evaluate after every change of a setting. ``body_facts`` measures the
+facts once, when the body is built. The source of each number stands beside it.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from ..solver_kinds import SOLVER_KINDS, live_solver
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Ratio of stiffnesses from which Newton's iterations leave a stiff part far from where it belongs: at 1e5 its gradient
+"""Ratio of stiffnesses from which Newton's iterations leave a stiff part far from its equilibrium. At 1e5 its gradient
 after five of them is 6e4 times Mixed FEM's, and energies of swinging bars are off by a half (docs/benchmarks.md).
 """
 CELLS_THROUGH = 2
 """Cells that a part needs across its thickness. Clamped bars of 1, 2 and 4 cells sag by 71 to 80, 84 to 97, 94 to 100 %
-of what quadratic elements give, and are 2.2 to 2.7, 1.4 to 1.6, 1.1 to 1.2 times too stiff in torsion, at Poisson's
+of the sag of quadratic elements, and are 2.2 to 2.7, 1.4 to 1.6, 1.1 to 1.2 times too stiff in torsion, at Poisson's
 ratios of 0.3 and 0.45 in four orientations (``bench physics --case "two_cells*"``).
 """
 MATCHED_THROUGH = 1
-"""Cells across a thickness from which *Match Resolution* does as well: clamped bars of one and 1.6 cells through are
-off by 2 % of their swing with it and 5 to 55 without, a bear, painted or not, and Suzanne of 8 and 12 cells by 3 to 8 %
+"""Cells across a thickness from which *Match Resolution* does as well. Clamped bars of one and 1.6 cells through are
+off by 2 % of their swing with it and 5 to 55 without; a bear, painted or not, and Suzanne of 8 and 12 cells by 3 to 8 %
 (8 to 55; ``bench eigenfit``, ``lattice_*``); ears of half a cell stay off by a quarter.
 """
 MOST_TETS = 200_000
-"""Where an iteration takes three seconds on two cores (docs/benchmarks.md): no resolution beyond that is proposed."""
+"""Tets at which an iteration takes three seconds on two cores (docs/benchmarks.md); the largest proposed resolution."""
 PATIENCE = 5.0
 """Seconds a frame from which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Movement of pins in a step, in sizes of the body, from which more steps are worth their time: a bar of 50 kPa shaken
-by 9, 5 and 26 % a frame is off the motion of 16 substeps by 24, 29 and 59 % of its size with one, and by half of that
+"""Displacement of pins in a step, in sizes of the body, from which more substeps pay off. A bar of 50 kPa shaken by 9,
+5 and 26 % a frame is off the motion of 16 substeps by 24, 29 and 59 % of its size with one substep, and by half of that
 with as many as this asks for; shaken by 1 %, by 7 %.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
 """Swings in a step from which iterated solvers lose a third of a swing's energy in nine of them and nodes none of it,
-and beyond which nodes lose most of it, too: a bar that is bent by 6 % and let go keeps 1.00 of what it settles to with
+and beyond which nodes lose most of it, too. A bar that is bent by 6 % and released keeps 1.00 of its settled value with
 four nodes at 0.035, 0.05 and 0.08, 0.54 at 0.12, 0.05 at 0.2; by Mixed FEM (BDF2) 0.66, 0.41, 0.09, and nothing.
 """
 SMALL_STEP = 1 / 90
-"""Seconds: for longer steps nodes are not proposed. What they bring was measured at 5 ms."""
+"""Time step, s, above which nodes are not proposed. Their benefit was measured at 5 ms."""
 BENDS_FAR = 0.2
-"""Sag by its own weight, in sizes, from which a body that swings fast for its step bends too far for nodes: bent by
+"""Sag by its own weight, in sizes, from which a body that swings fast for its step bends too far for nodes. Bent by
 0.46 of its size a bar of 9 Hz has 0.2 to 0.4 of its kinetic energy with them, 0.64 by Mixed FEM
 (``docs/design/conjac.md``).
 """
@@ -58,10 +58,12 @@ MANY_NODES = 32
 
 @dataclass(frozen=True)
 class Facts:
-    """Of a body that was made: number of ``tets`` with so many ``cells_across``; ``size`` at rest, m; ``contrast``,
-    stiffest over softest tet; ``thickness`` of parts with less than two cells through, m, 0 for none; ``movement``,
-    the largest of a pin or a collider in a frame, beside its mean over all frames, m, None where one frame is known;
-    ``slowest`` vibration, Hz, about, 0 unknown.
+    """Facts of a body that was built.
+
+    ``tets`` is their number at ``cells_across``, ``size`` the size at rest, m. ``contrast`` is the stiffest over the
+    softest tet. ``thickness``, m, is that of parts with less than two cells through, 0 for none. ``movement``, m, is
+    the largest displacement of a pin or a collider in a frame relative to its mean over all frames, None if only one
+    frame is known. ``slowest`` is the estimated lowest vibration, Hz, 0 if unknown.
     """
 
     tets: int
@@ -74,7 +76,7 @@ class Facts:
 
 
 class Use(NamedTuple):
-    """How a body is used beside its settings: frames a second, dynamic nodes, whether floor or colliders are there."""
+    """Use of a body beside its settings: frames a second, dynamic nodes, and True for a floor or colliders."""
 
     frame_rate: float = 24.0
     nodes: int = 0
@@ -94,7 +96,7 @@ class Advice:
 
 
 def advice(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE) -> tuple[Advice, ...]:
-    """What to set otherwise for this body, at most one for solver, resolution and step each; empty where all suits."""
+    """Return better settings for this body, at most one each for solver, resolution and step; empty if all suit."""
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
@@ -119,7 +121,7 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
 
 
 def _against_nodes(facts: Facts, solver: SolverSettings, use: Use) -> str:
-    """Why a solver that takes nodes does not suit, beside the contrast; "" where it does."""
+    """Return the reason against a solver that takes nodes, beside the contrast; "" if it suits."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} throws what runs into a floor or colliders: a bake with them is refused."
@@ -139,7 +141,7 @@ def _against_nodes(facts: Facts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
-    """A solver that takes nodes, where an iterated one of all vertices loses a springy body's motion."""
+    """Propose a solver that takes nodes, if an iterated full-space solver loses a springy body's motion."""
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -154,12 +156,12 @@ def _nodes(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def _pace(facts: Facts, solver: SolverSettings, use: Use) -> float:
-    """Swings of the slowest vibration in a step."""
+    """Return the swings of the slowest vibration in a step."""
     return facts.slowest / (use.frame_rate * solver.substeps)
 
 
 def _sag(facts: Facts, solver: SolverSettings) -> float:
-    """How far its weight bends a body that swings so, in its sizes."""
+    """Return the sag by its own weight of a body with this vibration, in its sizes."""
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
@@ -170,7 +172,7 @@ def _substeps_for_nodes(facts: Facts, use: Use) -> int:
 
 
 def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
-    if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, however thin it is
+    if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, at any thickness
         return None
     through = facts.thickness * (resolution.cells_across - 0.5) / facts.size
     if through >= CELLS_THROUGH:
@@ -193,7 +195,7 @@ def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _is_finer(facts: Facts, solver: SolverSettings, cells: int) -> bool:
-    """Whether the lattice that a body of so many cells is matched to is much finer, and not too large."""
+    """Return True if the lattice that a body of ``cells`` cells is matched to is much finer, and not too large."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
@@ -216,8 +218,9 @@ def _step(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def tets_at(facts: Facts, cells_across: int) -> float:
-    """Tetrahedra that another resolution makes of the body, about: they grow by the square of the cells while thin
-    parts are a cell thick, and then by the cube.
+    """Estimate the tetrahedra of the body at another resolution.
+
+    They grow by the square of the cells while thin parts are a cell thick, and then by the cube.
     """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))

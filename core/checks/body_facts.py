@@ -1,4 +1,4 @@
-"""The facts of a body that advice goes by: measured where its tetrahedra are at hand."""
+"""Facts of a body for advice, measured when its tetrahedra are available."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .advice import CELLS_THROUGH, Facts
 from .slowest_swing import slowest_swing
 
 THIN_PART = 0.05
-"""Part of the surface that counts: less is a tip or an edge."""
+"""Least part of the surface that counts: less is a tip or an edge."""
 
 
 def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> Facts:
-    """The facts of a job's body, of which ``thickness`` was found (:func:`thin_warnings.thickness_of`)."""
+    """Measure the facts of a job's body; ``thickness`` comes from :func:`thin_warnings.thickness_of`."""
     stiffness = fields.youngs_modulus
     return Facts(
         tets=len(mesh.tets),
@@ -31,7 +31,7 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
 
 
 def thin_thickness(thickness: Thickness | None) -> float:
-    """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
+    """Return the median thickness, m, of the parts with too few cells through; 0 if there are hardly any."""
     if thickness is None:
         return 0.0
     found = thickness.below(CELLS_THROUGH * thickness.length)
@@ -39,8 +39,9 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Largest movement of a pin or of a collider in a frame, m, beside its mean over all frames: what travels evenly
-    takes the body along. None where one frame is all that the job has of them.
+    """Return the largest displacement, m, of a pin or collider in a frame, relative to its mean over all frames.
+
+    Uniform motion takes the body along. Returns None if the job has only one frame of them.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
@@ -51,7 +52,7 @@ def movement_of(job: Job) -> float | None:
 
 
 def _movement(positions: np.ndarray) -> float:
-    """Frame by frame: an animation may be as large as all else."""
+    """Compute the displacement frame by frame: an animation may be as large as all other data."""
     if len(positions) < 2:
         return 0.0
     mean = (positions[-1] - positions[0]) / (len(positions) - 1)

@@ -1,7 +1,7 @@
-"""What a body costs, before anything is made: seconds a frame, bytes of memory and on disk, from its number of tets.
+"""Cost of a body before it is built: seconds a frame, bytes of memory and on disk, from its number of tets.
 
-One model for what panels tell, for advice, and for what is refused. Every constant stands beside what it was measured
-at; how many tets a surface takes is ``tetrahedra/tet_count.py``, how large a factor is ``linear_solvers/factor_size``.
+One model serves panels, advice and refusals. Every constant stands beside its measurement. ``tetrahedra/tet_count.py``
+estimates the tets of a surface, ``linear_solvers/factor_size`` the size of a factor.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from ..tetrahedra.tet_count import SurfaceMeasure, expected_tets
 # -- time -------------------------------------------------------------------------------------------------------------
 
 GROWTH = 1.5
-"""Power of the number of tets that a step takes: of a compact body's direct factorisation it is 2, of all else 1."""
+"""Exponent of the step time over the number of tets: 2 for a compact body's direct factorisation, 1 for the rest."""
 REDUCED_GROWTH = 1.5
-"""The same of the number of modes, in a subspace."""
+"""Exponent of the step time over the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
-"""With so many a step takes the ``seconds`` of its solver's kind, until a bake has told."""
+"""Tets and modes at which a step takes the ``seconds`` of its solver's kind, until a bake has measured them."""
 
 CONTACT = 10.0
-"""Times that, where a body meets others or itself, within a factor of three: three draft boxes that fall 15 mm on one
-another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0 and 5.5
-times the iterations, each 4.4 and 4.6 times as long), each by itself that meets itself 16; of *Clean* boxes of 24,000
-tets an iteration takes twice as long (``docs/benchmarks/contact.md``)."""
+"""Factor on the step time in contact or self-contact, correct within a factor of three. Three draft boxes that fall 15
+mm on one another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0
+and 5.5 times the iterations, each 4.4 and 4.6 times as long); each alone with self-contact takes 16 times. An iteration
+of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.md``).
+"""
 
 # -- memory -----------------------------------------------------------------------------------------------------------
 
@@ -38,40 +39,45 @@ BASE = 2.5e8
 """Bytes of the process itself with its libraries and compiled kernels."""
 BYTES_A_TET = 4500.0
 """Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
-gradients, where this estimates 0.75, and at 0.96 GB with CHOLMOD, where it estimates 1.03."""
+gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
+"""
 BYTES_A_VERTEX = 192.0
-"""Of its arrays, beside its state."""
+"""Bytes of a vertex's arrays, beside its state."""
 BYTES_A_REDUCED_TET = 1200.0
-"""Of a tet while a subspace is found. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with 16
-modes, the latter at 2.33 with 64; estimated are 0.55, 2.0 and 3.3."""
+"""Bytes of a tet while a subspace is computed. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with
+16 modes, the latter at 2.33 with 64; the estimates are 0.55, 2.0 and 3.3.
+"""
 MODE_VERTEX, MODE_TET = 22.0, 2.0
-"""Numbers of each mode: weights, bases and the eigensolver's vectors, and the features of the clusters."""
+"""Numbers stored of each mode: weights, bases and the eigensolver's vectors, and the features of the clusters."""
 BYTES_A_SURFACE_VERTEX = 1000.0
-"""Bytes of the embedding of the render surface, and of its points that touch, are pulled or sampled: 918 counted."""
+"""Bytes of the embedding of the render surface, and of its contact, force and sample points: 918 counted."""
 BYTES_A_COLLIDER_TRIANGLE = 800.0
-"""Bytes of a collider's connectivity and of its poses: 732 counted where it moves."""
+"""Bytes of a collider's connectivity and of its poses: 732 counted for a moving one."""
 TETS_A_VERTEX = 4.5
-"""Of lattices, from thin (4) to compact and fine (5.5)."""
+"""Tets a vertex of lattices, from thin (4) to compact and fine (5.5)."""
 
 # -- disk -------------------------------------------------------------------------------------------------------------
 
 FRAME_HEADER = 4096
-"""Bytes of a frame beside its positions: the reports of its steps, and what a block of the disk leaves empty."""
+"""Bytes of a frame beside its positions: the reports of its steps, and the unused rest of a disk block."""
 POINT, CACHE_POINT = 24, 12
 """Bytes of a position in a frame, and in a point cache."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
 """Bytes of a tetrahedron with its part of the vertices and materials, in a state, in the weights of each mode, and in
-the swing that a match is tried by: 228 a vertex.
-Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space, 148 and 129 in 16 modes."""
+the test swing of a match: 228 a vertex. Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space,
+148 and 129 in 16 modes.
+"""
 SKIN = 5e3
-"""Times the power 2/3 of the tetrahedra, bytes of what of a body touches others, which is kept twice: 2.5 and 6.7 MB of
-a bear of 18,021 and 70,525 tets, 9.2 of a virus of 76,106, where this estimates 3.4, 8.5 and 9.0."""
+"""Bytes of a body's contact surface, stored twice, over the power 2/3 of the tetrahedra. A bear of 18,021 and 70,525
+tets has 2.5 and 6.7 MB, a virus of 76,106 has 9.2; the estimates are 3.4, 8.5 and 9.0.
+"""
 SPARE = 1.1
-"""Times all that, for the job."""
+"""Safety factor on the disk space, for the job."""
 
 
 class Pace(NamedTuple):
-    """What a bake has told: seconds of a step that meets nothing, with so many tets, or so many modes in a subspace."""
+    """Measured pace of a bake: seconds of a step without contact, with its number of tets, or of modes in a
+    subspace."""
 
     seconds: float
     tets: int
@@ -79,7 +85,7 @@ class Pace(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """About how many tets, bytes at the peak, seconds a frame, bytes on disk beside the frames."""
+    """Estimated number of tets, bytes at the peak, seconds a frame, and bytes on disk beside the frames."""
 
     tets: float
     memory: float
@@ -95,8 +101,9 @@ def cost_of(
     pace: Pace | None = None,
     meets: bool = False,
 ) -> Cost:
-    """The cost of a body with so many surface vertices, of which others or itself are met or not; ``pace`` is of a bake
-    with its solver, where there is one.
+    """Estimate the cost of a body with ``points`` surface vertices; ``meets`` is True with contact or self-contact.
+
+    ``pace`` is that of a bake with its solver, if known.
     """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
     vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
@@ -107,7 +114,7 @@ def cost_of(
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
-    """Of a body of so many tets that meets nothing, on two cores."""
+    """Estimate the seconds a frame of a body of ``tets`` tets without contact, on two cores."""
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
     if modes := modes_of(solver):
         return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
@@ -115,8 +122,10 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """What a bake of a body of so many tets has told by the ``seconds`` of its steps, where others of so many are
-    ``beside`` it: its own part of them, in a subspace one as large as theirs, without what contact takes.
+    """Derive the pace of a body of ``tets`` tets from the ``seconds`` of its steps.
+
+    Bodies of ``beside`` tets were baked together with it. The body's own part of the time counts, without that of
+    contact; in a subspace all parts are equal.
     """
     solver, contact = job.body.solver, CONTACT if job.body.meets_something else 1.0
     parts = [1.0 if modes_of(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -124,15 +133,15 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
 
 
 def modes_of(solver: SolverSettings) -> int:
-    """Modes that a solver steps; 0 where it steps every vertex."""
+    """Return the modes that a solver steps; 0 in the full space."""
     return solver.modes if solver.kind.takes_modes else 0
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
-    """Peak bytes of a simulation, in a subspace of so many modes or, with 0, of every vertex.
+    """Estimate the peak bytes of a simulation, in a subspace of ``modes`` modes or, with 0, in the full space.
 
     ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
-    :func:`outside_bytes`, and the targets of pinned vertices, which are held for every sample of their track.
+    :func:`outside_bytes`, and the targets of pinned vertices, which are stored for every sample of their track.
     """
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
@@ -142,24 +151,25 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Non-zeros of a factor with one unknown a vertex, not three: a preconditioner's, a subspace's, a field's."""
+    """Return the non-zeros of a factor with one unknown a vertex, not three: a preconditioner's, a subspace's, a
+    field's."""
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Of the solver's linear systems."""
+    """Return the non-zeros of the factors in the solver's linear systems."""
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
 
 
 def state_bytes(tets: float, vertices: float) -> float:
-    """Bytes of a state with its history: a bake that is resumed keeps the one that it began with."""
+    """Return the bytes of a state with its history: a resumed bake keeps its initial state."""
     return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
 
 
 def outside_bytes(job: Job) -> float:
-    """Bytes for the surface of a job and for what acts on it, beside the job's own arrays."""
+    """Return the bytes for a job's surface and for external influences on it, beside the job's own arrays."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
     # Before it is posed, a collider's vertices are compared over all samples with a copy of them: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
@@ -167,13 +177,14 @@ def outside_bytes(job: Job) -> float:
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Bytes on disk of so many frames of a surface of so many points; with those of a point cache, where asked."""
+    """Return the bytes on disk of ``frames`` frames of ``points`` points, with those of a point cache on request."""
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, meets: bool = False) -> float:
-    """Bytes on disk of so many tetrahedra, of the states and modes that are kept of them, while a new state is written,
-    and of what touches where they meet others or themselves.
+    """Return the bytes on disk of ``tets`` tetrahedra, their stored states and modes, and a new state being written.
+
+    With ``meets``, contact surfaces are included.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
@@ -181,7 +192,7 @@ def body_bytes(tets: float, solver: SolverSettings, meets: bool = False) -> floa
 
 
 def time_words(seconds: float) -> str:
-    """A time in words, two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    """Format a time with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
     for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
         if seconds >= least:
             return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
@@ -189,7 +200,7 @@ def time_words(seconds: float) -> str:
 
 
 def size_words(size: float) -> str:
-    """Bytes as people say them: ``28.8 MB``, ``1.5 GB``."""
+    """Format bytes with a unit: ``28.8 MB``, ``1.5 GB``."""
     for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= limit:
             return f"{size / limit:.3g} {unit}"

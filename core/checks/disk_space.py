@@ -1,4 +1,4 @@
-"""Whether a bake fits on the disk, told before it starts."""
+"""Check before a bake that it fits on the disk."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ..store.frame_store import FrameStore
 
 
 class ToBake(NamedTuple):
-    """A job of one body whose frames go into a store, ``with_cache`` into a point cache, too; ``kept_frames`` of the
-    store are gone on with; where there are none, all that is in it makes room.
+    """Job of one body whose frames go into a store, and ``with_cache`` into a point cache, too.
+
+    The bake continues from ``kept_frames`` of the store; with 0 kept frames, all of its contents are deleted.
     """
 
     job: Job
@@ -25,7 +26,7 @@ class ToBake(NamedTuple):
 
     @property
     def need(self) -> float:
-        """Bytes."""
+        """Bytes needed."""
         from .costs import body_bytes, frame_bytes  # they load Numba, which Blender's start does not wait for
 
         job, points = self.job, len(self.job.body.surface.positions)
@@ -34,7 +35,7 @@ class ToBake(NamedTuple):
 
 
 def check_disk_space(*together: ToBake) -> None:
-    """StoreError when bodies that are baked together will not fit on their disk."""
+    """Raise StoreError if bodies that are baked together will not fit on their disk."""
     from .costs import size_words
 
     disks = defaultdict(list)
@@ -56,10 +57,10 @@ def _tets(job: Job) -> float:
 
     measure, resolution = measured(job.body.surface, job.body.fineness), job.body.resolution
     if measure is None:
-        return 0.0  # the tetrahedralisation tells
+        return 0.0  # tetrahedralisation reports it
     return expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
+    """Return the folder, or the nearest existing folder above it."""
     return next(place for place in (folder, *folder.absolute().parents) if os.path.isdir(place))

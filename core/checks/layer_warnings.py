@@ -1,4 +1,4 @@
-"""What a user should know of materials that are laid over the painted ones: those that are nowhere, or too thin."""
+"""Warnings about material layers over the painted ones that are empty or too thin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOO_THIN = 0.5
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
-    """One sentence, with a remedy, for each layer that is not what it seems."""
+    """Return one sentence, with a remedy, for each layer that is empty or too thin."""
     # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
     height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
     warnings = []

@@ -1,7 +1,7 @@
-"""Whether a job fits into the memory, told before the work begins.
+"""Check before the work begins that a job fits into memory.
 
-What is estimated is what will be taken beside the job's own arrays (painted weights, animated pins and colliders,
-accelerations at every frame and vertex): they are in memory when it is asked what is free.
+The estimate excludes the job's own arrays (painted weights, animated pins and colliders, accelerations at every frame
+and vertex): they are already in memory when the free memory is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST_CELLS = 2
 
 
 def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
-    """NotEnoughMemoryError when a draft lattice of this resolution could not be simulated by any linear solver.
+    """Raise NotEnoughMemoryError if no linear solver can simulate a draft lattice of this resolution.
 
     ``available``: bytes; by default asked of the system.
     """
@@ -33,7 +33,7 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
         return
     measure = measured(job.body.surface, job.body.fineness)
     if measure is None:
-        return  # the tetrahedralisation tells
+        return  # tetrahedralisation reports it
     other, modes = outside_bytes(job), _modes(job)
     factors = 1 + _field_factors(job) + _axis_factors(job)
 
@@ -46,9 +46,9 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
-    """NotEnoughMemoryError when these tetrahedra do not fit with the linear solver of the job's settings.
+    """Raise NotEnoughMemoryError if these tetrahedra do not fit with the linear solver of the job's settings.
 
-    ``pinned`` (q,): vertices whose positions are given. ``available``: bytes; by default asked of the system.
+    ``pinned`` (q,): vertices with prescribed positions. ``available``: bytes; by default asked of the system.
     """
     available = available_memory() if available is None else available
     tets, vertices, modes = len(mesh.tets), len(mesh.rest_positions), _modes(job)
@@ -73,7 +73,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _modes(job: Job) -> int:
-    """Of the job's subspace, with the handles that pins add; 0 in the full space."""
+    """Return the modes of the job's subspace, with the handles that pins add; 0 in the full space."""
     modes = modes_of(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
@@ -83,13 +83,15 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Factors with one unknown a vertex beside the linear solver's: one carries accelerations into the body."""
+    """Count the factors with one unknown a vertex beside the linear solver's: one carries accelerations into the
+    body."""
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Factors that the preconditioner of conjugate gradients has beside its first: one an axis, once something adds to
-    the tets' stiffness. A subspace has none.
+    """Count the further factors of the conjugate gradients' preconditioner: one an axis, once something adds stiffness.
+
+    A subspace has none.
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields

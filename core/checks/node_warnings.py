@@ -1,4 +1,4 @@
-"""Dynamic nodes that carry less than they seem to: what a user should know before a bake."""
+"""Warnings before a bake about dynamic nodes that carry less motion than expected."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..mesh.topology import components
 from ..model.nodes import Nodes
 
 ON_A_LINE = 0.01
-"""Part of the body's size by which nodes have to lie beside their line."""
+"""Part of the body's size within which nodes count as collinear."""
 FEW = 4
 """Nodes that cost little with any linear solver."""
 PROPOSE = "Propose Nodes finds places."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Sentences, each with a remedy, where the job's solver takes nodes; empty where they carry all that swings."""
+    """Return sentences, each with a remedy, if the job's solver takes nodes; empty if they carry all swinging parts."""
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
         return []
@@ -50,7 +50,7 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """One sentence with a remedy where many nodes are solved for one after the other; else none."""
+    """Return a sentence with a remedy if many nodes are solved one after the other; else none."""
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [
@@ -60,7 +60,7 @@ def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
 
 
 def _is_a_line(places: np.ndarray, size: float) -> bool:
-    """Whether places (k,3) span no plane."""
+    """Return True if ``places`` (k,3) span no plane."""
     across = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
     return len(places) < 3 or bool(across[1] <= ON_A_LINE * size)
 

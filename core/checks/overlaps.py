@@ -1,5 +1,7 @@
-"""What a body and its surroundings share in the first frame: contact pushes each point out by its nearest side, which
-frees what overlaps a little and holds what stands in the middle.
+"""Overlaps between a body and its surroundings in the first frame.
+
+Contact pushes each point out by its nearest side. This resolves small overlaps, but a body around a collider stays
+stuck.
 """
 
 from __future__ import annotations
@@ -17,18 +19,18 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.winding_number import WindingNumber
 
 SHALLOW = 0.01
-"""Depth in sizes of the body that contact undoes in a moment, without a leap."""
+"""Depth in sizes of the body that contact resolves in a moment, without a leap."""
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Sentences, each with a remedy, about what begins deep in something else; empty where nothing does."""
+    """Return sentences, each with a remedy, about parts that begin deep in a collider; empty if none do."""
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
     shallow = SHALLOW * surface.size
     colliders = [c for c in job.body.colliders if not _is_clear_of(c, surface, shallow)]
     points = surface.positions
-    # Points within the body, which tell of a post that its surface goes around, are known.
+    # Points within the body, which detect a post that its surface encloses, are known.
     if colliders and job.body.start is None:
         inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
         points = np.concatenate([points, mesh.rest_positions[inner]])
@@ -37,7 +39,7 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Whether boxes tell that a body is not deep in a collider: cheap, for dense surfaces."""
+    """Return True if boxes prove that a body is not deep in a collider: cheap, for dense surfaces."""
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
         return bool(collider.height - low[2] <= shallow)
@@ -47,7 +49,7 @@ def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: flo
 
 
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
-    """Of one collider, the points of a body and its surface; "" where it is not deep."""
+    """Return the warning for one collider and the points of a body and its surface; "" if the overlap is shallow."""
     if isinstance(collider, Ground):
         depth = collider.height - points[:, 2]
         if depth.max() <= shallow:
@@ -70,7 +72,8 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """How deep points (p,3) lie in a surface, (p,) m; not above 0 outside, and in what encloses nothing."""
+    """Return the depths (p,) m of points (p,3) in a surface; not above 0 outside, and in a surface that encloses
+    nothing."""
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

@@ -1,4 +1,4 @@
-"""Pins that rotate far in a frame: a body does not follow, and between samples they pass through one another."""
+"""Pins that rotate far in a frame: the body cannot follow, and between samples they pass through one another."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ..tracks import on_the_way
 from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
-"""Rotation in a frame, rad, from which it is reported. Draft bars stayed folded from 150 degrees on, at 180 with eight
-samples a frame, too, others at 180."""
+"""Rotation in a frame, rad, from which it is reported. Some draft bars stayed folded from 150 degrees on, even at 180
+with eight samples a frame, others at 180.
+"""
 MOST_PINS = 200
-"""Pins of a group that are looked at."""
+"""Largest number of pins of a group that are sampled."""
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """One sentence, with the frame, the pins and a remedy, where a group of pins rotates far in a frame."""
+    """Return one sentence, with the frame, the pins and a remedy, if a group of pins rotates far in a frame."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
@@ -33,7 +34,8 @@ def pin_rotation_warnings(job: Job) -> list[str]:
                 continue
             times = np.arange(steps + 1) / steps
             places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
-            # Between samples pins go straight, in however many steps: the rotation from sample to sample counts, too.
+            # Pins move straight between samples, in any number of steps, so the rotation from sample to sample counts
+            # too.
             angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(places, places[1:])))
             if angle > farthest:
                 farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
@@ -51,7 +53,7 @@ def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndar
 
 
 def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
-    """Indices of pins that edges of the surface join, three or more each."""
+    """Return indices of pins that edges of the surface connect, three or more each."""
     number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
     number[pinned] = np.arange(len(pinned))
     edges = number[edges_of(triangles)]

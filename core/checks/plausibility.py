@@ -1,4 +1,4 @@
-"""Whether a body's size fits its gravity and its time step, told before an artist wonders why it hangs still."""
+"""Plausibility of a body's size against its gravity and its time step."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from ..lengths import length_words
 from ..settings import EARTH
 
 LARGEST = 50.0
-"""Metres beyond which elastic bodies move so slowly that a wrong unit is the likelier reason."""
+"""Size, m, beyond which elastic bodies move so slowly that a wrong unit is the likelier reason."""
 
 SLIGHT = 1e-3
 """Part of its size by which a body has to fall in a second to be seen moving."""
 
 WEAKEST = 0.02
 """Part of Earth's gravity under which even a small body seems to float: a scene in centimetres whose gravity was scaled
-along has 0.01."""
+along has 0.01.
+"""
 
 
 def scale_warnings(job: Job) -> list[str]:
-    """Sentences, each with a remedy, about a size that does not fit; empty for ordinary bodies."""
+    """Return sentences, each with a remedy, about an implausible size; empty for ordinary bodies."""
     size = job.body.surface.size
     across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
     said = []

@@ -1,16 +1,17 @@
-"""The rotation by which points moved. (Read when Blender starts, which waits for no library beside NumPy.)"""
+"""Rotation of point sets. (Imported at Blender's start, so it uses no library but NumPy.)"""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLAT = 1e-6
-"""Second singular value of points, by their first, under which they are a line, whose rotation is not known."""
+"""Second singular value of points, by their first, under which they are a line, whose rotation is undetermined."""
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The rotation R (3,3) for which ``before @ R.T`` is nearest to ``after``, (p,3) both [Kabsch 1976]; the identity
-    for points in a line.
+    """Return the rotation R (3,3) for which ``before @ R.T`` is nearest to ``after``, (p,3) both [Kabsch 1976].
+
+    Points in a line give the identity.
     """
     U, spread, Vt = np.linalg.svd(after.T @ before)
     if spread[1] <= FLAT * spread[0]:
@@ -20,6 +21,6 @@ def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def rotation_angle(before: np.ndarray, after: np.ndarray) -> float:
-    """Angle, rad, of the rotation nearest to what takes points (p,3) to others."""
+    """Return the angle, rad, of the rotation nearest to the motion from ``before`` to ``after``, (p,3) both."""
     nearest = nearest_rotation(before - before.mean(axis=0), after - after.mean(axis=0))
     return float(np.arccos(np.clip(0.5 * (np.trace(nearest) - 1.0), -1.0, 1.0)))

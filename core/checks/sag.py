@@ -1,15 +1,15 @@
-"""How far a body gives way under its own weight, from its surface alone: before there are tetrahedra, for interfaces.
+"""Sag of a body under its own weight, from its surface alone: before tetrahedra exist, for interfaces.
 
-As a column does along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column that is
-L long sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` where its section is
-a square of side a. L is how far a place is from the nearest pin, its part along gravity and that across it each in its
-own formula; without pins the body stands, and L is its height. The side is four times the volume over the area, as that
-of a long bar is. A column that stands buckles under its own weight where it is higher than ``(7.84 E I / (rho g A))^⅓``
-(Greenhill).
+The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column
+of length L sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` for a square
+section of side a. L is a point's distance from the nearest pin; its parts along gravity and across it each enter
+their own formula. Without pins the body stands, and L is its height. The side is four times the volume over the area,
+as that of a long bar is. A standing column buckles under its own weight if it is higher than
+``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
-Against tetrahedra: within a factor of two for columns, bars, cubes, balls, and a head on its neck, its back or its
-crown (``test_sag.py``, ``test_size.py``). Far too little where something thin holds what is thick (a head by one ear),
-far too much for plates on their edge.
+Against tetrahedra the sag is within a factor of two for columns, bars, cubes, balls, and a head on its neck, its back
+or its crown (``test_sag.py``, ``test_size.py``). It is far too small if something thin holds a thick part (a head by
+one ear), and far too large for plates on their edge.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..tetrahedra.tet_count import SurfaceMeasure
 
 MOST = 5000
-"""Vertices that are looked at."""
+"""Largest number of sampled vertices."""
 GREENHILL = 12.0 / 7.837
 """``E / (rho g)`` at which a column buckles, over its height cubed and the square of its side."""
 
 
 class Sag(NamedTuple):
-    """How a body gives way under its own weight.
+    """Sag of a body under its own weight.
 
     Attributes
     ----------
-    area : sag of the place that gives way farthest, m², to be multiplied by ``rho g / E`` (1/m)
-    reach : distance of the farthest place from what holds the body, m: what bends that far hangs straight down, and
+    area : sag of the point that sags most, m², to be multiplied by ``rho g / E`` (1/m)
+    reach : distance of the farthest point from the support, m: a body that bends that far hangs straight down, and
         sags no more
-    buckling : ``E / (rho g)``, m, below which what stands buckles
+    buckling : ``E / (rho g)``, m, below which a standing body buckles
     """
 
     area: float = 0.0
@@ -45,8 +45,9 @@ class Sag(NamedTuple):
 
 
 def sag_of(surface: SurfaceMesh, measure: SurfaceMeasure, pinned: np.ndarray, down: np.ndarray) -> Sag:
-    """Return the sag of a surface whose vertices ``pinned`` (p,) are held; ``down`` (3,) is a unit vector. The measure
-    is that of the surface.
+    """Return the sag of a surface whose vertices ``pinned`` (p,) are held; ``down`` (3,) is a unit vector.
+
+    ``measure`` is that of the surface.
     """
     X = surface.positions[np.unique(surface.triangles)]
     X = X[:: -(-len(X) // MOST)]

@@ -1,4 +1,4 @@
-"""What the skin of a draft lattice, by which bodies meet, does not show of them."""
+"""Warnings about differences between a body and the skin of its draft lattice, the contact surface."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.vertex_normals import face_normals
 
 SPACING, BESIDE = 0.25, 1e-3
-"""Of the places of the surface that are asked, and how far off it its sides are, in cells."""
+"""Distance between the sampled points of the surface, and offset of its sides, in cells."""
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
-"""Cells by which a place sticks out of the skin that is lost; the part of the surface from which that is told, and the
-cells from which it is however little that is: a rod has hardly a surface.
+"""Cells by which a lost point sticks out of the skin; the part of the surface from which losses are reported; and the
+cells from which any loss is reported, since a rod has little surface.
 """
 
 
 def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
-    """Sentences, each with a remedy, about what others pass through, and what moves as one."""
+    """Return sentences, each with a remedy, about parts that others pass through, and parts that move as one."""
     said, cell = [], surface.size / (cells_across - 0.5)
     share, farthest = lost(surface, skin, cell)
     if share > NOTICEABLE or farthest > FAR * cell:
@@ -39,8 +39,10 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """The part of a surface, without inner ones, that sticks out of its skin by more than half a ``cell`` m, and by how
-    much it does at most, m.
+    """Return the part of a surface that sticks out of its skin by more than half a ``cell`` m, and the largest excess,
+    m.
+
+    Inner surfaces do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     places = samples.interpolate(surface.positions, surface.triangles)

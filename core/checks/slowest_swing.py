@@ -1,4 +1,4 @@
-"""How fast a body swings in its slowest vibration, about, without a factor of its matrix: by Rayleigh and Ritz."""
+"""Estimate of a body's lowest vibration, without a factorisation of its matrix: by Rayleigh and Ritz."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from ..materials.fields import MaterialFields
 from ..mesh.tet_mesh import TetMesh
 
 MOST = 5_000
-"""Tets that are looked at."""
+"""Largest number of sampled tets."""
 RIGID = 6
-"""Motions of a free body that stretch nothing."""
+"""Rigid motions of a free body."""
 INDEPENDENT = 1e-9
-"""Part of the largest Gram value under which a shape is a sum of the others."""
+"""Part of the largest Gram value under which a shape depends linearly on the others."""
 ALIKE = 10.0
-"""Stiffest over softest tet up to which smooth shapes stand for the swing: beyond, all of it is in what is soft."""
+"""Stiffest over softest tet up to which smooth shapes represent the vibration: beyond, it is all in the soft part."""
 
 
 def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
-    """Hz, of the slowest of the movements ``d(x) q(x)``: d is the distance from the pins, 1 without any, and q is
-    quadratic. Within a sixth for bars, too high where limbs swing by themselves; 0 unknown.
+    """Return the frequency, Hz, of the slowest of the displacements ``d(x) q(x)``, or 0 if unknown.
+
+    d is the distance from the pins, 1 without any, and q is quadratic. The result is within a sixth for bars, and too
+    high where limbs swing by themselves.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0
@@ -32,7 +34,7 @@ def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     pinned = job.body.pinned_vertices[job.body.pin_held[0]]
     if len(pinned):
         shapes *= cKDTree(job.body.surface.positions[pinned]).query(mesh.rest_positions)[0][:, None] / mesh.size
-    # At random: every second or sixth tet of a lattice is one and the same of a cell's.
+    # Random, since every second or sixth tet of a lattice has one and the same position in its cell.
     some = np.random.default_rng(0).permutation(len(mesh.tets))[:MOST]
     corners = shapes[mesh.tets[some]]
     masses = 0.25 * fields.density[some] * mesh.body_volumes[some]
@@ -40,7 +42,8 @@ def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     own = gram > INDEPENDENT * gram[-1]
     corners = corners @ (turn[:, own] / np.sqrt(gram[own]))
     G = np.einsum("mca,mci->mai", corners, shape_gradients(mesh.rest_positions, mesh.tets[some]), optimize=True)
-    # As of cork: so few shapes know no bulging, which lets what keeps its volume bend as easily.
+    # Zero Poisson's ratio, as of cork: so few shapes contain no bulging, which lets an incompressible body bend as
+    # easily.
     stiffness = 0.5 * fields.youngs_modulus[some] * mesh.elastic_volumes[some]
     shear = np.einsum("m,mai,mbj->aibj", stiffness, G, G, optimize=True)
     K = shear.transpose(0, 3, 2, 1) + np.einsum("albl,ij->aibj", shear, np.eye(3))

@@ -1,4 +1,4 @@
-"""Parts of a body that are thinner than its cells, found once, and what a user should know of them."""
+"""Warnings about parts of a body that are thinner than its cells, found once."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..tetrahedra.thin_parts import Thickness, ThinParts, measure_thickness
 from .advice import CELLS_THROUGH
 
 LEAST_SHARE = 0.005
-"""Part of the surface that is worth a word."""
+"""Least part of the surface that is reported."""
 MOST = 2_500
-"""Triangles that are looked at."""
+"""Largest number of sampled triangles."""
 LEAST_ROBUST = 2e-3
 """Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""
 
 
 def cell_of(job: Job) -> float:
-    """Side of the job's cells, m; 0 where its tets follow the surface, however thin it is."""
+    """Return the side of the job's cells, m; 0 if its tets follow the surface, at any thickness."""
     measure = measured(job.body.surface)
     if measure is None or not job.body.is_lattice:
         return 0.0
@@ -28,15 +28,13 @@ def cell_of(job: Job) -> float:
 
 
 def thickness_of(job: Job) -> Thickness | None:
-    """How thick the body is where it is thinner than the cells that it must have through; None where its tets follow
-    the surface.
-    """
+    """Measure the body's thickness where it has too few cells through; None if its tets follow the surface."""
     cell = cell_of(job)
     return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
 
 
 def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
-    """Parts that are thinner than a cell, where they are worth a word."""
+    """Return the parts that are thinner than a cell, if there are enough to report."""
     if thickness is None:
         return None
     found = thickness.below(thickness.length).not_finer(job.body.fineness)
@@ -44,7 +42,7 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
-    """One sentence with a remedy, or none."""
+    """Return one sentence with a remedy, or none."""
     found = find_thin(job, thickness)
     if thickness is None or found is None:
         return []

@@ -1,4 +1,4 @@
-"""Whether the tetrahedra hold as much as the mesh encloses: what is shown as mass is theirs."""
+"""Comparison of the volume of the tetrahedra with that of the mesh, since the displayed mass is the tetrahedra's."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ..tetrahedra.enclosed_volume import enclosed_volume
 from ..tetrahedra.tet_count import measured
 
 TOLD = 0.03
-"""Part of what the mesh encloses by which the body may differ without a word."""
+"""Relative difference from the enclosed volume that is not reported."""
 SHEET = 1e-6
-"""Part of the cube of its size that a mesh encloses at least, if it is no sheet."""
+"""Least part of the cube of its size that a mesh encloses, if it is not a sheet."""
 
 CLOSED = 1e-9
 """Sum of all face normals by area, over the area: of a closed surface it is round-off."""
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """One sentence with a remedy where volume, and so mass, differ from the mesh's own; else none."""
+    """Return a sentence with a remedy if volume, and so mass, differ from the mesh's own; else none."""
     filled = float(mesh.body_volumes.sum())
     if _encloses(job.body.surface, filled):
         return []
@@ -40,8 +40,10 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _encloses(surface: SurfaceMesh, filled: float) -> bool:
-    """Whether a closed surface encloses about ``filled``, m³, by the divergence theorem: cheap, for dense surfaces.
-    Parts that cross each other or are inside out give another volume, and are asked for closely.
+    """Return True if a closed surface encloses about ``filled``, m³, by the divergence theorem: cheap, for dense
+    surfaces.
+
+    Parts that cross each other or are inside out give another volume, and need the exact measure.
     """
     measure = measured(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:

@@ -1,1 +1,1 @@
-"""What holds a body: pins."""
+"""Constraints of a body: pins."""

@@ -1,13 +1,13 @@
-"""What holds a pinned part of a surface that cuts through tets: springs at samples of it, all over its faces.
+"""Springs that hold a pinned part of a surface that cuts through tets, at sample points all over its faces.
 
 A tet that a pinned face cuts must not be held as a whole: that would hold the body a cell deep. So a face is held as if
 further material of the thickness ``h / kappa`` lay behind it, on which the body is clamped:
 
-    k_s = kappa E A_s / h        at a sample that stands for the area A_s, in a tet of a lattice with cells of side h
+    k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
-This vanishes with h, and it gives way by about as much as linear tets that are clamped are too stiff. Edges and single
-vertices have no area, and a strip narrower than a cell has too little of it: there ``kappa_loose E h`` is shared by the
-samples in each tet, which holds a point and leaves all turns about it.
+The thickness vanishes with h, and the springs yield by about as much as clamped linear tets are too stiff. Edges and
+single vertices have no area, and a strip narrower than a cell has too little of it: there the samples in each tet share
+``kappa_loose E h``, which holds a point and leaves all rotations about it free.
 
 Each sample lies in one tet, so its stiffness lies in that tet's own block.
 """
@@ -29,28 +29,28 @@ from ..mesh.ties import ALIKE, subdivision_counts
 from ..mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of faces along which tets end, and of what has no area; of faces that cut through tets ``mesh/held_part.py``
-says it.
+"""kappa of faces along which tets end, and of samples without area. ``mesh/held_part.py`` computes that of faces that
+cut through tets.
 """
 
 FEW = 2.0
-"""Cells: a pinned part of fewer is held as one of so many."""
+"""Least size in cells of a pinned part: a smaller one is held as one of this size."""
 
 SPACING = 1.0 / 6.0
-"""Distance of samples in the smallest cells that pins are in."""
+"""Distance of samples, in the smallest cells that contain pins."""
 
 NARROW = 0.5
-"""Pinned area within a cell of a tet, in squares of a cell's side, under which what it holds counts as loose."""
+"""Pinned area within a cell of a tet, in squares of a cell's side, below which samples are partly loose."""
 
 
 class Anchors(NamedTuple):
-    """Springs of s samples of what is held.
+    """Springs of s samples of a pinned part.
 
     Attributes
     ----------
     embedding : of the samples
     factors : (s,) m, stiffness per Young's modulus of the tet
-    shares : (s,p) what the pinned vertices' positions make each sample's target by
+    shares : (s,p) interpolation from the pinned vertices' positions to the samples' targets
     """
 
     embedding: Embedding
@@ -59,12 +59,12 @@ class Anchors(NamedTuple):
 
 
 def conforms(mesh: TetMesh) -> bool:
-    """Whether tets end at the surface instead of overlapping it."""
+    """Return True if tets end at the surface instead of overlapping it."""
     return bool((mesh.fill == 1.0).all())
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
-    """Side of the cubic cell that twelve tets like each would fill, (m,), m."""
+    """Return the sides (m,) m of the cubic cells that twelve tets like each would fill."""
     return np.cbrt(12.0 * mesh.volumes)
 
 
@@ -75,7 +75,7 @@ def anchors(
     pinned: np.ndarray,
     held: np.ndarray,
 ) -> Anchors:
-    """Springs that hold those of the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
+    """Return springs that hold the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
     between them.
 
     Parameters
@@ -102,9 +102,10 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Samples of the faces between held vertices, of the edges between them that no such face has, and the vertices
-    that no such edge has: surface vertices (s,3), barycentric coordinates (s,3), areas (s,) and those of all faces that
-    hang together with it (s,), m², 0 without a face.
+    """Sample the faces between held vertices, the remaining edges between them, and the remaining vertices.
+
+    Return surface vertices (s,3), barycentric coordinates (s,3), areas (s,) m², and areas (s,) m² of all faces
+    connected with each sample's; both are 0 without a face.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -132,19 +133,19 @@ def _samples(
 
 
 def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Area of the faces that hang together with each, (f,)."""
+    """Return the area of the faces connected with each face, (f,) m²."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 
 
 def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
-    """The edges that are not among those taken."""
+    """Return the edges that are not among those taken."""
     both, count = np.unique(np.concatenate([edges, taken, taken]), axis=0, return_counts=True)
     return both[count == 1]
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Stiffness per Young's modulus of samples in these tets that stand for these areas (0: loose), (s,), m."""
+    """Return the stiffness per Young's modulus, (s,) m, of samples in these tets with these areas (0: loose)."""
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)
     place = place.reshape(-1)

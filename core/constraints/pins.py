@@ -1,7 +1,7 @@
 """Pins: surface vertices that are held, with the faces and edges between them.
 
-Where a pinned surface vertex is a vertex of the tets, as on tets that TetGen makes, that vertex is given: a hard pin.
-Everywhere else springs hold the surface inside the tets (:mod:`constraints.anchors`).
+A pinned surface vertex that is a tet vertex, as on tets by TetGen, is prescribed: a hard pin. Elsewhere springs hold
+the surface inside the tets (:mod:`constraints.anchors`).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ AT_VERTEX = 1e-9
 """Barycentric coordinate, short of 1, with which a point is a vertex of its tet."""
 
 REACH = 0.03
-"""Give of pins at which they stop, in cells, so that hardly a load makes them give way by 0.06."""
+"""Elongation of pin springs at which they stop, in cells, so that hardly a load stretches them by 0.06."""
 
 
 @dataclass(frozen=True)
 class PinSchedule:
-    """What is given at each step, tet vertices or unknowns of a subspace: which, where, and until when.
+    """Prescribed tet vertices, or unknowns of a subspace, with their targets over the frames.
 
-    ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is held on the
-    way to a frame where it is held, and free from then on.
+    ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is prescribed
+    in the interval that ends at a frame where it is held, and free from then on.
     """
 
     corners: np.ndarray
@@ -44,11 +44,13 @@ class PinSchedule:
     held: np.ndarray
 
     def held_corners(self, frame: int) -> np.ndarray:
-        """Corners that are held on the way to a frame, (k,), counted from the first frame."""
+        """Return the corners (k,) that are held in the interval that ends at ``frame``, counted from the first."""
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Where these are after a part (0 to 1) of the way to a frame, (k,3), m: straight from sample to sample."""
+        """Return the targets (k,3) m of these after a part (0 to 1) of the interval, interpolated linearly between
+        samples.
+        """
         mask = self.held[frame]
         before, after, part = on_the_way(self.targets, len(self.held), frame, part)
         return before[mask] + part * (after[mask] - before[mask])
@@ -62,7 +64,7 @@ class PinnedSurface:
     surface, mesh : SurfaceMesh, TetMesh
     embedding : of the surface's vertices
     pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
-    most : samples that act for all of them, each for those nearest to it
+    most : number of samples that act for all of them, each for those nearest to it
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """The hard pins: of several surface vertices at one vertex of the tets the first counts."""
+        """Return the hard pins. Of several surface vertices at one tet vertex, the first counts."""
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
@@ -89,26 +91,28 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """The same surface for one frame, held where it is in all frames but the first."""
+        """Return the surface for one frame, with the vertices that are held in all frames but the first, at their first
+        positions.
+        """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """The same surface on another way, that ``change`` makes of its track."""
+        """Return the surface on another path, ``change`` of its track."""
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
     def anchors(self, frame: int) -> Anchors:
-        """The samples on the way to a frame."""
+        """Return the spring samples in the interval that ends at ``frame``."""
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Those of them that act for all."""
+        """Return the choice of samples that act for all."""
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """The give at which the springs at these stop, (c,), m."""
+        """Return the elongations (c,) m at which the springs of these samples stop."""
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -123,23 +127,23 @@ class PinnedSurface:
         return self._last[1:]
 
     def _without_hard(self, found: Anchors, frame: int) -> Anchors:
-        """Those whose samples hard pins do not hold by themselves."""
+        """Return the samples that hard pins do not hold already."""
         hard = self.schedule().held_corners(frame)
         points = EmbeddedPoints(found.embedding, self.mesh.tets, len(self.mesh.rest_positions))
         free = np.flatnonzero(~points.held(hard))
         return Anchors(found.embedding.take(free), found.factors[free], found.shares[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Stiffness of the springs on the way to a frame between the tets' vertices, the same along x, y and z, (n,n),
-        N/m; ``moduli`` (m,) Pa.
+        """Return the stiffness (n,n) N/m of the springs between tet vertices in the interval that ends at ``frame``,
+        equal along x, y and z; ``moduli`` (m,) Pa.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """How far the springs give way on the whole where the tets' vertices move by (n,3) m: in their reach, and the
-        mean by their energy. 0 where there are none.
+        """Return the mean elongation of the springs in reaches, weighted by their energy, for displacements (n,3) m of
+        the tet vertices; ``moduli`` (m,) Pa. 0 without springs.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -149,11 +153,13 @@ class PinnedSurface:
         return float(energies @ away / energies.sum()) if len(away) and energies.any() else 0.0
 
     def targets_of(self, frame: int) -> np.ndarray:
-        """Where the pinned vertices are at a frame, (p,3), m."""
+        """Return the targets (p,3) m of the pinned vertices at a frame."""
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Where the pinned vertices are after a part (0 to 1) of the way to a frame, (p,3), m."""
+        """Return the targets (p,3) m of the pinned vertices after a part (0 to 1) of the interval that ends at
+        ``frame``.
+        """
         before, after, part = on_the_way(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
 
@@ -161,8 +167,8 @@ class PinnedSurface:
 class Holding(NamedTuple):
     """Springs that hold a surface.
 
-    ``points`` c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the give at which they stop; ``shares`` (c,p) what
-    the pinned vertices' positions make each target by.
+    ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stop; ``shares``
+    (c,p), interpolation from the pinned vertices' positions to the targets.
     """
 
     points: Points
@@ -171,12 +177,12 @@ class Holding(NamedTuple):
     shares: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
-        """What acts in a step with the pinned vertices at positions (p,3) at its beginning and at its end, m."""
+        """Return the load in a step with the pinned vertices at positions (p,3) m at its beginning and at its end."""
         return StiffeningSprings(self.points, self.stiffness, self.reach, self.shares @ before, self.shares @ after)
 
 
 class PinSprings(NamedTuple):
-    """What the springs of a pinned surface are made of.
+    """Data from which the springs of a pinned surface are made.
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
@@ -188,7 +194,9 @@ class PinSprings(NamedTuple):
     carried: Callable[[Embedding], Points]
 
     def holding(self, frame: int, scale: np.ndarray) -> Holding | None:
-        """Those on the way to a frame, with the stiffness of each tet scaled by (m,); None where there are none."""
+        """Return the springs in the interval that ends at ``frame``, with each tet's stiffness scaled by (m,); None if
+        there are none.
+        """
         found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:
             return None

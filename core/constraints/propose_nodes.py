@@ -1,5 +1,5 @@
-"""Dynamic nodes proposed for a body: few vertices, far from one another and from the pins, most of them where it is
-soft, for that is what moves.
+"""Proposal of dynamic nodes for a body: few vertices, far from one another and from the pins, most of them in soft
+regions, which move most.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 STIFF = 100.0
-"""Times as stiff as the softest place of a surface: such a part moves as one, and bends nowhere."""
+"""Stiffness over that of the softest vertex, above which a part moves rigidly."""
 MILD = 0.25
-"""Power of the softness that distances are multiplied by: a tenfold softer part seems 1.8 times as long."""
+"""Exponent of the softness that scales distances: a tenfold softer part counts as 1.8 times as long."""
 
 
 def propose_nodes(
@@ -23,10 +23,10 @@ def propose_nodes(
     part: np.ndarray | None = None,
     mirror: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Vertices (count,) int32 in the order in which they are chosen, fewer where there is no room for more.
+    """Return vertices (count,) int32 in the order in which they are chosen, fewer if there is no room for more.
 
-    Farthest points [Gonzalez 1985], with distances times a power of the softness. First each stiff part gets one, and
-    no other; then the soft rest gets what is left.
+    Farthest-point sampling [Gonzalez 1985], with distances scaled by a power of the softness. First each stiff part
+    gets one node and no other; then the soft rest gets the remaining ones.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def propose_nodes(
     softness : (n,) float64
         1 over Young's modulus, in any unit; 0 where no node may be.
     pinned : (p,) vertices
-        Neither nodes, nor near to any. A stiff part that holds one gets none.
+        Neither nodes, nor close to any. A stiff part that contains one gets none.
     part : (n,) int, optional
         Number of the stiff part that a vertex belongs to, -1 in the soft rest (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 where there is none. Nodes come
-        in pairs then: where one is left over and none lies on the plane, it is left out.
+        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 if there is none. Nodes come in
+        pairs then: if one is left over and none lies on the plane, it is left out.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part
@@ -53,7 +53,7 @@ def propose_nodes(
 
 
 def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
-    """Part (n,) of each vertex of a surface: the connected parts that are ``STIFF`` times as stiff as its softest
+    """Return the part (n,) of each vertex of a surface: connected parts that are STIFF times as stiff as its softest
     vertex, counted from 0; -1 for all others, and where the softness (n,) is 0.
     """
     stiff = (softness > 0.0) & (softness * STIFF <= softness.max(initial=0.0))
@@ -67,7 +67,7 @@ def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
 
 
 class _Chosen:
-    """The nodes so far, and how far each vertex is from them and from the pins."""
+    """The nodes chosen so far, and the distance of each vertex from them and from the pins."""
 
     def __init__(
         self,
@@ -81,14 +81,14 @@ class _Chosen:
         own = np.arange(n)
         self.nodes: list[int] = []
         self._positions, self._count = positions, count
-        # What has no opposite vertex, or is not that one's in turn, stands alone.
+        # A vertex without an opposite one, or whose opposite has another opposite, is unpaired.
         partner = own if mirror is None else np.where(mirror >= 0, mirror, own)
         self.partner = np.where(partner[partner] == own, partner, own)
         self._alone = self.partner == own
         self._free = np.ones(n, dtype=bool)
         self._free[np.asarray(pinned, dtype=np.int64)] = False
         self._weight = (softness / softness.max(initial=1e-300)) ** MILD
-        # A pair is as near to one another as to other nodes, or farther.
+        # The distance between the two vertices of a pair counts as well.
         across = np.linalg.norm(positions - positions[self.partner], axis=1)
         self._across = np.where(self._alone, np.inf, across)
         held = positions[np.asarray(pinned, dtype=np.int64)]
@@ -96,7 +96,7 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Make the best of some vertices a node, and with it the one opposite; False where none is left."""
+        """Make the best of some vertices a node, and the opposite one as well. Return False if none is left."""
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
         vertex = self._best(vertices[able[vertices]]) if room > 0 else None
@@ -105,8 +105,8 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """One node among the vertices of a stiff part, (n,) bool, and with it the one opposite where that is in another
-        place; none where the part holds a pin, or has got its node as the opposite of another.
+        """Add one node among the vertices of a stiff part, (n,) bool, and the opposite one if it lies elsewhere. Add
+        none if the part contains a pin, or has its node already as the opposite of another.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -123,7 +123,7 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """The farthest of some vertices; None where all are at nodes, or too stiff for one."""
+        """Return the farthest of some vertices; None if all are at nodes, or too stiff for one."""
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]
         return int(vertices[score.argmax()]) if len(score) and score.max() > 0.0 else None

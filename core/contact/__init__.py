@@ -1,1 +1,1 @@
-"""Contact: where the body may touch, what it runs into, the penalty that keeps it out, and friction."""
+"""Contact: collision surfaces and contact points, obstacles, penalty and barrier potentials, and friction."""

@@ -1,14 +1,13 @@
-"""Second derivatives of the barrier, a matrix for each pair of things that are near, without what is negative of it;
-and how hard each pair presses.
+"""Hessian blocks of the barrier for each active pair, projected to semi-definite, and the pairs' normal forces.
 
-The squared distance D is the least of ``|r|²`` over where on both the nearest points lie, ``r = sum_i c_i(s) x_i``.
+The squared distance D is the minimum of ``|r|²`` over the parameters s of the nearest points, ``r = sum_i c_i(s) x_i``.
 With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-whatever touches what, by five ways of the twelve at most: those of C and ``B_j^T r``. Edges that are nearly parallel
-have their barrier times a mollifier of ``|u x v|²``, u and v their ways [IPC20]. ipctk has the same by one thread, and
-sums it into a sparse matrix: most of what contact cost an iteration, but for the factor.
+for every kind of pair, in a subspace of at most five of the twelve dimensions: those of C and ``B_j^T r``. Nearly
+parallel edges have their barrier times a mollifier of ``|u x v|²``, u and v the edge vectors [IPC20]. ipctk computes
+the same on one thread and sums it into a sparse matrix: most of the cost of contact, apart from the factorization.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -25,8 +24,8 @@ from ..jit import inner_kernel, kernel, parallel_kernel
 from ..lanes import cross, dot, minus
 
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
-"""Kinds of what is near: of edges from three on, by which parts of them are nearest, as ipctk counts: three and its
-number, 8 where that is the inside of both. The others are nearest inside.
+"""Kinds of pairs. Edge-edge pairs have the kind ``EDGES`` plus ipctk's distance type, which names the nearest parts of
+both edges, 8 for both interiors. The other kinds are nearest in their interiors.
 """
 
 
@@ -39,9 +38,9 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Of what is near: ``points`` (k,4) vertices, the one thing's before the other's, -1 after the last; ``kinds``
-    (k,); ``numbers`` (k,3): weight m², distance that is kept m, and mollifier's threshold m⁴; at y (s,3) m. What is
-    negative is left out where they are to be ``projected``.
+    """Return the barrier's Hessian blocks at y (s,3) m for pairs of ``points`` (k,4), vertices of the first primitive
+    before those of the second, -1 if unused, and ``kinds`` (k,); ``numbers`` (k,3): weight m², dmin m, and mollifier
+    threshold m⁴. ``distance`` is dhat, m; ``stiffness`` Pa. Negative eigenvalues are clamped if ``projected``.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
     _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
@@ -51,9 +50,9 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the same: what the points have (k,4) of the way between the nearest places, by what these push each other (k,)
-    N, and by how much less a metre farther apart (k,) N/m; 0 where edges are nearly parallel, whose nearest places
-    leap.
+    """Return the weights (k,4) of the points in the vector between the nearest points, the normal forces (k,) N, and
+    their decrease per metre of separation (k,) N/m. Nearly parallel edges have forces 0, since their nearest points
+    jump. See :func:`hessian_stencils` for the arguments.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
@@ -62,8 +61,8 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """What four vertices have of the way between the nearest points, c (4,), and its derivatives B (2,4) by what is
-    free of them; how much is.
+    """Set c (4,), the weights of four vertices in the vector between the nearest points, and B (2,4), its derivatives
+    by the free parameters; return the number of these.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -75,7 +74,7 @@ def _barycentric_weights(kind, c, B):
             B[k, 1], B[k, 2 + k] = 1.0, -1.0
         free = kind
     else:
-        # Which parts of two edges are nearest: ends of both (0 to 3), the first's (6, 7) or the second's (4, 5) inside.
+        # ipctk's distance types: ends of both edges (0 to 3), of the second (4, 5), of the first (6, 7), of none (8).
         part = kind - EDGES
         one = part == 4 or part == 5 or part == 8
         other = part >= 6
@@ -100,7 +99,7 @@ def _weighted_sum(c, x, out):
 
 @inner_kernel
 def _gathered(points, y, x):
-    """Vertices x (4,3); zeros where there are fewer."""
+    """Copy the vertices into x (4,3); unused ones are 0."""
     for i in range(4):
         for j in range(3):
             x[i, j] = y[points[i], j] if points[i] >= 0 else 0.0
@@ -108,7 +107,7 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Of squares D that begin at ``reach``, as ipctk has it in physical units, with its two derivatives."""
+    """Return ipctk's physical barrier of squares D, zero from ``reach`` on, and its two derivatives."""
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log
     return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
@@ -116,7 +115,7 @@ def _barrier(D, reach, scale):
 
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
-    """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3); with c (4,) and B (2,4)."""
+    """Return D of vertices x (4,3), with its gradient g (4,3) and Hessian H (4,3,4,3); set c (4,) and B (2,4)."""
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))
     free = _barycentric_weights(kind, c, B)
@@ -151,22 +150,22 @@ def _squared_distance(kind, x, c, B, g, H):
 
 @inner_kernel
 def _parallel(x, threshold):
-    """The square of the cross product of two edges' ways, x (4,3), of that under which they are nearly parallel."""
+    """Return the squared cross product of two edges, x (4,3), relative to the threshold of nearly parallel edges."""
     across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
     return dot(across, across) / threshold
 
 
 @inner_kernel
 def _mollify(x, threshold, b, slope, g, H):
-    """Of ``m b``, from those of a barrier b by vertices x (4,3): ``slope`` times the gradient g (4,3) is its first, H
-    (4,3,4,3) its second derivative, in place.
+    """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place; ``slope`` times
+    g (4,3) is the gradient of b.
     """
     edges, way, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
         edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
     u, v = edges[0], edges[1]
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
-    # By u and v: of the cross product's square, 2 J^T J and what bends.
+    # Derivatives of the squared cross product by u and v: the Hessian is 2 J^T J plus the term of its curvature.
     across = cross(u, v)
     way[1, 0], way[1, 1], way[1, 2] = cross(v, across)
     way[3, 0], way[3, 1], way[3, 2] = cross(across, u)
@@ -202,7 +201,7 @@ def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness
     for p in range(begin, end):
         _gathered(points[p], y, x)
         weight, kept, threshold = numbers[p]
-        # The barrier is of squares, from what is kept apart on.
+        # The barrier is a function of squared distances beyond dmin².
         D = _squared_distance(kinds[p], x, c, B, g, H) - kept * kept
         reach = (2.0 * kept + distance) * distance
         if D >= reach:
@@ -243,7 +242,7 @@ def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, sha
 
 @inner_kernel
 def _translation_free_basis(ways):
-    """Nine ways (9,12) of four vertices that are no translation, by their sums and differences; how many."""
+    """Set nine orthonormal directions (9,12) of four vertices that are free of translation; return their number."""
     ways[:, :] = 0.0
     for a in range(3):
         for i in range(4):
@@ -254,7 +253,7 @@ def _translation_free_basis(ways):
 
 @inner_kernel
 def _distance_subspace(c, B, x, ways):
-    """Ways (5,12), orthonormal, by which a distance changes or bends; how many."""
+    """Set at most five orthonormal directions (5,12) that change a distance or its gradient; return their number."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)
     length = math.sqrt(dot(r, r))
@@ -285,8 +284,8 @@ def _dot4(a, b):
 
 @inner_kernel
 def _project_semidefinite(H, ways, n, half, A, out):
-    """H (12,12), which acts by the first n of orthonormal ways (9,12) alone, without what is negative, into out; half
-    (9,12) and A (3,9,9) are for work.
+    """Add H (12,12), which acts on the first n of orthonormal ``ways`` (9,12), to out without its negative eigenvalues;
+    ``half`` (9,12) and A (3,9,9) are workspace.
     """
     for a in range(n):
         half[a] = 0.0

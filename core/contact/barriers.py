@@ -1,6 +1,6 @@
-"""Barriers of several gaps at once: surfaces that different pairs of bodies keep off one another by different ones.
+"""Set of IPC barriers whose gap (dmin) and distance (dhat) differ between pairs of bodies.
 
-Pairs of one gap and one distance share a barrier of what they are of; a body that meets itself has one of its own.
+Pairs of equal gap and distance share a barrier. A body with self-contact has one of its own, without a gap.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .ipc import Barrier
 
 
 class ContactPairParameters(NamedTuple):
-    """What is between each two bodies, each (b,b) and symmetric: ``friction``, Coulomb's coefficient; ``gap`` m, that
-    they keep; ``distance`` m beyond it from which they push; ``stiffness`` Pa, of the softer one.
+    """Contact parameters of two bodies, each (b,b), symmetric: Coulomb's ``friction`` coefficient; ``gap`` m that they
+    keep (dmin); ``distance`` m beyond it at which the barrier begins (dhat); ``stiffness`` Pa of the softer one.
     """
 
     friction: np.ndarray
@@ -30,16 +30,16 @@ class ContactPairParameters(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A barrier of some of the surfaces' vertices, whose numbers are ``kept`` (k,)."""
+    """A barrier of a subset of the surfaces' vertices, with indices ``kept`` (k,)."""
 
     barrier: Barrier
     kept: np.ndarray
 
 
 class BarrierSet:
-    """All of them as one, with what a :class:`Barrier` is asked.
+    """Barriers of all pairs of bodies, with the interface of :class:`Barrier`.
 
-    ``pairs`` : which bodies meet one another, (b,b) bool; ``selves`` of the surfaces meet themselves, and keep no gap
+    ``pairs`` (b,b) bool: bodies that collide with one another; ``slip`` m/s: slip velocity at which friction is full
     """
 
     def __init__(self, surfaces: CollisionMesh, between: ContactPairParameters, pairs: np.ndarray, slip: float) -> None:
@@ -61,12 +61,12 @@ class BarrierSet:
 
     @property
     def dhat(self) -> float:
-        """The largest distance from which surfaces push, m; 1 where none do."""
+        """Largest distance at which a barrier begins, m; 1 without barriers."""
         return max((part.barrier.dhat for part in self.parts), default=1.0)
 
     @property
     def mu(self) -> float:
-        """The largest coefficient of friction."""
+        """Largest coefficient of friction."""
         return max((part.barrier.mu for part in self.parts), default=0.0)
 
     def _add(self, surfaces: CollisionMesh, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
@@ -74,8 +74,8 @@ class BarrierSet:
         self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
     def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
-        """The same barriers of some of the bodies and colliders, by their numbers: what pushes two is the same with and
-        without the others.
+        """Restrict the barriers to some bodies and colliders, by their ids. The forces between two bodies do not depend
+        on the others.
         """
         chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
@@ -91,41 +91,41 @@ class BarrierSet:
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """As :meth:`Barrier.near_pairs`."""
+        """See :meth:`Barrier.near_pairs`."""
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
     def clear_candidates(self) -> None:
-        """As :meth:`Barrier.clear_candidates`."""
+        """See :meth:`Barrier.clear_candidates`."""
         for part in self.parts:
             part.barrier.clear_candidates()
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Whether surfaces cross."""
+        """Return True if surfaces intersect."""
         return any(part.barrier.has_intersections(y[part.kept]) for part in self.parts)
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """As :meth:`Barrier.collision_free_step_size`."""
+        """See :meth:`Barrier.collision_free_step_size`."""
         return min(
             (part.barrier.collision_free_step_size(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0
         )
 
     def collision_count(self, y: np.ndarray) -> int:
-        """How many pairs push."""
+        """Return the number of active pairs."""
         return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
-        """J."""
+        """Return the barrier potential at y (s,3) m, J."""
         return sum(part.barrier.value(y[part.kept]) for part in self.parts)
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """(s,3), N."""
+        """Return the gradient at y (s,3) m, (s,3) N."""
         out = np.zeros_like(y)
         for part in self.parts:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Second derivatives, semi-definite, N/m."""
+        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
         none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
         each = [(part.kept, part.barrier.hessian(y[part.kept], projected)) for part in self.parts]
         return joined_stencils(
@@ -133,7 +133,7 @@ class BarrierSet:
         )
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """As :meth:`Barrier.tangential_collisions`."""
+        """See :meth:`Barrier.tangential_collisions`."""
         each = [(part, part.barrier.tangential_collisions(y[part.kept])) for part in self.parts]
         if not each:
             return no_tangential_collisions(len(y))
@@ -152,15 +152,15 @@ class BarrierSet:
         return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Between what pushes, m; inf where nothing does."""
+        """Return the smallest distance of active pairs, m; inf without any."""
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """As :meth:`Barrier.normalized_gap`, where it is smallest."""
+        """Return the smallest :meth:`Barrier.normalized_gap` of all barriers."""
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`Barrier.collision_stencils`."""
+        """See :meth:`Barrier.collision_stencils`."""
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
             own, distances = barrier.collision_stencils(y[kept])

@@ -1,7 +1,7 @@
-"""A collider at one moment: corners, normals, and the tree that is searched.
+"""Triangles of a collider at one moment, with normals and a bounding tree.
 
-Which side of a solid a point is on is told by the normal of the closest feature: a face's own, an edge's sum of two, a
-corner's sum weighted by angles [Baerentzen, Aanaes 2005]. It costs nothing beside the search for the closest point.
+The normal of the closest feature decides on which side of a solid a point lies: a face's own, an edge's sum of two, a
+corner's sum weighted by angles [Baerentzen, Aanaes 2005]. Its cost is negligible beside the closest-point search.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .collider_surface import ColliderSurface
 
 
 class ColliderPose(NamedTuple):
-    """A collider's triangles, ready to be searched.
+    """Triangles of a collider, ready for closest-point searches.
 
     Attributes
     ----------
     corners : (t,3,3) m
     normals : (t,3) unit, 0 for a face without area
     edge_normals, corner_normals : (t,3,3)
-        Of the side from corner k, and of corner k; of any length.
+        Normals of the edge from corner k to corner k + 1, and of corner k; of any length.
     tree : BoundingTree
     """
 
@@ -36,7 +36,7 @@ class ColliderPose(NamedTuple):
 
     @classmethod
     def of(cls, surface: ColliderSurface, positions: np.ndarray) -> ColliderPose:
-        """The pose of a surface whose vertices are at positions (k,3)."""
+        """Return the pose of a surface with vertices at positions (k,3) m."""
         corners = np.ascontiguousarray(positions[surface.triangles], dtype=np.float64)
         normals = face_normals(corners)
         edge_normals = _summed(surface.edges, np.repeat(normals[:, None], 3, axis=1))
@@ -46,14 +46,14 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum values (t,3,3) over equal numbers (t,3) of their slots, and give each slot its sum."""
+    """Sum values (t,3,3) over slots with equal numbers (t,3); return each slot's sum, (t,3,3)."""
     flat = number.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
 
 
 @inner_kernel
 def feature_normal(pose, triangle, w):
-    """Normal of the feature that the closest point with weights w lies on: face, side or corner."""
+    """Return the normal of the feature that holds the closest point with weights w (3,): face, edge or corner."""
     zeros = 0
     for k in range(3):
         zeros += 1 if w[k] == 0.0 else 0

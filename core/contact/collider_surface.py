@@ -1,8 +1,8 @@
-"""What a collider's triangles enclose: solid parts with an inside, and sheets that have two sides.
+"""Connectivity of a collider's triangles: solid parts with an inside, and sheets with two sides.
 
 Connected parts whose every edge has two faces, and that can be oriented, are solid: their faces are turned outwards
-whichever way they came, so flipped faces do no harm; a solid inside another is its cavity. All else is a sheet (open,
-non-manifold, or enclosing no volume): it keeps a point on the side where it is.
+whatever their orientation, so flipped faces do no harm. A solid inside another is its cavity. Every other part is a
+sheet (open, non-manifold, or enclosing no volume): it keeps a point on its current side.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from ..mesh.bounding_tree import BoundingTree, build_tree, element_boxes
 from ..mesh.winding_number import WindingNumber
 
 SHEET_SKIN = 5e-3
-"""Least thickness of sheets in sizes of the body: what lies on a sheet must not sink through to its other side."""
+"""Least thickness of sheets, in sizes of the body: a resting body must not sink through to the other side."""
 
 FLAT = 1e-9
-"""Volume over area to the power 3/2 under which a closed part encloses nothing."""
+"""Ratio of volume to area to the power 3/2 under which a closed part encloses nothing."""
 
 
 class ColliderSurface:
-    """Connectivity of a collider, once for all its frames.
+    """Connectivity of a collider, computed once for all its frames.
 
     Parameters
     ----------
     name : str
-        For messages.
+        Name of the collider in messages.
     triangles : (t0,3) over k vertices
     positions : (frames,k,3) m
-        Vertices that coincide in every frame are one.
+        Vertices that coincide in every frame are merged.
 
     Attributes
     ----------
     triangles : (t,3) int32
-        Those with three distinct vertices, consistently oriented, solids outwards.
+        Triangles with three distinct vertices, consistently oriented, solids outwards.
     solid : (t,) bool
     edges : (t,3) int32
-        Number of the undirected edge from corner k to corner k + 1.
+        Index of the undirected edge from corner k to corner k + 1.
     tree : BoundingTree over the triangles in the first frame
 
     Raises
     ------
     ColliderError
-        There are no such triangles, they name vertices that are not there, or a position is not a number.
+        The collider has no such triangles, they name missing vertices, or a position is not a number.
     """
 
     def __init__(self, name: str, triangles: np.ndarray, positions: np.ndarray) -> None:
@@ -91,7 +91,7 @@ class ColliderSurface:
 
 
 def _welded(positions: np.ndarray) -> np.ndarray:
-    """The first of the vertices that share a vertex's place in every frame, (k,) int32."""
+    """Return for each vertex the first vertex with the same position in every frame, (k,) int32."""
     _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
     candidate = first[group.ravel()]
     always = (positions[:, candidate] == positions).all(axis=(0, 2))
@@ -99,7 +99,7 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each side's undirected edge (t,3) int32, and whether the side runs from the lower vertex, (t,3)."""
+    """Return each side's undirected edge (t,3) int32, and True for sides that run from the lower vertex, (t,3)."""
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
     _, edge = np.unique(low * (int(triangles.max()) + 1) + high, return_inverse=True)
@@ -107,8 +107,8 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Across each side: the other triangle (t,3), -1 where the edge has not two faces; whether both run along it the
-    same way, so that one of them is flipped (t,3); and per triangle whether all its edges have two faces.
+    """Return the triangle across each side (t,3), -1 unless the edge has two faces; True (t,3) if both run along it in
+    the same direction, so that one is flipped; and True (t,) if all edges of a triangle have two faces.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -125,10 +125,10 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Part of each triangle (t,), whether to flip it (t,), and per part whether it is closed and orientable.
+    """Return each triangle's part (t,), True (t,) if it has to be flipped, and per part True if closed and orientable.
 
-    Each triangle stands twice in a graph, as it is and flipped: what hangs together there agrees on the way round, and
-    a part that cannot be oriented is one piece with itself flipped.
+    A graph holds each triangle twice, as it is and flipped. Connected nodes agree in orientation. Parts that cannot be
+    oriented are connected to their flipped copies.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)
@@ -144,7 +144,7 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Per part whether it lies inside an odd number of the closed parts: then it is the wall of a cavity."""
+    """Return per part True if an odd number of the closed parts enclose it: it is then the wall of a cavity."""
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:
         return cavity
@@ -156,7 +156,7 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
     def faces(p: int) -> np.ndarray:
         return corners[order[begin[p] : begin[p + 1]]].reshape(-1, 3)
 
-    # Sorted along x, those that begin within an outer part's reach are neighbours.
+    # Parts are sorted along x: candidates begin within the outer part's extent.
     along = closed[np.argsort(low[closed, 0], kind="stable")]
     first = np.searchsorted(low[along, 0], low[along, 0], side="right")
     last = np.searchsorted(low[along, 0], high[along, 0])
@@ -174,12 +174,12 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
 
 
 def sheet_thickness(size: float) -> float:
-    """Least distance from a sheet, in the unit of the body's ``size``."""
+    """Return the least thickness of a sheet, in the unit of the body's ``size``."""
     return SHEET_SKIN * size
 
 
 def kept_off(solid: Any, thickness: float, least: float) -> np.ndarray:
-    """The distance from faces that are ``solid`` (...,) or of sheets, where ``thickness`` is set and sheets have at
-    ``least`` that much.
+    """Return the distance at which faces begin to push: ``thickness`` if ``solid`` (...,), and at least ``least`` for
+    sheets.
     """
     return np.where(solid, thickness, max(thickness, least))

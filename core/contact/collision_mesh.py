@@ -1,4 +1,4 @@
-"""Surfaces that collide: their vertices, faces and bodies, and the pairs that never do."""
+"""Collision mesh: the vertices, faces and bodies of surfaces that collide, and the pairs that never do."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
 class CollisionMesh(NamedTuple):
-    """What touches: ``rest`` (s,3) m, ``faces`` (f,3); ``body`` (s,), a number a body, of which those in ``selves``
-    meet themselves; ``given`` (s,), whether a vertex is where it is told, which two of such never meet for; ``through``
-    (k,2), pairs of vertices that never meet.
+    """Surfaces that collide: ``rest_positions`` (s,3) m, ``faces`` (f,3), ``body_ids`` (s,); ``is_prescribed`` (s,)
+    bool, vertices with prescribed positions, which never collide with one another; ``self_contact_bodies``, ids of
+    bodies that collide with themselves; ``excluded_pairs`` (k,2), pairs of vertices that never collide.
     """
 
     rest_positions: np.ndarray
@@ -23,7 +23,7 @@ class CollisionMesh(NamedTuple):
     excluded_pairs: np.ndarray = NO_PAIRS
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
-        """Those of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        """Return the collision mesh of the vertices ``chosen`` (s,) bool."""
         number = np.cumsum(chosen) - 1
         faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
         return CollisionMesh(
@@ -37,6 +37,6 @@ class CollisionMesh(NamedTuple):
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
-    """Of faces (f,3) of vertices (s,3), m."""
+    """Return the mean edge length of faces (f,3) with vertices ``rest`` (s,3), m."""
     corners = rest[faces]
     return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())

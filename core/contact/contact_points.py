@@ -1,4 +1,4 @@
-"""Where a body may touch: the vertices of its surface, and samples on faces that are large beside its tets."""
+"""Contact points of a body: the vertices of its surface, and samples on faces that are large beside its tets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.vertex_normals import vertex_normals
 
 SPACING = 1.0
-"""Largest distance of neighbouring points in mean edges of the tets: the body cannot yield between them any finer."""
+"""Largest distance of neighbouring points, in mean edges of the tets: the body cannot deform on a finer scale."""
 
 
 class ContactPoints:
-    """Points carried by the tets, each standing for a piece of the surface.
+    """Points carried by the tets, each with the area of a piece of the surface.
 
     Attributes
     ----------
     points : EmbeddedPoints, p of them
     areas : (p,) m² at rest
-    tets : (p,) that each lies in
+    tets : (p,) index of the tet that holds each point
     moduli : (p,) Pa
-        Young's modulus of the body at each.
+        Young's modulus of the body at each point.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class ContactPoints:
         self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
-        """The way out of the body at each point, (p,3) unit, for tet vertices at (n,3) m; 0 where there is none.
+        """Return the body's outward direction at each point, (p,3) unit, for tet vertices at (n,3) m; 0 if undefined.
 
-        It is the rest normal, carried as a line of the material: while its tet is not inverted it leaves the body.
+        It is the rest normal, carried as a material line: it leaves the body as long as its tet is not inverted.
         """
         along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -63,12 +63,12 @@ class ContactPoints:
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
-        """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
-        points of a mesh that other unknowns than its vertices move.
+        """Return the contact points of a surface in the rest shape of ``mesh``, with Young's ``moduli`` (m,) Pa of its
+        tets; ``carry`` makes embedded points if the unknowns are not the mesh's vertices.
 
-        A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
-        touch nothing. Of more than ``most`` points, that many are kept, far from one another as ``choose`` finds them,
-        and each stands for the area of those nearest to it.
+        A face shares its area among its samples, corners included. Vertices without faces, or only with faces without
+        area, are not contact points. If there are more than ``most`` points, ``choose`` keeps that many, far from one
+        another; each gets the area of the points nearest to it.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -79,13 +79,13 @@ class ContactPoints:
         tets = embedding.tet_indices
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
-        # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
+        # A rest-shape gradient is a combination of corners too, with weights that sum to zero.
         directions = carry(replace(embedding, barycentric=slopes))
         return cls(carry(embedding), areas, tets, moduli[tets], directions)
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Vertices and samples of a surface that may touch: positions and normals (p,3), and their areas (p,), m²."""
+    """Return positions and outward normals (p,3) of a surface's vertices and samples, and their areas (p,) m²."""
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
@@ -101,7 +101,7 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Normals (n,3) of the vertices; turned outwards if the whole surface is inside out."""
+    """Return the normals (n,3) of the vertices, flipped if the whole surface is inside out."""
     normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,7 +1,7 @@
-"""Where two neighbouring faces of a skin come nearer to each other than they should, and how their vertices give way.
+"""Separate neighbouring faces of a skin that are too near to each other.
 
-Vertices slide along the edges of the lattice that they lie on, towards the middles: so a skin stays closed and free of
-crossings whatever is moved.
+Vertices slide along the lattice edges that hold them, towards the midpoints. The skin therefore stays closed and free
+of intersections.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
 SHARE = 0.1
-"""Of the way to the middle of its edge, what a vertex gives way in a round."""
+"""Part of the distance to its edge's midpoint by which a vertex moves in a round."""
 
 
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Where vertices lie on their edges, (s,), changed so that neighbouring ``faces`` (f,3) keep apart by ``least``
-    (s,) m where that is possible; ``placed`` tells their positions (s,3) m.
+    """Return the vertices' edge fractions ``parts`` (s,), changed so that neighbouring ``faces`` (f,3) keep ``least``
+    (s,) m apart where possible; ``placed`` maps fractions to positions (s,3) m.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -41,7 +41,7 @@ def separate_thin_faces(
 
 
 def _rings(faces: np.ndarray) -> np.ndarray:
-    """For each edge its two ends and the corners opposite to it of the faces beside it, (e,4)."""
+    """Return for each edge its two ends and the opposite corners of its two faces, (e,4)."""
     a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
     n = int(faces.max()) + 1
     order = np.argsort(a * n + b)
@@ -52,7 +52,7 @@ def _rings(faces: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def _between_segments(p, q, r, s):
-    """Squared distance of the inner points of pq and rs that are nearest to each other; inf where ends are nearer."""
+    """Return the squared distance of segments pq and rs if both nearest points are interior; inf otherwise."""
     u, v, w = minus(q, p), minus(s, r), minus(p, r)
     a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     determinant = a * c - b * b
@@ -67,7 +67,7 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, places, rings, apart):
-    """How near the faces beside edges come to each other but at the edge itself."""
+    """Set ``apart`` to the distance, away from the common edge, between the two faces of each edge."""
     w = np.empty(3)
     for k in range(first, last):
         a, b, c, d = places[rings[k, 0]], places[rings[k, 1]], places[rings[k, 2]], places[rings[k, 3]]

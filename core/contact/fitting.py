@@ -1,7 +1,7 @@
-"""A skin's vertices, slid along the edges of the lattice that they lie on, so that its faces lie on the body.
+"""Fit a skin to the surface of a body: its vertices slide along the lattice edges that hold them.
 
-With its vertices on the surface a face cuts off what is convex. How far its middle is from the closest place of the
-surface, along the face's normal, is what its vertices give way by, each by the mean of its faces.
+With its vertices on the surface a face cuts off convex parts. The distance of each face's centroid to the closest point
+of the surface, along the face's normal, is averaged over a vertex's faces and moves the vertex.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Times that which is made up for: a face's middle moves by a third of what one of its corners does."""
+"""Over-relaxation factor: a face's centroid moves by a third of the displacement of one of its corners."""
 STEEP = 0.4
-"""Least cosine between a vertex's edge and its normal that is reckoned with."""
+"""Least cosine between a vertex's edge and its normal in the division."""
 FAR = 0.3
-"""Distance in cells over which a face is not the surface's: it closes an opening."""
+"""Distance in cells from which a face does not belong to the surface: it closes an opening."""
 
 Nearest = Callable[[np.ndarray], np.ndarray]
-"""Points (p,3) m to the closest places of the surface, (p,3) m."""
+"""Map from points (p,3) m to the closest points of the surface, (p,3) m."""
 
 
 def project_to_surface(
@@ -30,9 +30,9 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Better places of vertices on their edges, (s,): those lie at ``begins + parts ways``, (s,3) m, ways outwards.
+    """Return improved edge fractions (s,) of vertices at ``begins + parts ways``, (s,3) m, with ``ways`` outwards.
 
-    ``moved`` (s,) m, by how much the surface is moved outwards there; ``cells`` (s,) m.
+    ``moved`` (s,) m : outward offset of the surface there; ``cells`` (s,) m : cell sizes.
     """
     corners = (begins + parts[:, None] * ways)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,12 +1,12 @@
 """Coulomb friction, smoothed near zero slip, with the normal force and the tangent plane lagged [IPC20].
 
 With the slip velocity u in the tangent plane and the normal force lambda of the last solution, the dissipation is
-``mu lambda f0(|u|)`` times the step, and the force ``mu lambda f1(|u|) u / |u|``: f1 climbs from 0 to 1 while the slip
+``mu lambda f0(|u|)`` times the step, and the force ``mu lambda f1(|u|) u / |u|``: f1 rises from 0 to 1 while the slip
 grows to ``eps``. Under the friction angle a body therefore creeps, by less than ``eps``.
 
-Its minimum is nearly a kink, which Newton's method meets badly. The stiffness is therefore that of a primal-dual
-method, with the friction force as an unknown beside the slip: what [CGM99] do for total variation, whose smoothed
-length of a gradient is f0 of a slip.
+The dissipation nearly has a kink at zero slip, where Newton's method converges badly. The stiffness is therefore that
+of a primal-dual method, with the friction force as an unknown beside the slip. [CGM99] do so for total variation, whose
+smoothed gradient length is f0 of a slip.
 
 Sources: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 5. [CGM99] Chan, Golub, Mulet, A nonlinear
 primal-dual method for total variation-based image restoration, 1999.
@@ -25,30 +25,30 @@ STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
 STICK_TOLERANCE = 0.1
-"""Part of the stiction tolerance up to which what slips is held well by a step's first stiffness."""
+"""Part of the stiction tolerance up to which a step's first stiffness holds slip well."""
 
 FORCE_TOLERANCE = 0.005
-"""Part of a body's friction by which a step's last iteration may have taken it wrong."""
+"""Part of a body's friction by which the linear model of a step's last iteration may be wrong."""
 
 LAG_CHANGE = 0.05
-"""Part of the friction force by which renewing the lag has to change it to matter."""
+"""Part of the friction force by which an update of the lag has to change it to count."""
 
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
-    """Integral of f1 with ``f0(eps) = eps``, m/s."""
+    """Return the integral of f1 with ``f0(eps) = eps``, m/s."""
     return np.where(slip < eps, slip * slip * (1.0 - slip / (3.0 * eps)) / eps + eps / 3.0, slip)
 
 
 def _resistance(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """``q = s / f1(s)`` with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, m/s, and its derivative."""
+    """Return ``q = s / f1(s)``, m/s, with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, and its derivative."""
     part = np.minimum(1.0 / (2.0 - np.minimum(slip / eps, 1.0)), 1.0)
     return np.where(slip < eps, eps * part, slip), part * part
 
 
 class TangentialCollisions(NamedTuple):
-    """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
-    friction ``forces`` (k,) N, and by how much less a metre farther apart, ``slopes`` (k,) N/m; unit ``normals`` (k,3);
-    ``bodies`` (k,2), the numbers of the two, in order.
+    """Pairs of nearest points with friction: ``slip_matrix`` (k,s) maps vertices to the vectors between both points,
+    (k,3) m; ``friction_bounds`` (k,) N, mu times the normal force; ``friction_bound_slopes`` (k,) N/m, its decrease per
+    metre of separation; unit ``normals`` (k,3); ``body_ids`` (k,2), sorted.
     """
 
     slip_matrix: sp.csr_matrix
@@ -58,9 +58,9 @@ class TangentialCollisions(NamedTuple):
     body_ids: np.ndarray
 
     def extrapolated(self, way: np.ndarray) -> TangentialCollisions:
-        """With the forces that a linear model has after vertices have gone a way (s,3) m: those of a solver's whole
-        step balance all else, where the barrier takes iterations to come to them. Pairs that would pull have none, and
-        what they would is taken from the others between the same two bodies, which press with their sum.
+        """Return the collisions with the friction bounds that a linear model predicts after displacements ``way`` (s,3)
+        m. After a solver's whole step these balance all other forces, while the barrier takes iterations to reach them.
+        Pairs that would pull get 0; the other pairs of the same two bodies are scaled down to keep the sum.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ way), axis=1
@@ -71,18 +71,18 @@ class TangentialCollisions(NamedTuple):
         return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
 
     def nodal_forces(self) -> np.ndarray:
-        """The forces along the normals, of vertices (s,3) N."""
+        """Return the friction bounds along the normals as nodal forces (s,3) N: mu times the normal forces."""
         return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
 
 
 def no_tangential_collisions(vertices: int) -> TangentialCollisions:
-    """No pairs."""
+    """Return an empty set of tangential collisions."""
     return TangentialCollisions(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
 
 
 class LaggedFriction:
-    """Friction at p points during one step. Only those that press are computed with: of a body that lies on the ground
-    most do not.
+    """Friction at p points during one step. Only points with a force are computed: most points of a body at rest on the
+    ground have none.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ class LaggedFriction:
         The slip velocity at positions y is the tangential part of ``(y - base) / step``.
     step : s
     eps : m/s
-    before : of the same step, with the lag before
-    expected : (p,3) m/s, velocities of the points whose slip the first stiffness is taken for
-    bodies : (p,2), the numbers of the two that rub there; one body by default
+    before : friction of the same step with the previous lag
+    predicted_velocity : (p,3) m/s, velocities of the points whose slip the first stiffness is taken for
+    bodies : (p,2), ids of the two bodies at each point; one body by default
     """
 
     def __init__(
@@ -112,49 +112,49 @@ class LaggedFriction:
         self._pressing, self._count = np.flatnonzero(forces), len(forces)
         self._forces, self._normals, self._base = (array[self._pressing] for array in (forces, normals, base))
         self._step, self._eps = step, eps
-        # The slip and the full friction at the last stiffness (None before the first), and the friction force as an
-        # unknown of its own.
+        # Slip and friction bounds at the last stiffness (None before the first), and the friction force as a dual
+        # unknown.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._dual = np.zeros_like(self._base)
         self._bodies = np.zeros((len(self._base), 1), dtype=np.int64) if bodies is None else bodies[self._pressing]
         self._expected = None if predicted_velocity is None else self._tangential(predicted_velocity[self._pressing])
-        self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
-        self._is_first = False  # whether that was the step's first
+        self._answer: tuple[np.ndarray, np.ndarray] | None = None  # positions and value of the last stiffness
+        self._is_first = False  # True if that was the step's first
         if before is not None and before._last is not None:
-            # What did not press before had neither a force nor, whatever its slip was, a part in the linearisation.
+            # Points inactive before had no force and, whatever their slip, no part in the linearization.
             slip, full, dual = (self._at_active_points(before, array) for array in (*before._last, before._dual))
             self._last = self._tangential(slip), full
             self._dual = self._clamp_to_coulomb(self._tangential(dual))
 
     def _at_active_points(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
-        """Values of the points that pressed before, at those that press now; 0 where there are none."""
+        """Map values of the points that were active in ``before`` to those that are active now; 0 for new ones."""
         return before._at_all_points(values)[self._pressing]
 
     def _at_all_points(self, values: np.ndarray) -> np.ndarray:
-        """Values of the points that press, at all p points."""
+        """Expand values of the active points to all p points, with zeros."""
         full = np.zeros((self._count, *values.shape[1:]))
         full[self._pressing] = values
         return full
 
     def value(self, y: np.ndarray) -> float:
-        """J."""
+        """Return the dissipation potential at y (p,3) m, J."""
         slip = np.linalg.norm(self._slip(y), axis=1)
         return self._step * float(np.sum(self._forces * _f0(slip, self._eps)))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """(p,3), N."""
+        """Return the gradient at y (p,3) m, (p,3) N."""
         slip = self._slip(y)
         force = (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Derivatives of the force by the points, semi-definite, (p,3,3), N/m: those of ``q(|u|) z = mu lambda u`` for
-        the slip u and the force z, both unknown. Asked again at the same place it answers the same.
+        """Return the semi-definite derivatives of the force by the points, (p,3,3) N/m: ``q(|u|) z = mu lambda u``
+        linearized in the slip u and the force z, both unknown. A repeated call with the same y returns the same result.
 
-        The first one, with z = 0, bounds the true derivative from above; where a longer slip is expected, it is the
-        secant to that: the bound where the body lies, and nothing slips yet, would hold all that slides. The true
-        derivative, 0 along a full slip, sends a body that is about to stick far beyond the place; z is late by one
-        iteration and lets go along the slip as far as it lies in its direction. At the solution it is the true one.
+        A step's first stiffness, with z = 0, bounds the true derivative from above. If a longer slip is predicted, it
+        is the secant to that: the bound at zero slip would hold back all sliding points. The true derivative, 0 along a
+        full slip, overshoots where a body is about to stick. z lags by one iteration and releases slip only as far as
+        it points in the slip's direction. At the solution the stiffness is the true derivative.
         """
         if self._answer is None or not np.array_equal(self._answer[0], y):
             self._answer = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -179,24 +179,24 @@ class LaggedFriction:
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q and its derivative by the slip's length (p,), and the slip's direction (p,3)."""
+        """Return q and its derivative by the slip's length (p,), and the slip's direction (p,3)."""
         length = np.linalg.norm(slip, axis=1)
         return *_resistance(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
     def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
-        """Forces (p,3) cut to what Coulomb's law allows: then the stiffness is semi-definite."""
+        """Clamp forces (p,3) N to Coulomb's law, which makes the stiffness semi-definite."""
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
     def linearize_at(self, y: np.ndarray) -> None:
-        """What slides at y and what sticks is known: the next stiffness is the true derivative there."""
+        """Linearize at y, where slip and stick are known: the next stiffness is the true derivative there."""
         slip = self._slip(y)
         self._last, self._dual = (slip, self._forces), self.gradient(y)[self._pressing]
 
     def is_unconverged(self, y: np.ndarray) -> bool:
-        """Whether the last iteration, which led to y, was too far off to be the last, however little it moved: because
-        its stiffness was the step's first, a bound that holds back what slips, or because it took the friction of a
-        body for another than there is, which is nothing beside a body's size, but may be all that moves it.
+        """Return True if the last iteration, which led to y, cannot be the last, however short its step. Either its
+        stiffness was the step's first, a bound that holds back slip; or its linear model of a body's friction was wrong
+        by more than ``FORCE_TOLERANCE``: the error may be small beside a body's size, but all that moves it.
         """
         if self._answer is None:
             return False
@@ -210,7 +210,7 @@ class LaggedFriction:
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
-        """Whether it differs noticeably from another lag."""
+        """Return True if the normal forces, times mu, differ noticeably from another lag."""
         normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)
         total = max(self._forces.sum(), other._forces.sum())

@@ -1,8 +1,8 @@
-"""Surfaces that never cross: the barrier of incremental potential contact (Li et al. 2020, "Incremental Potential
-Contact"), what rubs there, and how far surfaces may move, by ipctk. No other file knows that library.
+"""Incremental potential contact (IPC): barrier, tangential collisions, broad phase and continuous collision detection
+(CCD) by ipctk [Li et al. 2020, "Incremental Potential Contact"]. No other file imports ipctk.
 
-The barrier is in physical units (Huang et al. 2024): ``stiffness`` is a pressure, Pa, whatever the mesh and the
-distance from which surfaces push. One thread: with two the same step has other bits each time.
+The barrier is in physical units (Huang et al. 2024): ``stiffness`` is a pressure, Pa, whatever the mesh and dhat. ipctk
+runs on one thread: with two, the bits of a step differ between runs.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ CCD_MAX_ITERATIONS = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
-"""Of the way up to a touch, what is taken."""
+"""Part of the path up to a contact that a step takes."""
 
 CANDIDATE_INFLATION = 0.25
-"""Of the distance from which surfaces push, by how much vertices may be off a way for which all that is near was found:
-the ways of a step's later iterations are short, and lie beside.
+"""Distance, in dhat, by which vertices may leave the path that collision candidates were built for: the displacements
+of a step's later iterations are short, and lie beside it.
 """
 
 MOLLIFIED = 1e-3
-"""Of the square of two edges' lengths' product, the square of their cross product under which ipctk takes them to be
+"""Ratio of two edges' squared cross product to the square of their lengths' product under which ipctk takes them as
 nearly parallel.
 """
 
 try:
     import ipctk
-except ImportError as error:  # bodies that meet nothing do without
+except ImportError as error:  # bodies without contact need no ipctk
     ipctk, MISSING = None, str(error)
 else:
     MISSING = ""
-    """Why the library cannot be loaded; empty where it can."""
+    """Reason why ipctk cannot be loaded; empty if it is."""
     ipctk.set_num_threads(1)
     ipctk.set_logger_level(ipctk.error)
 
 
 class _ActiveSubmesh(NamedTuple):
-    """What ipctk is asked of: the vertices ``kept`` (k,) of ``surfaces``, its ``mesh``, and of its ``edges`` (e,2) what
-    makes two nearly parallel; of ``inner`` vertices (s,), of all, all faces are there.
+    """Submesh for ipctk: the vertices ``kept`` (k,), their ``surfaces``, ipctk's ``mesh``, its ``edges`` (e,2), and
+    ``mollified`` (e,) m², factors of the mollifier threshold. ``inner`` (s,) bool: vertices with all their faces.
     """
 
     kept: np.ndarray
@@ -64,16 +64,16 @@ class _ActiveSubmesh(NamedTuple):
     mollified: np.ndarray
 
     def at(self, y: np.ndarray) -> np.ndarray:
-        """Its own of all positions (s,3)."""
+        """Return the kept rows of all positions (s,3)."""
         return np.asfortranarray(y[self.kept], dtype=np.float64)
 
 
 class Barrier:
-    """The potential of distances between surfaces that exceed ``gap`` m by less than ``distance`` m: they never come as
-    near as the gap. What touches rubs with ``mu``, a number or one for each two bodies (b,b), fully from slips of
-    ``slip`` m/s on. Of different bodies those meet that ``meets`` (b,b) tells, all by default.
+    """IPC barrier of distances from ``dmin`` to ``dmin + dhat`` m, with ``stiffness`` in Pa. Friction has the
+    coefficient ``mu``, a number or (b,b), and is full at slip velocities of ``eps_v`` m/s. ``can_collide`` (b,b) bool
+    selects pairs of different bodies, all by default.
 
-    Positions (s,3) are those of the surfaces' vertices. Nothing is to be asked where they cross or are too near.
+    Positions (s,3) m are those of the surfaces' vertices. The potential is undefined if they intersect or are too near.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """The same barrier of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        """Restrict the barrier to some of the bodies, whose vertices are ``chosen`` (s,) bool."""
         numbers = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *numbers)
 
@@ -126,10 +126,10 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Of vertices (s,) bool."""
+        """Return the submesh of the vertices ``chosen`` (s,) bool."""
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
-        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # of no faces there would be billions
+        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # without faces ipctk returns billions
         mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest_positions), edges, faces)
         mesh.can_collide = _can_collide_filter(own, self._can_collide)
         edges = np.array(mesh.edges, dtype=np.int64)
@@ -138,19 +138,19 @@ class Barrier:
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
-        """Find all pairs anew: in which order they are known depends on what was asked before, and so do sums."""
+        """Clear all candidates: their order, and so the bits of sums, depends on earlier calls."""
         self._asked: _ActiveSubmesh | None = None
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
         self._read: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Whether surfaces cross."""
+        """Return True if surfaces intersect."""
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """The part of a way, at most 1, that is free; what is asked next along it is found quickly. Where two that go
-        towards each other would not come near, as in a step's last iterations, nothing is looked at pair by pair.
+        """Return the part of dy (s,3), at most 1, that is free of collisions; later calls along it reuse candidates.
+        Displacements too short for a contact, as in a step's last iterations, need no CCD.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -165,7 +165,7 @@ class Barrier:
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
-        """The pairs that are nearer than gap and distance together."""
+        """Return ipctk's normal collisions: the pairs nearer than dmin + dhat."""
         if self._found is None or not np.array_equal(self._found[0], y):
             self._build_candidates(y, y)
             found = ipctk.NormalCollisions()
@@ -175,7 +175,7 @@ class Barrier:
         return self._found[1]
 
     def _build_candidates(self, y: np.ndarray, ahead: np.ndarray) -> None:
-        """Have all that may be near on a way: what was found before where no vertex leaves its room."""
+        """Build the candidates from y to ``ahead``, unless all vertices stay within the last ones' boxes."""
         low, high = np.minimum(y, ahead), np.maximum(y, ahead)
         if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
             return
@@ -186,23 +186,23 @@ class Barrier:
         self._room = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, ahead: np.ndarray) -> _ActiveSubmesh:
-        """What holds all that may be near on a way, and what is around it: what was asked before where that does."""
+        """Return a submesh of all that may collide from y to ``ahead``, with a margin; the last one if it suffices."""
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, ahead)]] = True
         if self._asked is not None and not (needed & ~self._asked.inner).any():
             return self._asked
-        # A ring more, so that what moves on is there already, and one for the areas of its faces.
+        # One ring includes vertices that move on, and one completes the areas of their faces.
         for _ in range(2):
             inner = needed.copy()
             needed[faces[inner[faces].any(axis=1)]] = True
         return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
+        """Return a mask (f,) of faces near the box of another body that can collide, or with self-contact."""
         return self._itself | self._near_boxes(self._two, y, ahead)
 
     def _near_boxes(self, two: Sequence[tuple[int, int]], y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Faces (f,) bool of pairs of bodies that come within reach of the other body's bounding box."""
+        """Return a mask (f,) of faces that come within reach of the other body's bounding box, for pairs of bodies."""
         near, low, high = np.zeros_like(self._itself), *np.empty((2, len(self._itself), 3))
         if not two:
             return near
@@ -216,8 +216,8 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Pairs of bodies of which two faces come within reach of each other on the displacement from y to ahead, both
-        (s,3) m. ``island`` (b,): a number of each body; pairs with the same number are left out, and negative ones.
+        """Return pairs of bodies with faces that come within reach of each other on the path from y to ``ahead``, both
+        (s,3) m. ``island`` (b,) numbers the bodies' islands: pairs of one island, and negative numbers, are left out.
         """
         two = [(a, b) for a, b in self._two if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(two, y, ahead)
@@ -234,29 +234,29 @@ class Barrier:
         return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(two)
 
     def value(self, y: np.ndarray) -> float:
-        """Of the barrier, J."""
+        """Return the barrier potential at y (s,3) m, J."""
         return self._barrier(self.normal_collisions(y), self._asked.mesh, self._asked.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """(s,3), N."""
+        """Return the gradient at y (s,3) m, (s,3) N."""
         found, out = self.normal_collisions(y), np.zeros_like(y)
         out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
+        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
         return hessian_stencils(*self._collision_stencils(y), y, self.dhat, self.stiffness, projected)
 
     def _collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is near, as :func:`hessian_stencils` wants it; read once of what is found."""
+        """Return the active pairs as arguments of :func:`hessian_stencils`, cached for the last collisions."""
         near = self.normal_collisions(y)
         if self._read is None or self._read[0] is not near:
             self._read = near, self._stencils_of(near, self._asked)
         return self._read[1]
 
     def _stencils_of(self, near: Any, asked: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights of faces and edges are what ipctk makes them: to ask each pair for its own takes longer than all
-        else.
+        """Read the stencils from ipctk's collisions. Weights of face and edge pairs are computed here as in ipctk: to
+        query each pair takes longer than everything else.
         """
         edges, faces = asked.edges, asked.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
@@ -282,7 +282,7 @@ class Barrier:
         return points, parts, numbers
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
+        """Return the tangential collisions at y (s,3) m, with friction bounds and tangent planes there."""
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
         seen = self._collision_stencils(y)
@@ -292,20 +292,20 @@ class Barrier:
         counts = used.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)])
         shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
-        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # one side's come first
+        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # first side first
         bodies = np.sort(self.surfaces.body_ids[ends], axis=1)
         mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
-        # What is nearest to one another lies along the normal.
+        # The vector between the nearest points is along the normal.
         apart = shares @ y
         normals = apart / np.linalg.norm(apart, axis=1, keepdims=True)
         return TangentialCollisions(shares, mu * forces, mu * slopes, normals, bodies)
 
     def collision_count(self, y: np.ndarray) -> int:
-        """How many pairs push."""
+        """Return the number of active pairs."""
         return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Between what pushes, m; inf where nothing does."""
+        """Return the smallest distance of active pairs, m; inf without any."""
         found = self.normal_collisions(y)
         return (
             float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
@@ -314,12 +314,12 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """By what the smallest distance exceeds the gap that is kept, of the distance from which surfaces push."""
+        """Return the smallest distance less dmin, relative to dhat."""
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The corners (k,4) of what pushes, those of one side first, -1 behind where there are fewer, and by what
-        distances exceed the gap, of the distance from which they push (k,).
+        """Return the vertices (k,4) of active pairs, those of the first primitive first, -1 if unused, and the pairs'
+        distances less dmin, relative to dhat, (k,).
         """
         seen = self._collision_stencils(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
@@ -328,9 +328,9 @@ class Barrier:
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
-    """Rest positions (s,3) by which pairs are weighed: of what is where it is told as if its faces were no larger than
-    those of what moves. A pair of edges weighs what both have of area, and the diagonal of a ground or a table's edge
-    would push a million times as hard as all else that touches.
+    """Return rest positions (s,3) m for the pairs' area weights. Prescribed bodies are scaled down until their mean
+    edge is that of the finest dynamic body: an edge pair is weighted with both edges' areas, and the diagonal of a
+    ground or the edge of a table would push a million times as hard as all other contacts.
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
@@ -345,7 +345,7 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> Any:
-    """What may meet: groups of vertices that share a number do not."""
+    """Return ipctk's filter of vertex pairs: vertices that share a patch number do not collide."""
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
         np.where(np.isin(surfaces.body_ids, surfaces.self_contact_bodies), alone, surfaces.body_ids),
@@ -363,7 +363,7 @@ def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> An
 
 
 def _non_colliding_groups(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
-    """Groups of bodies none of which meets another of the group, such that each two that do not meet share one."""
+    """Return groups of bodies without collisions among them, such that each pair that cannot collide shares a group."""
     if meets is None:
         return []
     left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not meets[a, b]}

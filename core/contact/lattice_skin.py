@@ -1,13 +1,13 @@
-"""A skin for what touches: a closed surface near the render surface that the draft lattice carries.
+"""Collision proxy: a closed skin near the render surface, carried by the draft lattice.
 
-The lattice's own boundary overhangs the body by up to a cell, and render surfaces cross themselves. The skin is the
-level set of :class:`OffsetSurface` by marching tetrahedra [Doi, Koide 1991] on the lattice, every tet cut into eight:
-a vertex on each edge that is cut, so between two nodes, which are vertices or edge midpoints of the lattice. It is
-closed, since nodes of the lattice's boundary count as outside, wherever they are; manifold, as level sets on
-simplices are; and free of crossings, since each tet holds its own triangles.
+The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
+level set of :class:`OffsetSurface` by marching tetrahedra [Doi, Koide 1991] on the lattice, with every tet cut into
+eight. It has a vertex on each cut edge between two nodes, which are vertices or edge midpoints of the lattice. It is
+closed, since nodes of the lattice's boundary count as outside, wherever they are; manifold, as level sets on simplices
+are; and free of intersections, since each tet holds its own triangles.
 
-Trap: vertices keep off the nodes by ``CLAMP`` of an edge, and neighbouring faces off each other, for the sake of
-contact: a skin that is free to go there touches itself at rest.
+Trap: without the margins ``CLAMP`` to the nodes and ``APART`` between neighbouring faces, the skin touches itself at
+rest, which contact cannot use.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .offset_surface import BESIDE, OffsetSurface
 CLAMP = 0.15
 """Least part of an edge between a node and a vertex of the skin."""
 APART = 0.052
-"""Cells that neighbouring faces keep apart but where they meet; contact is to push from less."""
+"""Distance in cells that neighbouring faces keep away from their common edge; contact is to push from less."""
 CAVITY, ISLAND = 1.0, 0.02
-"""Volumes in cells under which closed parts of the skin are left out: of hollows, and of what stands alone."""
+"""Volumes in cells under which closed parts of the skin are removed: hollows, and isolated parts."""
 
 
 class CollisionProxy(NamedTuple):
@@ -42,9 +42,9 @@ class CollisionProxy(NamedTuple):
     ----------
     rest : (s,3) m
     faces : (f,3) int32
-        Pointing outwards.
+        Oriented outwards.
     carried : (s,n) sparse
-        The skin's vertices of the mesh's: ``rest = carried @ X``. At most four entries a row, which sum to 1.
+        Weights of the mesh's vertices: ``rest = carried @ X``. At most four entries a row, which sum to 1.
     """
 
     rest: np.ndarray
@@ -53,9 +53,9 @@ class CollisionProxy(NamedTuple):
 
 
 def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
-    """The skin of a surface that a lattice covers (``lattice_tets``, even or finer where painted).
+    """Return the skin of a surface that a lattice covers (``lattice_tets``, even or finer where painted).
 
-    Raises MeshError where so few tets are left that nothing lies within their boundary.
+    Raises MeshError if so few tets are left that nothing lies within their boundary.
     """
     nodes = _nodes(OffsetSurface(surface), mesh)
     cut = cut_edges(nodes.tets, nodes.levels <= 0.0)
@@ -76,10 +76,10 @@ def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
 
 
 class _Nodes(NamedTuple):
-    """Vertices of a lattice and then the midpoints of its edges, of which ``body`` is asked.
+    """Nodes at which ``body`` is evaluated: the vertices of a lattice, and then the midpoints of its edges.
 
-    ``points`` (p,3) m; ``levels`` (p,) m, at most 0 inside; ``moved`` (p,) m, by how much the surface is; ``cells``
-    (p,) m; ``tets`` (8k,4), where it may be cut; ``carried`` (p,n) by the lattice's vertices.
+    ``points`` (p,3) m; ``levels`` (p,) m, at most 0 inside; ``moved`` (p,) m, the surface's offset; ``cells`` (p,) m;
+    ``tets`` (8k,4) that may be cut; ``carried`` (p,n), weights of the lattice's vertices.
     """
 
     body: OffsetSurface
@@ -91,13 +91,13 @@ class _Nodes(NamedTuple):
     carried: sp.csr_matrix
 
     def places(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Points that lie by ``parts`` (s,) on the way between the nodes ``ends`` (s,2), (s,3) m."""
+        """Return points (s,3) m at the fractions ``parts`` (s,) between the nodes ``ends`` (s,2)."""
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Where from their inner to their outer nodes (s,2) edges are cut, (s,): where the surface is entered or, if it
-        is moved there, by the distances.
+        """Return the fractions (s,) from inner to outer nodes (s,2) at which edges are cut: where the edge enters the
+        surface or, if the surface is offset there, by linear interpolation of the levels.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -108,7 +108,7 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Cuts (s,) of edges with nodes (s,2) such that the skin's ``faces`` (f,3) lie on the surface as moved."""
+        """Return cut fractions (s,) of edges with nodes (s,2) that put the ``faces`` (f,3) on the offset surface."""
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
         ways = self.points[b] - self.points[a]
@@ -117,7 +117,7 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Ask the body at the nodes of all tets that are not well inside."""
+    """Evaluate the body at the nodes of all tets that are not well inside."""
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
     middles, count = n + edge_of, n + len(ends)
@@ -135,7 +135,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
     asked = np.unique(middles[near])
     levels[asked], moved[asked] = body.at(points[asked], cells[asked])
     levels -= moved
-    # Tets that are left out count as inside, whatever winding numbers say of an opening's mouth; the border as outside.
+    # Omitted tets count as inside, whatever the winding number at an opening's mouth; the border counts as outside.
     deep = np.unique(middles[~near])
     levels[deep] = np.minimum(levels[deep], -BESIDE * cells[deep])
     levels[border] = np.maximum(levels[border], BESIDE * cells[border])
@@ -149,7 +149,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The nodes on the boundary of tets (m,4) whose edges have these ``ends`` (e,2)."""
+    """Return the nodes on the boundary of tets (m,4) whose edges have these ``ends`` (e,2)."""
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
@@ -158,7 +158,7 @@ def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _split(places: np.ndarray, quads: np.ndarray) -> np.ndarray:
-    """Quads (q,4) over places (s,3) as triangles (2q,3), each along its shorter diagonal."""
+    """Split quads (q,4) over positions (s,3) into triangles (2q,3), each along its shorter diagonal."""
     p = places[quads]
     other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
     quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
@@ -166,7 +166,7 @@ def _split(places: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(places: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Faces (f,3) without small hollows, what lies in them, and small islands; the largest part always stays."""
+    """Return faces (f,3) without small hollows, their contents, and small islands; the largest part always stays."""
     part = vertex_components(faces)
     p = places[faces] - places.mean(axis=0)
     volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell

@@ -1,7 +1,7 @@
-"""Where a body touches itself, or crosses itself, at rest: what is near there never meets.
+"""Vertex pairs of a body that touches or intersects itself at rest: contact excludes them.
 
-A barrier knows no crossing that is there already, and pushes apart what is closer than it pushes from. Both are let
-through for good, with all that is as near around: what lies beside a crossing is in its way as soon as anything moves.
+A barrier is undefined at intersections, and pushes apart pairs that are closer than dhat. Both are excluded for good,
+with all pairs within ``SEARCH_RADIUS`` around: faces beside an intersection block each other once anything moves.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .collision_mesh import NO_PAIRS, CollisionMesh
 from .ipc import Barrier
 
 SEARCH_RADIUS = 2.0
-"""Median edges at rest that are near."""
+"""Radius of the surroundings, in median edges at rest."""
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, places: np.ndarray) -> np.ndarray:
-    """Pairs of vertices (k,2) of one of the bodies that are near each other where it touches itself, nearer than
-    ``distance`` m, or crosses itself, with its surfaces at (s,3) m: at rest, or where it begins.
+    """Return vertex pairs (k,2) of one body that are near each other where it touches itself, closer than ``distance``
+    m, or intersects itself, with all surfaces at ``places`` (s,3) m: at rest, or at the beginning.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -45,7 +45,7 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """The corners of faces that cross others, with those of each whose box meets theirs, (k,6)."""
+    """Return the corners (k,6) of intersecting faces, paired with each intersecting face whose box overlaps theirs."""
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
@@ -58,7 +58,7 @@ def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
-    """All pairs of different ones in rows (k,c), of which negative ones are none."""
+    """Return all pairs of different vertices in rows (k,c), without negative entries."""
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)
     return pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]

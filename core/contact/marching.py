@@ -1,4 +1,4 @@
-"""Marching tetrahedra on a mesh whose tets are cut into eight: which edges the level set cuts, and its faces."""
+"""Marching tetrahedra on a mesh whose tets are cut into eight: edges that the level set cuts, and its faces."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from ..mesh.topology import FACES
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
-"""Of corners 0 to 3: themselves, or the node on the edge between two, numbered 4 + edge."""
+"""Nodes of the four corner tets: corners 0 to 3, or the node on the edge between two, numbered 4 + edge."""
 _RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
-"""The octahedron in a tet's middle: two opposite nodes, and the four around the line between them, in a row, such
-that parts are positively oriented where the tet is."""
+"""Octahedron in a tet's middle: two opposite nodes, then the ring of four around their line, oriented as the tet."""
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
-"""Even orders of a tet's corners, one for each pair that is first."""
+"""Even permutations of a tet's corners, one for each pair that comes first."""
 
 
 class CutEdges(NamedTuple):
-    """What a level set is made of: a vertex on each edge that it cuts.
+    """Vertices and faces of a level set, with a vertex on each edge that it cuts.
 
     Attributes
     ----------
     ends : (s,2) int64
-        The edges' nodes, that inside first.
+        Nodes of the edges, the inside one first.
     triangles : (t,3) int64
     quads : (q,4) int64
-        Not flat. All point outwards.
+        Not flat. All faces are oriented outwards.
     """
 
     ends: np.ndarray
@@ -36,7 +35,7 @@ class CutEdges(NamedTuple):
 
 
 def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The edges (e,2) of tets (m,4), and which those of each tet are, (m,6), in the order of ``EDGES``."""
+    """Return the edges (e,2) of tets (m,4), and the edge indices of each tet, (m,6), in the order of ``EDGES``."""
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     n = int(tets.max()) + 1
     keys, edges = np.unique(pairs[..., 0] * n + pairs[..., 1], return_inverse=True)
@@ -44,8 +43,8 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Tets (m,4) cut into eight (8m,4), oriented as these: ``middles`` (m,6) are the nodes on their edges, ``points``
-    (p,3) all nodes' positions. The octahedron in the middle is cut along its shortest diagonal.
+    """Cut tets (m,4) into eight (8m,4) of equal orientation. ``middles`` (m,6) are the nodes on their edges, ``points``
+    (p,3) the positions of all nodes. The octahedron in the middle is cut along its shortest diagonal.
     """
     nodes = np.concatenate([tets, middles], axis=1)
     tips = nodes[:, _BETWEEN]
@@ -56,7 +55,7 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Where positively oriented tets (m,4) over nodes of which some are ``inside`` (p,) are cut."""
+    """Cut positively oriented tets (m,4) between nodes ``inside`` (p,) bool and nodes outside."""
     within = inside[tets]
     count = within.sum(axis=1)
     triangles = []

@@ -1,9 +1,8 @@
-"""Bodies that meet one another, themselves and colliders, as a load: barrier and friction (:mod:`.ipc`) of surfaces
-that a space's unknowns carry, so that none ever cross.
+"""Contact of bodies with one another, themselves and colliders, as a load: barrier and friction (:mod:`.ipc`) between
+surfaces that a space's unknowns carry. Surfaces never intersect.
 
-Pins and colliders are where they are told; how they get there without a crossing is :mod:`..solvers.arrival`. A step
-that is extrapolated to its end meets there: barrier and friction are of the extrapolated surfaces, and push with the
-forces that they have there.
+Pins and colliders have prescribed positions; :mod:`..solvers.arrival` moves them there free of collisions. A step that
+is extrapolated to its end evaluates barrier and friction on the extrapolated surfaces, with the forces that act there.
 """
 
 from __future__ import annotations
@@ -19,30 +18,30 @@ from .friction import LaggedFriction, TangentialCollisions
 from .ipc import Barrier
 
 LAG_TOLERANCE = 0.5
-"""Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
+"""Relative difference of the normal forces, times mu, from the lagged ones above which friction is updated."""
 
 LAG_TOLERANCE_AT_SOLUTION = 0.15
-"""The same at a step's solution, of friction that was taken anew on the way there."""
+"""Relative difference at a step's solution, if friction was updated during the step's iterations."""
 
 LAG_IMMEDIATE = 0.6
-"""Part by which all that presses has to be another for that to count at once: how it is shared is known an iteration
-later.
+"""Relative change of the total normal force that updates friction at once. The distribution over the pairs is known an
+iteration later.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Way by which things that rub pass each other in an iteration, of the distance from which surfaces push, up to which
-that tells how hard they press: what goes farther meets other faces.
+"""Mean displacement of tangential collisions in an iteration, in dhat, up to which it predicts normal forces: points
+that move farther collide with other faces.
 """
 
 
 class ContactLoad:
-    """What acts between surfaces in steps one after the other.
+    """Contact between surfaces in consecutive steps.
 
     Parameters
     ----------
     barrier : of the surfaces, the bodies' vertices before the colliders'
     points : the bodies' vertices, b of them, as points of the space that is stepped (``Space.points``)
-    places : (c,3) m, where the colliders' are at the beginning; ``targets`` (c,3): where they are to be after a step
+    collider_positions : (c,3) m, at the beginning; ``targets`` (c,3) m: prescribed positions after a step
     """
 
     def __init__(self, barrier: Barrier, points: Any, collider_positions: np.ndarray) -> None:
@@ -50,18 +49,18 @@ class ContactLoad:
         self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
     def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """All vertices of the surfaces, (b + c,3) m, between two steps."""
+        """Return all vertices of the surfaces, (b + c,3) m, between two steps."""
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
-        """What acts in a step, whose bits are to be the same whatever steps came before it in this process."""
+        """Return the potential of a step. Its bits do not depend on earlier steps of this process."""
         self.barrier.clear_candidates()
         return ContactStepPotential(self, motion)
 
 
 class ContactStepPotential(BarrierStepPotential):
-    """The same in a step; colliders at ``places`` (c,3) m. Friction is as the normal forces at the step's beginning
-    have it and, once they have changed, as those do that iterations take.
+    """Barrier and friction during a step; colliders at ``collider_positions`` (c,3) m. Friction uses the normal forces
+    at the step's beginning and, once they have changed, those of the solver's iterations.
     """
 
     def __init__(self, meeting: ContactLoad, motion: Motion) -> None:
@@ -74,12 +73,12 @@ class ContactStepPotential(BarrierStepPotential):
         self._start = self._points.positions(motion.x_prev)
         came = motion.extrapolation * (self.collider_positions - meeting.previous_collider_positions)
         self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + came])
-        self._is_renewed = self._is_settled = False  # on the way to the step's solution, and there
-        self._taken: np.ndarray | None = None  # normal forces that the last whole step of the solver took
+        self._is_renewed = self._is_settled = False  # during the step's iterations, and at its solution
+        self._taken: np.ndarray | None = None  # nodal forces of the solver's last whole step
         self.projected = True
-        # Where the stiffness was last asked for, and what rubs there.
+        # Surfaces at the last Hessian, and their tangential collisions.
         self._model: tuple[np.ndarray, TangentialCollisions] | None = None
-        # As if all went on as it does.
+        # The slip is predicted from unchanged velocities.
         velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
         gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
         rubbing = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
@@ -88,8 +87,8 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, rubbing: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Take friction from what rubs, which presses vertices (b + c,3) N, with the slips of velocities (b + c,3) m/s
-        expected.
+        """Update the lagged friction from the tangential collisions and their nodal forces ``pressing`` (b + c,3) N;
+        ``velocities`` (b + c,3) m/s predict the slip.
         """
         shares, forces, _, normals, bodies = rubbing
         self._rubbing, self._pressing = shares, pressing
@@ -101,18 +100,18 @@ class ContactStepPotential(BarrierStepPotential):
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """What colliders have to go still, (c,3) m."""
+        """Displacement of colliders that remains to their targets, (c,3) m."""
         return self._meeting.targets - self.collider_positions
 
     def end_step(self) -> None:
-        """The next step begins where colliders are."""
+        """Begin the next step at the colliders' current positions."""
         self._meeting.previous_collider_positions, self._meeting.collider_positions = (
             self._meeting.collider_positions,
             self.collider_positions,
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """All surfaces at the end of the step, (b + c,3) m."""
+        """Return all surfaces at the end of the step, (b + c,3) m."""
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
@@ -125,16 +124,16 @@ class ContactStepPotential(BarrierStepPotential):
         return self._points.spread(forces[: len(self._start)])
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """As :meth:`BarrierStepPotential.max_step_size`."""
+        """See :meth:`BarrierStepPotential.max_step_size`."""
         way = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
         return self._barrier.collision_free_step_size(
             self._displaced_surface(positions), self._surface_displacement(dx, way)
         )
 
-    # The potential's force is to be the barrier's at the end of the step: so it is theta times the barrier.
+    # The potential is theta times the barrier, so that its force is the barrier's at the end of the step.
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         y = self._displaced_surface(positions)
         return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
 
@@ -142,11 +141,11 @@ class ContactStepPotential(BarrierStepPotential):
         return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient, (n,3) N."""
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Of barrier and friction by the surfaces, N/m."""
+        """Return the Hessian of barrier and friction by the surfaces, N/m."""
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
@@ -154,29 +153,29 @@ class ContactStepPotential(BarrierStepPotential):
         return joined_stencils([self._barrier.hessian(y, self.projected), rubbing])
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """As :meth:`CrossElementPotential.cross_element_hessian`."""
+        """See :meth:`CrossElementPotential.cross_element_hessian`."""
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """What is not of pairs: in a subspace, all."""
+        """Add the whole stiffness in a subspace; see :meth:`cross_element_hessian` for the full space."""
         if self._points.is_dense:
             K = self._hessian(positions).matrix(len(self._start))
             self._points.add_coupling(K, scale / self._theta, blocks)
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Its Hessian times a way (n,3) of vertices and all that colliders have to go, (n,3) N."""
+        """Return the Hessian times dx (n,3) of the vertices and the colliders' remaining displacement, (n,3) N."""
         way = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(way))
 
     def prescribed_work(self, positions: np.ndarray) -> float:
-        """As :meth:`BarrierStepPotential.prescribed_work`."""
+        """See :meth:`BarrierStepPotential.prescribed_work`."""
         forces = self._surface_gradient(self._displaced_surface(positions))
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces that the last whole step of the solver took, where these are others than
-        those that it was taken from: what a blow presses with is known an iteration later, and what was pressed
-        together is let go, without a convergence to friction that will not be.
+        """Update friction from the normal forces of the solver's last whole step if they differ from the lagged ones;
+        return True if so. The forces of an impact are known an iteration later, and separating pairs are released
+        without first converging with friction that will not last.
         """
         if self._model is None or self._is_settled:
             return False
@@ -196,8 +195,8 @@ class ContactStepPotential(BarrierStepPotential):
         return anew
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces at a solution, where they have changed, once. What was taken on the way
-        there hangs on the way, and has to be nearer.
+        """Update friction once from the normal forces at a solution if they have changed; return True if so. Friction
+        from earlier iterations depends on their path, so its tolerance is tighter.
         """
         if self._model is None or self._is_settled:
             return False
@@ -210,7 +209,7 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, rubbing: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
-        """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
+        """Update friction if the nodal forces differ by more than ``beyond``, a part of them; return True if so."""
         if _relative_difference(pressing, self._pressing) <= beyond:
             return False
         self._update_lagging(rubbing, pressing)
@@ -218,20 +217,20 @@ class ContactStepPotential(BarrierStepPotential):
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """As :meth:`BarrierStepPotential.is_unconverged`."""
+        """See :meth:`BarrierStepPotential.is_unconverged`."""
         return self._friction.is_unconverged(self._rubbing @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """As :meth:`BarrierStepPotential.normalized_gap`."""
+        """See :meth:`BarrierStepPotential.normalized_gap`."""
         return self._barrier.normalized_gap(self._displaced_surface(positions))
 
 
 def _force_norm(forces: np.ndarray) -> float:
-    """Of all forces (s,3), N."""
+    """Return the sum of the magnitudes of forces (s,3), N."""
     return float(np.linalg.norm(forces, axis=1).sum())
 
 
 def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
-    """By what part of the larger ones two sets of forces (s,3) differ; 0 where there are none."""
+    """Return the difference of two sets of forces (s,3) relative to the larger; 0 if both vanish."""
     total = max(_force_norm(forces), _force_norm(others))
     return _force_norm(forces - others) / total if total else 0.0

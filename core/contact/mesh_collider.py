@@ -1,13 +1,13 @@
-"""A mesh as obstacle: signed distance to the closest point, and a second look at points that passed through.
+"""Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
 
-A point that begins a step outside and whose way crosses the surface has passed through, whatever the closest point
-says: the face that it crossed first holds it back then. That keeps fast bodies from leaving thin plates by the far
-side, and tells the sides of a sheet apart without any orientation. The way is taken in the frame of the closest face,
-so that fast colliders are seen as well as fast bodies. A way that cuts a solid's corner has not passed through: what
-slides around an edge would else be pulled back, and its gap jump.
+A point that begins a step outside and whose path crosses the surface has passed through, whatever the closest point is:
+the face that it crossed first then holds it back. Fast bodies therefore do not leave thin plates by the far side, and
+sheets have two sides without any orientation. The path is relative to the closest face, so that fast colliders are
+detected as well as fast bodies. A path that cuts a solid's corner has not passed through: points that slide around an
+edge would otherwise be pulled back, and their gap would jump.
 
-A point that begins on the surface has no side of its own: coordinates of single precision put it on either. It touches
-a solid from outside, and a sheet from the side on which the body's material lies behind it.
+A point that begins on the surface has no definite side: single-precision coordinates put it on either. It contacts a
+solid from outside, and a sheet from the side on which the body's material lies behind it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from .collider_surface import ColliderSurface, kept_off
 from .obstacle import Contacts
 
 SAME_WAY = -0.5
-"""Cosine between the entered face's normal and the nearest way out, or the face that the way left by, under which that
-leads to the far side."""
+"""Cosine between the normals of entry and exit (or shortest direction out) under which these are on opposite sides."""
 
 ROUND_OFF = 1e-12
-"""Part of the coordinates under which a point lies on the surface, and the nearest way has no direction."""
+"""Distance, relative to the coordinates, under which a point lies on the surface and has no direction to it."""
 
 
 TOUCH = 1e-6
-"""Part of the coordinates under which a point that begins a step there touches: eight times their own round-off."""
+"""Distance, relative to the coordinates, under which a point touches at a step's beginning: 8 times their round-off."""
 
 PIERCED = 0.2
-"""Part of the least thickness of sheets by which a point may be beyond a sheet and still be held to its body's side."""
+"""Depth beyond a sheet, in least thicknesses of sheets, up to which a point is held to its body's side."""
 
 LEAN = 0.1
-"""Cosine between the way out of the body and a sheet's normal from which it tells the side."""
+"""Least cosine between the body's outward direction and a sheet's normal that decides the side."""
 
 
 class MeshCollider:
@@ -46,10 +45,10 @@ class MeshCollider:
     ----------
     surface : ColliderSurface
     before, after : ColliderPose
-        At the step's beginning and end; one and the same where it stands still.
+        Poses at the step's beginning and end; the same object if it stands still.
     thickness, sheet_thickness : float
-        Distance at which solids, and at which sheets, begin to push, m. A sheet's must be larger than points sink in
-        rest: a point that began a step beyond it would be kept there.
+        Distance at which solids, and at which sheets, begin to push, m. A sheet's must exceed the penetration at
+        rest: a point that began a step beyond the sheet would be kept there.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class MeshCollider:
         self.thickness = kept_off(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
-        """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
+        """Begin a step of points at (p,3) m, with the body's ``outward`` directions (p,3), unit or 0."""
         return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
 
@@ -80,7 +79,7 @@ class MeshColliderStep:
         self._start, distance = np.empty((count, 3)), np.empty(count)
         numbers = collider.surface.solid, collider.thickness, collider.pierced
         _approach(count, points, outward, before, after, *numbers, self.initial_contacts, distance, self._start)
-        # Points outside cannot touch before they have moved by their distance from where the collider ends.
+        # Points outside cannot touch before they have moved by their distance to the collider's final pose.
         self._clear = distance
         if after is not before:
             outside = distance >= 0.0
@@ -89,7 +88,7 @@ class MeshColliderStep:
             self._clear[outside] = away
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """How points (p,3) stand to the collider at the end of the step."""
+        """Return the contacts of points (p,3) m with the collider at the end of the step."""
         collider, count = self._collider, len(points)
         found = Contacts(np.full(count, np.inf), np.zeros((count, 3)), np.zeros((count, 3)))
         way = np.ascontiguousarray(points), self._start, self._clear
@@ -105,7 +104,7 @@ def _set(out, a):
 
 @inner_kernel
 def _magnitude(y, t):
-    """Largest coordinate of a point and a triangle: the scale of their round-off."""
+    """Return the largest coordinate of a point and a triangle: the scale of their round-off."""
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
@@ -116,7 +115,7 @@ def _magnitude(y, t):
 
 @inner_kernel
 def _turn(t, n, to, to_n, out):
-    """The rotation that takes a triangle's frame to that of its other pose; the identity when one has no area."""
+    """Set out to the rotation from a triangle's frame to that of its other pose; the identity if one has no area."""
     A, B = np.empty((3, 3)), np.empty((3, 3))
     turns = _frame(t, n, A) and _frame(to, to_n, B)
     for i in range(3):
@@ -128,7 +127,7 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """An orthonormal frame of a triangle with unit normal n, in the columns of out; False when it has no area."""
+    """Set out's columns to an orthonormal frame of a triangle with unit normal n; return False without area."""
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
     if length == 0.0 or dot(n, n) < 0.5:
@@ -142,7 +141,7 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """1 or -1: which side of a sheet with normal n a point belongs to that is ``away`` from its closest point."""
+    """Return the side, 1 or -1, of a sheet with normal n for a point at the offset ``away`` from its closest point."""
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
     if (above or length <= touch) and abs(lean) >= LEAN:
@@ -152,9 +151,9 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along.
+    """Compute gaps and signed distances at pose ``before``; normals, displacements and carried points at ``after``.
 
-    Points that touch, or have pierced a sheet, are carried to just off the surface, and their distance is 0.
+    Points that touch, or have pierced a sheet, are carried to just off the surface, with a distance of 0.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):
@@ -184,7 +183,7 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
-    """Gaps, directions of the push, and the collider's own movement at the closest points."""
+    """Compute gaps, push directions, and the collider's own displacement at the closest points."""
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
@@ -214,17 +213,17 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
 
 @inner_kernel
 def _opposite(n, m):
-    """Whether a way in by a face with normal n and out by one with m went through the solid, not around its corner."""
+    """Return True if a path in by a face with normal n and out by one with m went through the solid."""
     return dot(n, m) < SAME_WAY
 
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Signed distance of y, its gradient in n (3,). ``away`` is y less its closest point, ``hit`` the face that the
-    way from ``start`` crossed first, or -1.
+    """Return the signed distance of y, and set n (3,) to its gradient. ``away`` is y less its closest point; ``hit`` is
+    the first face on the path from ``start``, or -1.
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
-        # On the surface: push outwards, and off a sheet to where the point came from.
+        # On the surface: push outwards, and off a sheet to the side that the point came from.
         turn = 1.0 if solid or dot(normals[tri], minus(start, y)) >= 0.0 else -1.0
         n[:] = turn * normals[tri]
         return 0.0

@@ -1,4 +1,4 @@
-"""What a body runs into: an obstacle answers where its points stand to it at the beginning of a step and during it."""
+"""Obstacles of a body: they report the contacts of its points at the beginning of a step and during it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 
 class Contacts(NamedTuple):
-    """How p points stand to an obstacle.
+    """Contacts of p points with an obstacle.
 
     Attributes
     ----------
     gaps : (p,) m
-        Signed distance less the thickness: negative where the obstacle pushes; inf where it is out of reach.
+        Signed distance less the thickness: negative where the obstacle pushes; inf if it is out of reach.
     normals : (p,3) unit
-        The way it pushes: the gap's gradient.
-    shifts : (p,3) m
-        How far the obstacle's own point has moved during the step.
+        Direction of the push: the gap's gradient.
+    obstacle_displacements : (p,3) m
+        Displacement of the obstacle's closest point during the step.
     """
 
     gaps: np.ndarray
@@ -26,23 +26,23 @@ class Contacts(NamedTuple):
 
 
 class ObstacleStep(Protocol):
-    """An obstacle during one step. ``first`` is how the points stood to it at the step's beginning."""
+    """An obstacle during one step. ``initial_contacts`` are the points' contacts at the step's beginning."""
 
     initial_contacts: Contacts
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """How points (p,3) stand to the obstacle as it is at the end of the step."""
+        """Return the contacts of points (p,3) m with the obstacle at the end of the step."""
 
 
 class Obstacle(Protocol):
-    """Made for a step, with the positions of that moment."""
+    """An obstacle for one step, at its positions of that step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
-        """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
+        """Begin a step of points at (p,3) m, with the body's ``outward`` directions (p,3), unit or 0."""
 
 
 class GroundPlane:
-    """All below a height (along z); it stands still.
+    """Static ground: the half-space below a height along z.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class GroundPlane:
         self._level = height + thickness
 
     def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
-        """The step of points that start at (p,3)."""
+        """Begin a step of points at (p,3) m."""
         return GroundStep(self._level, points)
 
 
@@ -67,5 +67,5 @@ class GroundStep:
         self.initial_contacts = self.contacts(points)
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """How points (p,3) stand to it."""
+        """Return the contacts of points (p,3) m with the ground."""
         return Contacts(points[:, 2] - self._level, self._normals, self._shifts)

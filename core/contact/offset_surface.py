@@ -1,8 +1,8 @@
-"""How far points are from a body that is made as thick everywhere as a skin can follow.
+"""Signed distance to a body that is thickened to a width that a skin can follow.
 
-The distance is to the closest triangle, below 0 inside by generalised winding number. Where the body is thinner than
-``THICK`` cells, straight through from the closest place, its surface is moved outwards by half of what is missing:
-a sheet, which has no inside, becomes a plate. Nothing is moved where a body is thick.
+The distance is to the closest triangle, negative inside by the generalised winding number. A body thinner than
+``THICK`` cells, straight through from the closest point, has its surface offset outwards by half of the missing width:
+a sheet, which has no inside, becomes a plate. The surface is not offset where a body is thick.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from ..mesh.vertex_normals import face_normals
 from ..mesh.winding_number import WindingNumber, winding_at
 
 THICK = 0.55
-"""Thickness, in cells, that every place has at least: half a cell, over which the skin's nodes lie, and a little."""
+"""Least thickness in cells everywhere: half a cell, over which the skin's nodes lie, and a margin."""
 REACH = 0.8
-"""Distance in cells up to which the thickness is asked outside: farther nodes' edges are not cut. Inside it is asked
-up to half of ``THICK``: around a deeper node there is a ball as thick.
+"""Distance in cells up to which the thickness is computed outside: edges of farther nodes are not cut. Inside, the
+limit is half of ``THICK``: a deeper node has a ball of that thickness around it.
 """
 BESIDE = 1e-3
-"""How far off a triangle its sides are looked at, in cells."""
+"""Distance off a triangle, in cells, at which its sides are tested."""
 DRAWN_IN = 0.02
-"""Part of the way from a place to the triangle's middle at which that is done: edges belong to two triangles."""
+"""Part of the distance to the triangle's centroid by which the tested point is shifted: edges have two triangles."""
 OPPOSITE = -(0.5**0.5)
-"""Cosine under which a face looks the other way: a sharp edge is no thin part."""
+"""Cosine under which a face points the opposite way: a sharp edge is not a thin part."""
 
 
 class OffsetSurface:
-    """A surface with an area (metres), ready to be asked; ``origin`` (3,) m is where its own coordinates begin, so
-    that they keep their digits.
+    """Distance queries on a surface with an area (metres). ``origin`` (3,) m is subtracted from its coordinates to keep
+    their digits.
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:
@@ -48,8 +48,8 @@ class OffsetSurface:
         self._search = SurfaceSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Signed distances of ``points`` (p,3) m, negative inside, and how far the surface is moved outwards there,
-        both (p,) m; ``cells`` (p,) m are the sides of the cells around them.
+        """Return the signed distances of ``points`` (p,3) m, negative inside, and the surface's outward offsets there,
+        both (p,) m; ``cells`` (p,) m are the cell sizes around them.
         """
         points = np.ascontiguousarray(points - self.origin)
         distances, offsets = np.empty(len(points)), np.zeros(len(points))
@@ -58,11 +58,11 @@ class OffsetSurface:
         return distances, offsets
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """The places (p,3) m of the surface, unmoved, that are closest to points (p,3) m."""
+        """Return the points (p,3) m of the surface, without offset, that are closest to points (p,3) m."""
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Part of the way from ``starts`` to ``ends`` (p,3) m at which a triangle is met first, (p,); NaN for none."""
+        """Return the part of the path from ``starts`` to ``ends`` (p,3) m to the first triangle, (p,); NaN for none."""
         found = np.empty(len(starts))
         ways = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
         _entered(len(starts), *ways, self._corners, self._normals, self._tree, found)
@@ -71,13 +71,13 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Whether the point that lies by so much along n beside p is inside."""
+    """Return True if the point at p, displaced by ``by`` along n, is inside."""
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
 @inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
-    """Straight through the body from the place of a triangle that is closest to p; inf beyond ``THICK`` cells."""
+    """Return the thickness of the body at the point of a triangle closest to p; inf beyond ``THICK`` cells."""
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]
     place, start, end = np.empty(3), np.empty(3), np.empty(3)
@@ -87,7 +87,7 @@ def _thickness(p, distance, inside, triangle, w, cell, surface):
         place[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
         side += (p[i] - closest) * n[i]
     by = BESIDE * cell
-    # Between p and what is closest to it there is nothing: beside a face's inner the side of p is known.
+    # No face lies between p and its closest point: beside a face's interior the side of p is known.
     known = w[0] > 0.0 and w[1] > 0.0 and w[2] > 0.0 and distance > by
     behind = inside if known and side < 0.0 else _is_inside(place, n, -by, field)
     before = inside if known and side > 0.0 else _is_inside(place, n, by, field)

@@ -1,10 +1,10 @@
 """Contact by penalty springs: ``1/2 k A d²`` at every point that is closer than an obstacle allows, and friction.
 
-A is the area that a point stands for, k a pressure per depth, d the depth. The closest point is searched anew at every
-evaluation; the Hessian keeps ``k A n n^T`` alone, which is semi-definite and exact on flat obstacles.
+A is the area of a point, k a pressure per depth, d the depth. The closest point is recomputed at every evaluation; the
+Hessian keeps ``k A n n^T`` alone, which is semi-definite and exact on flat obstacles.
 
-A point that is deep inside at the beginning of a step is not thrown out at once: it need only come nearer to the
-surface by what the push-out speed allows.
+A point that is deep inside at the beginning of a step is not expelled at once: it need only approach the surface at the
+push-out speed.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from .obstacle import Contacts, Obstacle
 from .points_at_end import ExtrapolatedPoints
 
 RELATIVE_PENETRATION = 3e-4
-"""Depth that the stiffness is made for, in sizes of the body."""
+"""Depth that the stiffness is designed for, in sizes of the body."""
 
 FIRMNESS = 300.0
 """Least pressure per depth, in Young's moduli of the body per size."""
 
 DROP_HEIGHT = 10.0
-"""Height of the fall that it is made for, in sizes of the body."""
+"""Height of the fall that the stiffness is designed for, in sizes of the body."""
 
 PUSH_OUT = 0.5
-"""Speed at which points are pushed out of an obstacle that they start in, in sizes of the body a second."""
+"""Speed at which an obstacle pushes out points that begin inside, in sizes of the body a second."""
 
 
 @dataclass(frozen=True)
 class PenaltyParameters:
-    """Numbers of contact that nobody has to set.
+    """Parameters of contact that no user has to set.
 
     Attributes
     ----------
     stiffness : Pa/m
         Pressure per depth that stops a fall.
     stiffening : 1/m
-        Pressure per depth and Young's modulus under which pins press a body in instead of squeezing it.
+        Least pressure per depth and Young's modulus: below it pins would press a body in instead of squeezing it.
     depth : m
-        That the stiffness is made for.
+        Depth that the stiffness is designed for.
     sheet_thickness : m
     push_out_speed, stiction_tolerance : m/s
-        Above the stiction tolerance, a slip velocity, friction is full.
+        Friction is full at slip velocities above the stiction tolerance.
     """
 
     stiffness: float
@@ -62,12 +62,12 @@ class PenaltyParameters:
 
     @classmethod
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
-        """Numbers for a body of mean density (kg/m³) and size (m) under gravity (m/s²) in steps of ``time_step`` (s).
+        """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
 
         A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a
         depth of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, since
-        ``rho g size / k`` is ``depth g h / v``. A body that pins press down has to be squeezed rather than sink in:
-        the stiffness has a lower bound from the body's own.
+        ``rho g size / k`` is ``depth g h / v``. A body that pins press down has to be squeezed rather than sink in: the
+        body's own stiffness is a lower bound.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -91,9 +91,9 @@ class PenaltyContact:
     friction : Coulomb's coefficient
     numbers : PenaltyParameters
     time_step : s
-        How long the obstacle moves.
+        Duration of the obstacle's motion.
     held : (p,) bool or None
-        Points that pins hold: they yield to nothing that they touch. None by default.
+        Points that pins hold: contact does not move them. None by default.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class PenaltyContact:
         self.held = np.zeros(len(points.areas), dtype=bool) if held is None else held
 
     def begin(self, motion: Motion) -> PenaltyContactPotential:
-        """The contact of a step that moves so."""
+        """Return the contact potential of a step with this motion."""
         return PenaltyContactPotential(self, motion)
 
 
 class PenaltyContactPotential:
-    """Contact during one step."""
+    """Penalty contact during one step."""
 
     def __init__(self, contact: PenaltyContact, motion: Motion) -> None:
         self._contact, self._motion, self._points = contact, motion.at_end_of_step, contact.points.points
@@ -123,7 +123,7 @@ class PenaltyContactPotential:
             self._points = ExtrapolatedPoints(self._points, motion)
         numbers, points = contact.numbers, contact.points
         pressure = np.maximum(numbers.stiffness, numbers.stiffening * points.moduli)
-        # What pins hold cannot yield: its normal force says nothing, and friction with it only costs iterations.
+        # Points held by pins cannot yield: their normal force is meaningless, and friction only costs iterations.
         self._stiffness = np.where(contact.held, 0.0, pressure * points.areas)
         self._base = self._points.positions(motion.base)
         self._approach = contact.obstacle.begin_step(
@@ -131,28 +131,28 @@ class PenaltyContactPotential:
         )
         first = self._approach.initial_contacts
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
-        self._felt: np.ndarray | None = None  # which points pressed at the last stiffness
-        self._springs: UnilateralSprings | None = None  # made for it, if they were asked for
+        self._felt: np.ndarray | None = None  # points with a force at the last stiffness
+        self._springs: UnilateralSprings | None = None  # springs of that iteration, if requested
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
-        # What is deeper than the stiffness is made for is being pushed out: no measure of what will press.
+        # Deeper points are being pushed out: their depth does not predict the normal force.
         usual = -(self._allowed + contact.numbers.depth)
         self._pressing = self._normal_forces(first._replace(gaps=np.maximum(first.gaps, usual)))  # friction's lag, N
         self._friction = self._lagged(first, self._pressing)
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         y, contacts = self._contacts_at(positions)
         depth = self._depth(contacts)
         return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient, (n,3) N."""
         y, contacts = self._contacts_at(positions)
         normal_forces = self._normal_forces(contacts)
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """``k A n n^T`` where points touch, and friction's."""
+        """Add ``k A n n^T`` of the points in contact, and the stiffness of friction."""
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
         k = np.where(self._felt, self._stiffness, 0.0)
@@ -161,28 +161,28 @@ class PenaltyContactPotential:
         self._points.add_stiffness(K, scale, blocks)
 
     def springs(self, positions: np.ndarray) -> UnilateralSprings:
-        """The springs of an iteration that begins where the stiffness was asked for."""
+        """Return the springs of an iteration that begins at the positions of the last stiffness."""
         touch = self._touch(positions)
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Whether anything touches but what pins hold."""
+        """Return True if any point is in contact, apart from those that pins hold."""
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Whether friction wants another iteration than the last one, which led here."""
+        """Return True if friction needs another iteration after the last one, which led here."""
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
+        """Update the normal forces and tangent planes of friction; return True if they have changed noticeably."""
         if self._contact.friction == 0.0:
             return False
         _y, contacts = self._contacts_at(positions)
         forces = self._normal_forces(contacts)
         felt = self._felt if self._springs is None else self._springs.pushing
         if felt is not None:
-            # What has just been run into lies too deep, for the last step did not know of it: that is no force yet.
+            # New contacts are too deep, since the last step did not include them: their depth is not a force yet.
             forces = np.where(felt, forces, np.minimum(forces, self._pressing))
         renewed = self._lagged(contacts, forces, self._friction)
         if not renewed.changed_from(self._friction):
@@ -207,7 +207,7 @@ class PenaltyContactPotential:
         return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
-        """Points and their contacts; value, gradient and stiffness are asked for at the same positions in turn."""
+        """Return points and their contacts, cached: value, gradient and stiffness use the same positions in turn."""
         if self._at is None or not np.array_equal(self._at[0], positions):
             y = self._points.positions(positions)
             self._at = positions.copy(), y, self._approach.contacts(y)

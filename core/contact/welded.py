@@ -1,8 +1,8 @@
-"""Parts of a surface that are apart, and that a draft lattice moves as one.
+"""Separate parts of a surface that a draft lattice bridges, and so moves as one.
 
-Islands that cross, touch or lie in each other are one part, such as eyes in a head, and so are both sides of a shell.
-Tets that two parts share hold them together, whatever their skin is: a gap is surely open from two cells on, since each
-side's tets reach up to one into it. Gaps between places of one part, such as fingers, are not told.
+Islands that intersect, touch or contain each other are one part, such as eyes in a head, and so are both sides of a
+shell. Tets that two parts share hold them together, whatever their skin is: a gap is surely open from two cells on,
+since each side's tets reach up to one into it. Gaps within one part, such as between fingers, are not detected.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ..mesh.winding_number import WindingNumber
 from ..tetrahedra.intersections import intersecting_triangles
 
 SPACING = 0.25
-"""Of the places of the surface that are asked, in cells."""
+"""Spacing of the samples on the surface, in cells."""
 BESIDE = 1e-3
-"""How far off a face its sides are looked at, and within which islands touch, in cells."""
+"""Distance off a face at which its sides are tested, and within which islands touch, in cells."""
 OPEN = 2.0
 """Width in cells from which a gap is surely open."""
 
 
 class BridgedParts(NamedTuple):
-    """``parts`` of the surface that are apart; ``moving`` parts of the lattice that hold them; ``gap`` m, the narrowest
-    between parts that move as one (inf where none do), and ``cells`` across with which they surely do not (0).
+    """Numbers of separate ``surface_parts`` and of the ``lattice_parts`` that hold them; ``gap`` m, the narrowest
+    between parts that move as one (inf if none do), and ``cells`` across that surely open it (0).
     """
 
     surface_parts: int
@@ -45,7 +45,7 @@ class BridgedParts(NamedTuple):
 
 
 def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
-    """What a lattice with so many cells along the surface's longest side holds together."""
+    """Find the parts that a lattice with so many cells along the surface's longest side holds together."""
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
     positions = surface.positions - surface.positions[triangles].mean(axis=(0, 1))
@@ -65,7 +65,7 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, places: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """The part (t,) that each triangle belongs to; ``places`` (p,3) are samples on the triangles ``owner`` (p,)."""
+    """Return the part (t,) of each triangle; ``places`` (p,3) are samples on the triangles ``owner`` (p,)."""
     island = vertex_components(triangles)
     if int(island.max()) == 0:
         return island
@@ -79,7 +79,7 @@ def _united(
     joined |= crossing[owner] & crossing[other] & (away < 2.0 * SPACING * cell)
     count = int(island.max()) + 1
     for hollow in np.flatnonzero(_volumes(corners, island) < 0.0):
-        # Its wall is what lies between it and the nearest other one.
+        # The wall of a hollow lies between it and the nearest other island.
         own = np.flatnonzero(island[owner] == hollow)
         nearest = own[away[own].argmin()]
         around = places[island[owner] == island[other[nearest]]]
@@ -92,7 +92,7 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """That each island encloses, signed as those of all together are positive."""
+    """Return six times the volume that each island encloses, signed so that their sum is positive."""
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -100,7 +100,7 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, places: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest triangle of another part (-1: none) and its distance, for places (p,3) of the parts ``own`` (p,)."""
+    """Return the nearest triangle of another part (-1: none) and its distance, for points (p,3) of parts ``own``."""
     triangle, away = np.full(len(places), -1), np.full(len(places), np.inf)
     corners = np.ascontiguousarray(corners)
     tree = build_tree(*element_boxes(corners))

@@ -1,1 +1,1 @@
-"""Potentials: each gives value and gradient, and the elastic one its Hessian, of a body's positions."""
+"""Potentials of a body's positions, each with value and gradient; the elastic one also with its Hessian."""

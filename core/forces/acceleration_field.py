@@ -1,7 +1,7 @@
 """A field of accelerations (wind, an explosion, a local gravity) as a load.
 
-The force conjugate to accelerations a at the tet vertices is ``M a`` with the consistent mass: a uniform field is
-gravity to the last digit.
+The force conjugate to accelerations a at the tet vertices is ``M a`` with the consistent mass, so that a uniform field
+equals gravity to the last digit.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ class AccelerationField(StepPotential):
     Parameters
     ----------
     forces : (n,3) N
-        What accelerations a pull the unknowns with, ``M a``.
+        Forces ``M a`` of the accelerations a on the unknowns.
     """
 
     def __init__(self, forces: np.ndarray) -> None:
         self._forces = forces
 
     def begin(self, _motion: Motion) -> AccelerationField:
-        """Itself: it is the same all through the step."""
+        """Return the field itself: it is constant during the step."""
         return self
 
     def value(self, positions: np.ndarray) -> float:
-        """J, up to the choice of the origin."""
+        """Return the potential, J, up to a constant."""
         return -float(np.sum(self._forces * positions))
 
     def gradient(self, _positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         return -self._forces
 
     def add_stiffness(self, _positions: np.ndarray, _scale: float, _blocks: np.ndarray) -> None:
-        """None: it is linear."""
+        """Add nothing: the potential is linear."""

@@ -1,4 +1,4 @@
-"""Inertia and gravity as potentials of positions; both live on the consistent mass matrix."""
+"""Inertia and gravity as potentials of positions, by the consistent mass matrix."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ import scipy.sparse as sp
 
 
 class InertiaPotential:
-    """``1/2 |x - x~|_M^2``: what a step of implicit Euler adds to ``h²`` times the other potentials ([MFEM22] Eq.
-    2).
-    """
+    """``1/2 |x - x~|_M^2``: implicit Euler adds it to ``h²`` times the other potentials ([MFEM22] Eq. 2)."""
 
     def __init__(self, mass: sp.csr_matrix) -> None:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
-        """kg m²."""
+        """Return the potential, kg m², of positions (n,3) m with the ``predicted`` ones (n,3) m."""
         d = positions - predicted
         return 0.5 * float((d * (self.mass @ d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """(n,3), kg m."""
+        """Return the gradient (n,3), kg m."""
         return self.mass @ (positions - predicted)
 
 
 class GravityPotential:
-    """``-sum_v m_v g . x_v`` with the masses (n,) that a uniform acceleration pulls at."""
+    """``-sum_v m_v g . x_v`` with the lumped masses (n,) kg and a uniform acceleration (3,) m/s²."""
 
     def __init__(self, lumped_masses: np.ndarray, acceleration: np.ndarray) -> None:
         self.forces = lumped_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
 
     def value(self, positions: np.ndarray) -> float:
-        """J, up to the choice of the origin."""
+        """Return the potential, J, up to a constant."""
         return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:
-        """Minus the weight of each vertex, (n,3), N."""
+        """Return minus the weight of each vertex, (n,3), N."""
         return -self.forces

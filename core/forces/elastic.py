@@ -1,4 +1,4 @@
-"""The elastic potential of a tet mesh: the one place where energy densities are weighted by volume and summed.
+"""The elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
 
 Tets of several energies are handled in groups; a mesh with one energy is one group without copies.
 """
@@ -19,14 +19,14 @@ from ..materials.lame import youngs_modulus
 
 
 class ElasticDensity:
-    """Energy densities at points (tets, or some of them), weighted by volume: all that knows nothing of positions.
+    """Energy densities at points (all tets, or some), weighted by volume, independent of positions.
 
     Parameters
     ----------
     weights : (m,) m³
         Volume of material that each point stands for.
     energies : names of the energies; energy_of_tet : (m,) index into them
-    parameters : (m,2+) Lame parameters mu, lambda, Pa, and what the energy of each has of its own
+    parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of each energy
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """The same with the stiffness of each point scaled by (m,), or mu and lambda each by its own (m,2)."""
+        """Return a copy with the stiffness of each point scaled by (m,), or mu and lambda separately by (m,2)."""
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
         other.parameters[:, :2] *= scale.reshape(len(scale), -1)
@@ -56,27 +56,27 @@ class ElasticDensity:
         """Young's modulus of each point at rest, (m,), Pa."""
         return youngs_modulus(*self.parameters[:, :2].T)
 
-    # -- of deformation gradients -----------------------------------------------------------------------------------
+    # -- functions of deformation gradients -------------------------------------------------------------------------
 
     def value(self, deformation: Deformation) -> float:
-        """Elastic energy, J."""
+        """Return the elastic energy, J."""
         return self._weighted_sum(self.densities(deformation))
 
     def densities(self, deformation: Deformation) -> np.ndarray:
-        """Energy densities, (m,), Pa."""
+        """Return the energy densities, (m,), Pa."""
         return self._collect("value", deformation, ())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """First Piola-Kirchhoff stresses, (m,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stresses, (m,3,3), Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Second derivatives by F, not weighted."""
+        """Return the second derivatives by F, not weighted; semi-definite if ``projected``."""
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """A deformation as potentials of strain see it: by its polar stretches, and where the energy is linear by
-        ``(F + F^T)/2``, which nothing turns.
+        """Return a deformation and its stretch for strain potentials: the polar stretches; where the energy is linear,
+        the small-strain stretch ``(F + F^T)/2`` without rotation.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:
@@ -90,21 +90,21 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if some energy must not turn inside out where bodies meet."""
+        """True if some energy must not be inverted where bodies collide."""
         return any(law.stays_upright for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """The part of a way dx (n,3), at most 1, on which none is turned inside out whose energy stays upright."""
+        """Return the largest part (at most 1) of a step dx (n,3) m that inverts no tet whose energy forbids it."""
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
     def min_det_F(self, positions: np.ndarray) -> float:
-        """The smallest determinant of those that may not be turned inside out; inf where there are none."""
+        """Return the smallest determinant of F among tets whose energy prevents inversion; inf if there are none."""
         _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers (k,) of those that are upright, and whose energy stays so, with their gradients (k,3,3)."""
+        """Return the indices (k,) of uninverted tets whose energy prevents inversion, and their gradients (k,3,3)."""
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
             chosen[rows] = law.stays_upright
@@ -114,22 +114,22 @@ class ElasticDensity:
         chosen &= np.linalg.det(F) > 0.0
         return np.flatnonzero(chosen), F[chosen]
 
-    # -- of independent stretches -----------------------------------------------------------------------------------
+    # -- functions of independent stretches -------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:
-        """``sum_e w_e psi_e(S_e)``, J."""
+        """Return ``sum_e w_e psi_e(S_e)``, J."""
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
-        """Energy densities ``psi_e(S_e)``, (m,), Pa."""
+        """Return the energy densities ``psi_e(S_e)``, (m,), Pa."""
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
-        """Principal stresses in the frame of S, (m,3), Pa."""
+        """Return the principal stresses in the frame of S, (m,3), Pa."""
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Second derivatives by S, not weighted."""
+        """Return the second derivatives by S, not weighted; semi-definite if ``projected``."""
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class ElasticPotential(ElasticDensity):
 
     Parameters
     ----------
-    rest_positions : (n,3), tets : (m,4)
+    rest_positions : (n,3) m, tets : (m,4)
     weights, energies, energy_of_tet, parameters : of the tets, as in :class:`ElasticDensity`
     """
 
@@ -180,21 +180,21 @@ class ElasticPotential(ElasticDensity):
         self.gather = NodalGather(tets, len(rest_positions))
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Deformation gradients of positions (n,3), (m,3,3)."""
+        """Return the deformation gradients (m,3,3) of positions (n,3)."""
         return deformation_gradients(positions, self.tets, self.N)
 
     def delta_F(self, dx: np.ndarray) -> np.ndarray:
-        """What changes dx (n,3) of the positions do to the deformation gradients, (m,3,3)."""
+        """Return the changes (m,3,3) of the deformation gradients under a step dx (n,3) of the positions."""
         return deformation_gradients(dx, self.tets, self.N)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Deformation gradients of positions (n,3), decomposed; quicker with a deformation that is ``near``."""
+        """Return the decomposed deformation gradients of positions (n,3). A deformation ``near`` speeds it up."""
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
+        """Return the gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
         return self.gather.stress_forces(stress, self.N, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
-        """``dW/dx``: minus the elastic forces, (n,3), N."""
+        """Return ``dW/dx``: minus the elastic forces, (n,3), N."""
         return self.nodal_forces(self.stress(deformation))

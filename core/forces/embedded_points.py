@@ -1,4 +1,4 @@
-"""Points carried by tets: where they are, and how forces and stiffnesses at them act on the corners.
+"""Points embedded in tets: their positions, and the action of forces and stiffnesses at them on the corners.
 
 A point with barycentric weights b in a tet moves by ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
 and a stiffness K (3 x 3) is ``b_a b_b K`` between them: it stays inside the tet's own block, so the sparsity of the
@@ -19,7 +19,7 @@ from ..jit import kernel
 from ..mesh.embedding import Embedding
 
 NO_SHARE = 1e-9
-"""Barycentric weight (in a subspace, part of the largest share) under which a corner (an unknown) does not carry a
+"""Barycentric weight (in a subspace, part of the largest weight) below which a corner (an unknown) does not carry a
 point: the round-off of coordinates in a tet.
 """
 
@@ -36,7 +36,7 @@ class EmbeddedPoints:
     """
 
     is_dense = False
-    """Whether whatever couples two points couples all unknowns."""
+    """True if coupling two points couples all unknowns."""
 
     def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
         self._embedding = embedding
@@ -47,22 +47,24 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Positions (p,3) for tet vertices at x (n,3); any linear quantity of the vertices is carried alike."""
+        """Return positions (p,3) for tet vertices at x (n,3). Any linear quantity of the vertices is interpolated
+        alike.
+        """
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
-        """How far (p,3) m a change (n,3) of the vertices moves them."""
+        """Return the displacements (p,3) m of the points for a change (n,3) m of the vertices."""
         return self.positions(change)
 
     def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Whether a point stays where it is while these tet vertices do, (p,) bool."""
+        """Return the mask (p,) bool of points that stay fixed while these tet vertices do."""
         moves = np.ones(self._spread.shape[0], dtype=bool)
         moves[np.asarray(vertices, dtype=np.int64)] = False
         corners = self._tets[self._embedding.tet_indices]
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, a fixed order."""
+        """Return forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, in a fixed order."""
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
@@ -70,13 +72,13 @@ class EmbeddedPoints:
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """A stiffness between the points, and others that stand, as one between the vertices."""
+        """Return stencils' stiffness between the points and obstacles as pair blocks between the vertices."""
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices and shares of each point, (p,c); corners that do not carry one are -1, for each would couple what
-        does not touch, and last.
+        """Vertices and weights of each point, (p,c). Corners that do not carry a point are -1 and last: each would
+        couple vertices that are not in contact.
         """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE
@@ -88,7 +90,7 @@ class EmbeddedPoints:
 @kernel
 def _add_stiffness(tet_indices, barycentric, K, scale, blocks):
     for p in range(len(tet_indices)):
-        # Most points of a body touch nothing.
+        # Most points of a body have no contact.
         if K[p, 0, 0] == 0.0 and K[p, 1, 1] == 0.0 and K[p, 2, 2] == 0.0:
             continue
         e = tet_indices[p]

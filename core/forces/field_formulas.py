@@ -1,8 +1,8 @@
-"""What each kind of force field does to a mass: its formula, one function a kind.
+"""Formulas of the kinds of force fields, one function for each kind.
 
-A field gives a body the acceleration that Blender gives a particle of one kilogram; `docs/design/forces.md` lists the
-formulas, their sources and how they were compared with Blender's own. In the functions r is the arm from the field's
-nearest place, d its length, n the axis, s the strength and w the part of it that reaches a point.
+A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
+formulas, their sources and their comparison with Blender. In the functions r is the arm from the field's nearest point,
+d its length, n the axis, s the strength and w the part of it that reaches a point.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .field_place import FieldForm, FieldNumbers, FieldPlace
 
 
 class FieldPull(NamedTuple):
-    """What pulls at masses, for each kilogram of them: at positions y with velocities v
+    """Acceleration of masses by a field, at positions y with velocities v,
 
         a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
 
-    around the positions y0 at which it was found.
+    around the positions y0 at which the field was evaluated.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class FieldPull(NamedTuple):
     turning: np.ndarray | None = None
 
     def at(self, velocities: np.ndarray) -> np.ndarray:
-        """Acceleration at y0 with velocities (p,3) m/s, (p,3), m/s²."""
+        """Return the acceleration (p,3) m/s² at y0 with velocities (p,3) m/s."""
         speed = np.linalg.norm(velocities, axis=1)
         slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
         turned = 0.0 if self.turning is None else np.cross(self.turning, velocities)
@@ -45,8 +45,9 @@ class FieldPull(NamedTuple):
 def field_pull(
     form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray, samples: np.ndarray | None = None
 ) -> FieldPull:
-    """What a field does to points that stand to it so, ``part`` (p,) of it reaching them; a kind without a formula does
-    what was sampled, ``samples`` (p,k), times its weight. All is in the field's own units of length, and made metres.
+    """Return the pull of a field on points; ``place`` is their position relative to it, and ``part`` (p,) its strength
+    there. A kind without a formula returns its ``samples`` (p,k) times its weight. The arguments are in the field's own
+    unit of length; the result is in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, place, part)
@@ -75,8 +76,8 @@ def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.n
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
-    """About a point ``s w d (n x r) / |n x r|``. About a line, with ``u = s w n x r``, the velocity of turning, what
-    holds a mass on its circle and draws it along: ``s w n x u + (u - v)``, v's coefficient being 1/s.
+    """Vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r`` of rotation:
+    ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
     """
     if form.shape == "POINT":
         around = np.cross(place.axes, place.arms)
@@ -90,7 +91,7 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
-    """``v x B``, B of length ``s w``: around the axis about a point or a line, else along it."""
+    """``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
     field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
@@ -106,7 +107,7 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: n
     pull = FieldPull(-(rate * stretch)[:, None] * place.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
-    # The derivative of the force: whole along the arm, and across it what tension holds where the arm can turn.
+    # The derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
     n = place.axes if form.shape == "PLANE" and rest == 0.0 else place.directions
     K = n[:, :, None] * n[:, None, :]
     if form.shape in ("POINT", "POINTS", "LINE"):
@@ -116,7 +117,7 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: n
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
-    """``q s w r``, the charge q being part of the strength."""
+    """``q s w r``; the strength contains the charge q."""
     return FieldPull((numbers.strength * part)[:, None] * place.arms)
 
 
@@ -128,7 +129,7 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.n
 
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldPull:
-    """``s w rho (u - flow v)`` where u is the fluid's velocity and rho its density, or 1 in all of its domain."""
+    """``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
     influence = numbers.strength * part
     return FieldPull(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 
@@ -146,10 +147,10 @@ FORMULAS: dict[str, Formula] = {
 }
 
 SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
-"""Kinds known at knots alone, and the numbers there: accelerations, or ``(rho u, rho)`` of a fluid."""
+"""Kinds known at grid nodes alone, and the numbers per node: accelerations, or ``(rho u, rho)`` of a fluid."""
 
 WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
 """Kinds with a damping of their own."""
 
 STRONGEST_DRAG = 2.0
-"""Drag counts no more than this."""
+"""Upper bound of drag coefficients."""

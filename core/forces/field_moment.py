@@ -1,4 +1,4 @@
-"""One force field at one moment, and what several of them do to points together."""
+"""One force field at one moment, and the sum of several fields."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .field_samples import FieldSamples
 
 @dataclass(frozen=True)
 class FieldMoment:
-    """A field as it is at one moment, in world space.
+    """A field at one moment, in world space.
 
     Attributes
     ----------
     form, numbers : FieldForm, FieldNumbers
     centre : (3,) m; axis : (3,) unit
     surface : SurfaceSearch of a field of the shape ``SURFACE``, else None
-    points, normals : (k,3) m and (k,3) unit of one of the shape ``POINTS``, each of which is a field, else None
-    samples : FieldSamples of a kind that has no formula, else None
-    absorbing : surfaces that take from what is behind them
+    points, normals : (k,3) m and (k,3) unit of the shape ``POINTS``, each of which is a field, else None
+    samples : FieldSamples of a kind without a formula, else None
+    absorbing : surfaces that reduce the field behind them
     """
 
     form: FieldForm
@@ -40,7 +40,7 @@ class FieldMoment:
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldPull:
-        """What it does to points (p,3) m."""
+        """Return the pull on points (p,3) m."""
         if self.form.shape == "POINTS":
             each = (self._pull_from(place, normal, points) for place, normal in zip(self.points, self.normals))
             return summed(list(each), len(points))
@@ -52,14 +52,14 @@ class FieldMoment:
         if self.form.shape == "SURFACE":
             place = self._place_at_surface(place, points)
         elif self.form.shape == "POINTS":
-            # How far along its normal a point of the surface is from another is told from the object's centre.
+            # The height along the normal of a surface point is measured from the object's centre.
             place = place._replace(centre_arms=(points - self.centre) / unit, centre_axis=self.axis)
         samples = None if self.samples is None else self.samples.at(points)
         part = reach(self.form, self.numbers, place)
         if self.absorbing:
             left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
             part = left * part
-            # Falloff is part of accelerations that were sampled; a fluid's flow is not.
+            # Accelerations that were sampled contain the falloff; a fluid's flow does not.
             samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples
         return field_pull(self.form, self.numbers, place, part, samples)
 
@@ -70,7 +70,7 @@ class FieldMoment:
 
 
 def summed(pulls: Sequence[FieldPull], count: int) -> FieldPull:
-    """What several pulls at the same points do together; nothing where there are none."""
+    """Return the sum of pulls at the same points; zero if there are none."""
     return reduce(_both, pulls, FieldPull(np.zeros((count, 3))))
 
 

@@ -1,7 +1,7 @@
-"""Where points stand to a force field, and how much of it reaches them.
+"""Positions of points relative to a force field, and the part of its strength that reaches them.
 
 Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
-formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` counts in one.
+formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` depends on the unit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Z_DIRECTIONS = ("BOTH", "POSITIVE", "NEGATIVE")
 
 
 class FieldForm(NamedTuple):
-    """What a field is: ``kind`` of ``field_formulas.FORMULAS``, ``shape``, ``falloff`` and ``z_direction`` of the names
+    """Type of a field: ``kind`` of ``field_formulas.FORMULAS``; ``shape``, ``falloff`` and ``z_direction`` of the names
     above; ``gravitation`` divides a force by the squared distance; ``unit_length`` m.
     """
 
@@ -29,10 +29,10 @@ class FieldForm(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """A field's numbers at one moment, in units of length of its own.
+    """A field's numbers at one moment, in its own unit of length.
 
-    ``damping`` is the second number of a kind: of harmonic its damping, of drag what is proportional to the speed.
-    ``noise`` is the range in which its strength wavers, ``weight`` multiplies what reaches a body.
+    ``damping`` is the second coefficient of a kind: the damping of a harmonic field, or the linear part of drag.
+    ``noise`` is the range in which the strength varies; ``weight`` multiplies the part that reaches a body.
     """
 
     strength: float
@@ -50,13 +50,13 @@ class FieldNumbers(NamedTuple):
 
 
 class FieldPlace(NamedTuple):
-    """How p points stand to a field.
+    """Position of p points relative to a field.
 
     Attributes
     ----------
-    arms : (p,3) from the place of the field that is nearest to each
+    arms : (p,3) from the field's nearest point to each
     distances : (p,) their lengths
-    axes : (p,3) unit; the field's z, or the normal of its surface there
+    axes : (p,3) unit; the field's z axis, or the normal of its surface there
     centre_arms : (p,3) from the field's centre
     centre_axis : (3,) unit
     """
@@ -69,17 +69,17 @@ class FieldPlace(NamedTuple):
 
     @property
     def directions(self) -> np.ndarray:
-        """Of the arms, (p,3), unit or 0."""
+        """Directions of the arms, (p,3), unit or 0."""
         return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
 
 
 def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldPlace:
-    """Points (p,3) at a field with a centre and an axis, (3,) each: a point, the line along the axis, or the plane
-    across it.
+    """Return points (p,3) relative to a field with a centre and an axis, (3,) each: a point, the line along the axis,
+    or the plane across it.
     """
     from_centre = points - centre
     along = (from_centre @ axis)[:, None] * axis
-    # A vortex turns about a line in either shape.
+    # A vortex rotates about a line in either shape.
     if form.shape == "LINE" or (form.shape == "PLANE" and form.kind == "VORTEX"):
         arms = from_centre - along
     elif form.shape == "PLANE":
@@ -91,14 +91,16 @@ def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.n
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
-    """Arms (p,3) along which a field comes to points: from its nearest place, or from where a harmonic field rests."""
+    """Return the arms (p,3) along which a field reaches points: from its nearest point, or from the rest position of a
+    harmonic field.
+    """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return place.arms
     return place.arms - numbers.rest_length * place.directions
 
 
 def reach(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
-    """The part of a field's strength that reaches points, (p,): 0 where it does not act."""
+    """Return the part (p,) of a field's strength that reaches points: 0 where it does not act."""
     height = np.einsum("pi,pi->p", place.axes, place.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))
     if form.z_direction != "BOTH":
@@ -116,6 +118,6 @@ def reach(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarr
 
 
 def _fade(distance: np.ndarray, least: float, most: float, power: float) -> np.ndarray:
-    """1 up to the least distance, 0 beyond the most, and in between ``(1 + distance - least)^-power``."""
+    """Return 1 up to the least distance, 0 beyond the most, and in between ``(1 + distance - least)^-power``."""
     beyond = np.maximum(distance - least, 0.0)
     return np.where(distance > most, 0.0, (1.0 + beyond) ** -power)

@@ -1,4 +1,4 @@
-"""What is known of a field at the knots of a grid alone: noise, textures, the flow of a fluid."""
+"""Force fields that are sampled at the nodes of a grid: noise, textures, the flow of a fluid."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FieldSamples:
-    """Numbers ``values`` (a,b,c,k), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's units;
-    between knots they go straight, and beyond the box its sides' go on. ``field_formulas.SAMPLED`` says what they are.
+    """Samples ``values`` (a,b,c,k), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's units.
+    Values are interpolated trilinearly; beyond the box they are those of its boundary. ``field_formulas.SAMPLED`` lists
+    the k numbers.
     """
 
     low: np.ndarray
@@ -18,7 +19,7 @@ class FieldSamples:
     values: np.ndarray
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """At points (p,3) m, (p,k)."""
+        """Return the values (p,k) at points (p,3) m."""
         cells = np.array(self.values.shape[:3]) - 1
         knot = np.clip((points - self.low) / (self.high - self.low), 0.0, 1.0) * cells
         corner = np.minimum(knot.astype(np.int64), cells - 1)

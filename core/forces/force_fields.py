@@ -1,12 +1,13 @@
 """Force fields as a load of a step.
 
-They are found where the body is at the step's beginning, as they are at its end. What resists motion (drag, flow, a
-harmonic field's spring and damping) is then a convex potential of the step's end, so that no strength of it overshoots:
+Fields are evaluated at the body's positions at the step's beginning, with the fields' state at its end. Terms that
+resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the step's end, so that
+no strength of them overshoots:
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
-and the rest is the constant a. What would speed a body up (a negative flow) is taken at the step's first velocity, and
-a magnetic field turns that velocity by the angle of the whole step, so that it gives no energy.
+The rest is the constant a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A
+magnetic field rotates that velocity by the angle of the whole step, so that it adds no energy.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from .step_potential import Motion, StepPotential
 
 
 class MassPoints(NamedTuple):
-    """Points that stand for the mass of a body: ``masses`` (p,) kg at each."""
+    """Points that carry the mass of a body: ``masses`` (p,) kg."""
 
     points: EmbeddedPoints
     masses: np.ndarray
 
 
 class ForceFields:
-    """Fields that act on a body during one step."""
+    """Force fields that act on a body during one step."""
 
     def __init__(self, body: MassPoints, fields: Sequence[FieldMoment]) -> None:
         self._body, self._fields = body, fields
 
     def begin(self, motion: Motion) -> ForceFieldPotential:
-        """What they are during a step that moves so."""
+        """Return the potential of the fields in a step with this motion."""
         points = self._body.points
         start = points.positions(motion.x_prev)
         velocities = np.zeros_like(start)
@@ -47,7 +48,7 @@ class ForceFields:
 
 
 class ForceFieldPotential(StepPotential):
-    """Fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
+    """Potential of force fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
 
     def __init__(self, body: MassPoints, pull: FieldPull, velocities: np.ndarray, motion: Motion) -> None:
         self._points, self._masses, self._step = body.points, body.masses, motion.step
@@ -64,7 +65,7 @@ class ForceFieldPotential(StepPotential):
         self._slows = bool(self._drag.any() or self._speed_drag.any())
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         y = self._points.positions(positions)
         moved = y - self._start
         each = -np.einsum("pi,pi->p", self._acceleration, moved)
@@ -76,7 +77,7 @@ class ForceFieldPotential(StepPotential):
         return float(self._masses @ each)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         y = self._points.positions(positions)
         each = -self._acceleration
         if self._stiffness is not None:
@@ -87,7 +88,7 @@ class ForceFieldPotential(StepPotential):
         return self._points.spread(self._masses[:, None] * each)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """The springs', and that of the drag at these positions; none without either."""
+        """Add the stiffness of the harmonic springs, and of the drag at these positions."""
         if self._stiffness is None and not self._slows:
             return
         K = np.zeros((len(self._masses), 3, 3)) if self._stiffness is None else self._stiffness.copy()
@@ -101,7 +102,7 @@ class ForceFieldPotential(StepPotential):
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Vectors (p,3) turned about the axes and by the lengths of rotation vectors (p,3), radians (Rodrigues)."""
+    """Rotate vectors (p,3) by rotation vectors ``angles`` (p,3), radians (Rodrigues)."""
     angle = np.linalg.norm(angles, axis=1, keepdims=True)
     axis = angles / np.where(angle > 0.0, angle, 1.0)
     along = axis * np.einsum("pi,pi->p", axis, vectors)[:, None]

@@ -1,4 +1,4 @@
-"""The inertia of a few movements of a body alone, while the rest weighs nothing (:mod:`..solvers.conjac`)."""
+"""Inertia of a few movements of a body, whose remaining movements are massless (:mod:`..solvers.conjac`)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class NodeInertia(LowRankPotential):
 
     Parameters
     ----------
-    along : Y (n,3,k), by which displacements are told as movements
+    along : Y (n,3,k), which maps displacements to movements
     mass : M (k,k), kg
-    start : (n,3) m; speeds : (k,), by how much each would move on in the step
+    start : (n,3) m; speeds : (k,) m, predicted change of each movement in the step
     step : s
     """
 
@@ -24,15 +24,15 @@ class NodeInertia(LowRankPotential):
         self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, speeds
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """``Y^T (x - start)`` (k,)."""
+        """Return ``Y^T (x - start)`` (k,)."""
         return (positions - self._start).ravel() @ self._flat
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         away = self.moved(positions) - self._speeds
         return 0.5 * float(away @ self.low_rank.core @ away)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         away = self.moved(positions) - self._speeds
         return (self._flat @ (self.low_rank.core @ away)).reshape(positions.shape)

@@ -1,4 +1,4 @@
-"""What acts on one of several bodies that are stepped as one (:mod:`..model.joined`)."""
+"""Loads on one of several bodies that are stepped together (:mod:`..model.joined`)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """A load of a body alone, as one of the whole: of some of its vertices and tets."""
+    """A load on one body as a load on the joined model, by the body's vertices and tets."""
 
     def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
         self._load, self._vertices, self._tets = load, vertices, tets
 
     def begin(self, motion: Motion) -> StepPotential:
-        """What it is in a step of the whole."""
+        """Return the load's potential in a step of the joined model."""
         arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
         own = {name: value[self._vertices] for name, value in arrays.items()}
         return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
 
 
 class SubmodelPotential(StepPotential):
-    """The potential of a body alone, by the vertices of the whole. Those that a whole has one of, of stretches and of
-    low rank, are not to be told apart so: ValueError.
+    """The potential of one body as a function of the joined model's vertices. Strain and low-rank potentials exist once
+    per model and cannot be split by bodies: ValueError.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
@@ -31,22 +31,22 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._tets = own, vertices, tets
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
         return out
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """As :meth:`StepPotential.add_stiffness`."""
-        # In a subspace they are those of a full matrix, by unknowns, and not of tets.
+        """Add the stiffness to the body's blocks, as :meth:`StepPotential.add_stiffness`."""
+        # In a subspace, blocks are those of a full matrix by unknowns, not of tets.
         is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
         own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
-        """As :meth:`StepPotential.update`."""
+        """Update lagged terms, as :meth:`StepPotential.update`."""
         return self._own.update(positions[self._vertices])

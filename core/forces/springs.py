@@ -14,7 +14,7 @@ from .step_potential import Motion, StepPotential
 
 
 def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
-    """A total stiffness (N/m) shared by weights (p,): (p,), N/m.
+    """Share a total stiffness (N/m) in proportion to weights (p,): (p,), N/m.
 
     Raises
     ------
@@ -30,10 +30,11 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
 
 
 def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarray, modulus: float) -> np.ndarray:
-    """Stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus in Pa.
+    """Return the stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus
+    in Pa.
 
-    Each has that of its own weight and area, whatever the others have: ``E L w a / A``, L the size of the surface, A
-    its area. So all of it with weights of 1 has ``E L`` together, however finely it is cut.
+    Each depends on its own weight and area alone: ``E L w a / A`` with the size L and the area A of the surface. So all
+    vertices with weights of 1 have ``E L`` in total, at any mesh resolution.
     """
     areas = surface.vertex_areas
     return modulus * surface.size / areas.sum() * weights * areas[vertices]
@@ -46,7 +47,7 @@ class Springs(StepPotential):
     ----------
     points : EmbeddedPoints, p of them
     stiffness : (p,) N/m
-        0 lets a point go.
+        0 releases a point.
     targets : (p,3) m, at the end of the step
 
     Raises
@@ -63,19 +64,19 @@ class Springs(StepPotential):
         self._points, self._stiffness, self._targets = points, stiffness, targets
 
     def begin(self, _motion: Motion) -> Springs:
-        """Themselves: they know no velocity."""
+        """Return the springs themselves: they depend on no velocity."""
         return self
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         away = self._points.positions(positions) - self._targets
         return 0.5 * float(np.sum(self._stiffness * np.sum(away * away, axis=1)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         away = self._points.positions(positions) - self._targets
         return self._points.spread(self._stiffness[:, None] * away)
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """``k_p`` times the identity at each point."""
+        """Add ``k_p`` times the identity at each point."""
         self._points.add_stiffness(self._stiffness[:, None, None] * np.eye(3), scale, blocks)

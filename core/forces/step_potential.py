@@ -1,7 +1,7 @@
-"""What acts on a body during one step beside gravity and elasticity: springs, contact, damping, fields.
+"""Interfaces of loads on a body during one step beside gravity and elasticity: springs, contact, damping, fields.
 
-A :class:`Load` is made for a step, with the targets and positions of that moment; at the step's beginning it becomes a
-:class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load: it touches no
+A :class:`Load` is made for a step, with the targets and positions of that moment. At the step's beginning it becomes a
+:class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and changes no
 solver.
 """
 
@@ -19,10 +19,11 @@ from ..energies.tangent import Tangent
 
 
 class Motion(NamedTuple):
-    """How a step moves: positions ``start`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
-    step``, with ``base`` (n,3) m and ``step`` in s. It begins with ``velocities`` (n,3) m/s, at rest by default.
-    Positions are those after the part ``theta`` of a time step, whose end is extrapolated.
-    ``base`` leads on from ``start`` by ``extrapolation`` times the way from the positions ``earlier``, a step ago.
+    """Motion in a step: positions ``x_prev`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
+    step``, with ``base`` (n,3) m and ``step`` in s. The initial ``velocities`` (n,3) m/s are zero by default.
+
+    Positions are those after the part ``theta`` of a time step, whose end is extrapolated. ``base`` is ``x_prev`` plus
+    ``extrapolation`` times the displacement from ``x_prev2``, the positions one step earlier.
     """
 
     x_prev: np.ndarray
@@ -35,7 +36,7 @@ class Motion(NamedTuple):
 
     @property
     def at_end_of_step(self) -> Motion:
-        """The same of positions at the end of the time step."""
+        """The motion for positions at the end of the time step."""
         return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
 
@@ -43,10 +44,10 @@ class StepPotential(Protocol):
     """A potential of the positions (n,3) of all tet vertices, during one step."""
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N: minus the force."""
+        """Return the gradient (n,3), N: minus the force."""
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times a semi-definite Hessian (N/m) to element blocks (m,10,3,3), in the pair order of
@@ -54,69 +55,74 @@ class StepPotential(Protocol):
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Renew what is lagged, after a full step of the solver to these positions or at its solution; True when that
-        changed the potential noticeably. By default nothing is.
+        """Update lagged terms, after a full step of the solver to these positions or at its solution. Return True if
+        that changed the potential noticeably. By default nothing is lagged.
         """
         return False
 
 
 class LowRankPotential(StepPotential):
-    """One whose stiffness, N/m, belongs to no single element: ``low_rank``, of any sign."""
+    """A potential whose stiffness, N/m, belongs to no single element: ``low_rank``, indefinite."""
 
     low_rank: LowRank
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Nothing."""
+        """Add nothing: the stiffness is in ``low_rank``."""
 
 
 class CrossElementPotential(StepPotential):
-    """One whose stiffness is, besides, of vertices that share no tet. In a subspace, whose matrix is full, all of it is
-    added.
+    """A potential whose stiffness also couples vertices that share no tet. In a subspace, whose matrix is full,
+    :meth:`add_stiffness` adds all of it.
     """
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds; of the full space alone."""
+        """Return the semi-definite Hessian, N/m, without the part that :meth:`add_stiffness` adds; for the full space
+        only.
+        """
 
 
 class BarrierStepPotential(CrossElementPotential):
-    """One that is not to be asked anywhere: not where something would have crossed. It has obstacles on a way of their
-    own, which they may go in a step as far as nothing crosses.
+    """A potential that is defined only where nothing intersects. Its obstacles move on prescribed paths, in a step as
+    far as they do not collide.
     """
 
     collider_positions: np.ndarray
-    """(c,3) m, where they are."""
+    """Current positions of the obstacles, (c,3) m."""
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """What they have to go still, (c,3) m."""
+        """Remaining prescribed displacement of the obstacles, (c,3) m."""
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may, with
-        obstacles that stand, or are ``going`` all their way.
+        """Return the largest collision-free part (at most 1) of a step dx (n,3) m from feasible positions. Obstacles
+        stand still, or make all of their remaining displacement with ``going``.
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """The Hessian times a way dx (n,3) of the vertices and all that obstacles have to go, (n,3) N."""
+        """Return the Hessian times a step dx (n,3) m of the vertices and the remaining displacement of obstacles, (n,3)
+        N.
+        """
 
     def prescribed_work(self, positions: np.ndarray) -> float:
-        """What the potential changes by along the obstacles' way, at first, J."""
+        """Return the derivative of the potential along the remaining displacement of the obstacles, J."""
 
     def end_step(self) -> None:
-        """The next step begins where obstacles are."""
+        """Begin the next step with the obstacles at their current positions."""
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """As :meth:`update`, for what is renewed at a step's solution alone."""
+        """Update terms that are lagged until a step's solution, as :meth:`update`."""
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Whether friction wants another iteration than the last one, which led here."""
+        """Return True if friction requires another iteration after the last one, which led to these positions."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """The smallest distance between surfaces, of that from which they push: inf where nothing does."""
+        """Return the smallest distance between surfaces over the barrier's activation distance; inf without contact."""
 
 
 class StrainPotentialStep(NamedTuple):
-    """What a step of Mixed FEM makes of a potential of stretches: what it adds to the ``multiplier`` (m,6), Pa; its
-    ``curvature`` along the step, and ``condensed`` along the positions and the stretches that these ask for, J.
+    """Terms of a strain potential in a step of Mixed FEM: the part of the ``multiplier`` (m,6), Pa; the ``curvature``
+    along the step, J; and ``condensed``, the curvature along the changes of the stretches due to the positions alone,
+    J.
     """
 
     multiplier: np.ndarray
@@ -125,45 +131,45 @@ class StrainPotentialStep(NamedTuple):
 
 
 class StrainPotential:
-    """A potential of stretches: those of the deformation, or, in Mixed FEM, the independent ones. One that
-    ``is_strong`` may take back most of the elastic energy.
+    """A potential of stretches: those of the deformation, or the independent ones of Mixed FEM. One that ``is_strong``
+    may cancel most of the elastic energy.
     """
 
     is_strong = False
 
     def value(self, stretch: Stretch) -> float:
-        """J."""
+        """Return the potential, J."""
         raise NotImplementedError
 
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Its derivative, condensed: stresses (m,3,3) by F, not weighted, Pa; where positions ask for stretches that
-        are ``apart`` (m,6) from these, with what it ``bends`` on the way.
+        """Return the condensed derivative: stresses (m,3,3) by F, not weighted, Pa. The stretches of the positions
+        differ from ``stretch`` by ``apart`` (m,6); with ``bends``, second derivatives along them count.
         """
         raise NotImplementedError
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """What it adds to the stiffness, N/m: of any sign."""
+        """Return the low-rank part of the stiffness, N/m, indefinite."""
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Take from the elastic energy's second derivatives, in place, what it takes back of how they bend."""
+        """Add the stretch measure's second derivatives, times the potential's slope, to the elastic ones, in place."""
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """What steps ds (m,6) make of it, where positions ask for stretches that are ``apart`` (m,6)."""
+        """Return the terms for a step ds (m,6) of the stretches; those of the positions differ by ``apart`` (m,6)."""
         raise NotImplementedError
 
 
 class Load(Protocol):
-    """Something that acts during a step."""
+    """A load that acts during a step."""
 
     def begin(self, motion: Motion) -> StepPotential:
-        """What it is during a step that moves so."""
+        """Return the load's potential in a step with this motion."""
 
 
 LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
-"""What acts during a step: loads, or what gives them as they are after a part (0 to 1) of it. Obstacles are at its end
-all the same.
+"""Loads during a step: a sequence, or a function that returns them after a part (0 to 1) of the step. Obstacles are
+always at their positions at its end.
 """

@@ -1,19 +1,19 @@
-"""Springs of rest length zero that give way up to a stop: soft under small loads, ``FIRM`` times as stiff under large
+"""Springs of rest length zero that yield up to a stop: soft under small loads, ``FIRM`` times as stiff under large
 ones.
 
-Each is a soft spring k whose give ends at its reach g, in series with one of the stiffness ``m k``, m = FIRM. In units
-of g, and of ``k g`` for forces, it gives way under a force f by
+Each is a soft spring k whose elongation ends at its reach g, in series with one of the stiffness ``m k``, m = FIRM. In
+units of g, and of ``k g`` for forces, its elongation under a force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        which is f where that is small, and 1 + f / m where it is large
 
-This is a convex potential of the give. Minimised as such it would cost iterations: Newton's method comes down from a
-large give by a part at a time, and forgets the force on the way. So an iteration of a solver sees what the springs are
-near a force instead, linear in the give,
+This is a convex potential of the elongation. Minimised as such it would cost iterations: Newton's method reduces a
+large elongation by a part at a time, and loses the force. So an iteration of a solver sees the springs linearised
+about a force instead,
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 
-and goes on from the force that its end says, along the give there: Newton's method on forces, which what hangs hardly
-changes. The first ones are those of the step's beginning.
+The next iteration continues from the force at the solution, along the elongation there. This is Newton's method on
+forces, which hardly change for a body that hangs. The first forces are those at the step's beginning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Of a reach: how far the give of springs may be off what their forces ask for."""
+"""Largest error of the elongation for its force at convergence, in reaches."""
 
 
 class StiffeningSprings:
@@ -46,7 +46,7 @@ class StiffeningSprings:
         self._before, self._targets = before, targets
 
     def begin(self, motion: Motion) -> LinearSprings:
-        """What they are near the forces at the step's beginning."""
+        """Return the springs, linearised about the forces at the step's beginning."""
         away = (self._points.positions(motion.x_prev) - self._before) / self._reach[:, None]
         length = np.linalg.norm(away, axis=1)
         forces = _along(away, length, force_of(length))
@@ -54,7 +54,7 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """The springs near forces (c,3), in units of their stiffness times their reach."""
+    """The springs linearised about forces (c,3), in units of their stiffness times their reach."""
 
     def __init__(
         self, points: Points, stiffness: np.ndarray, reach: np.ndarray, targets: np.ndarray, forces: np.ndarray
@@ -64,21 +64,23 @@ class LinearSprings(Springs):
         self._go_on_from(forces)
 
     def value(self, positions: np.ndarray) -> float:
-        """J, but for a constant until the next update."""
+        """Return the potential, J, up to a constant that each update changes."""
         further = self._away(positions) - self._give
         each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
         return float(np.sum(self._stiffness * self._reach**2 * each))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """K as the module says."""
+        """Add the stiffness K of the module's docstring."""
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Go on from the forces there, of which the part along the give counts."""
+        """Linearise about the forces at these positions, of which the part along the elongation counts. Return True if
+        that changed the springs.
+        """
         away = self._away(positions)
         forces = self._forces_at(away)
         if (np.abs(_gives(forces) - away) <= NEAR).all():
@@ -97,7 +99,7 @@ class LinearSprings(Springs):
         self._K = across[:, None, None] * np.eye(3) + more[:, None, None] * (way[:, :, None] * way[:, None, :])
 
     def _away(self, positions: np.ndarray) -> np.ndarray:
-        """How far points are from their targets (c,3), in units of their reach."""
+        """Return the displacements (c,3) of the points from their targets, in reaches."""
         return (self._points.positions(positions) - self._targets) / self._reach[:, None]
 
     def _forces_at(self, away: np.ndarray) -> np.ndarray:
@@ -105,7 +107,7 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """The force with which springs give way so far, both in the module's units."""
+    """Return the force (c,) at an elongation (c,), both in the module's units."""
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
     # The two forms of a quadratic equation's root, each where it does not cancel.
@@ -113,15 +115,15 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """``c(f) / f``, and with the power 2 ``c'(f)``."""
+    """Return ``c(f) / f``, or ``c'(f)`` with the power 2."""
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """How far springs give way under forces, (c,3)."""
+    """Return the elongations (c,3) under forces (c,3)."""
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 
 def _along(ways: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Vectors (c,3) over lengths and times sizes (c,); 0 where the length is."""
+    """Return vectors (c,3) divided by ``lengths`` and multiplied by ``sizes`` (c,); 0 where the length is 0."""
     return ways * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

@@ -1,5 +1,6 @@
-"""Springs that push and never pull, as one iteration of a solver sees them: ``1/2 k max(d - n.u, 0)²`` at points that
-are moved by u, with depths d and normals n that are taken where a point first touches.
+"""Springs that push and never pull, in one iteration of a solver: ``1/2 k max(d - n.u, 0)²`` at points displaced by u.
+
+The depths d and normals n are those of each point's first contact.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from .step_potential import StepPotential
 
 
 class Points(Protocol):
-    """Points that a solver's unknowns carry."""
+    """Points that depend on a solver's unknowns."""
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """(p,3) m."""
+        """Return the positions (p,3) m."""
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Forces (p,3) at the points as forces at the unknowns."""
+        """Return forces (p,3) N at the points as forces at the unknowns."""
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times stiffnesses K (p,3,3) at the points to a system's blocks."""
 
 
 class Penetration(NamedTuple):
-    """Depths (p,) m, negative or -inf where nothing touches, and the ways out (p,3), unit."""
+    """Depths (p,) m, negative or -inf without contact, and the outward normals (p,3), unit."""
 
     depths: np.ndarray
     normals: np.ndarray
@@ -38,10 +39,10 @@ class UnilateralSprings:
     Parameters
     ----------
     points : Points
-    unknowns : where the iteration begins
-    stiffness : (p,) N/m; 0 where nothing may push
-    touch : Touch there
-    look : unknowns -> Touch there
+    unknowns : at the beginning of the iteration
+    stiffness : (p,) N/m; 0 where a point must not push
+    touch : Penetration at these unknowns
+    look : function that returns the Penetration at given unknowns
     """
 
     def __init__(
@@ -55,16 +56,16 @@ class UnilateralSprings:
         self._points, self._unknowns, self._stiffness, self._look = points, unknowns, stiffness, look
         self._places = points.positions(unknowns)
         self.pushing = (touch.depths > 0.0) & (stiffness > 0.0)
-        self._known = self.pushing.copy()  # which points have touched anywhere in this iteration
+        self._known = self.pushing.copy()  # points that were in contact at any time in this iteration
         self._depths = np.where(self._known, touch.depths, 0.0)
         self._normals = touch.normals
 
     def point_displacements(self, change: np.ndarray) -> np.ndarray:
-        """How far a change of the unknowns moves the points, (p,3) m."""
+        """Return the displacements (p,3) m of the points for a change of the unknowns."""
         return self._points.positions(self._unknowns + change) - self._places
 
     def extend_candidates(self, change: np.ndarray) -> None:
-        """Get to know the springs of points that touch after a change of the unknowns."""
+        """Add the springs of points that are in contact after a change of the unknowns."""
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
@@ -75,16 +76,19 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Of the springs that are known, (p,) m, negative where they do not push; 0 elsewhere."""
+        """Return the depths (p,) m of known springs for displacements u (p,3) m, negative where they do not push; 0
+        elsewhere.
+        """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
     def force(self, pressing: np.ndarray) -> np.ndarray:
-        """At the unknowns, of depths (p,) m."""
+        """Return the force at the unknowns for penetration depths ``pressing`` (p,) m."""
         return self._points.spread((self._stiffness * pressing)[:, None] * self._normals)
 
     def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
-        """Let those springs push that do when the points are moved by u; True when others do than before, whose
-        stiffness times ``scale`` is then added to a system's blocks, and that of the others taken away.
+        """Activate the springs that push when the points are displaced by u (p,3) m. Return True if the active set
+        changed; ``scale`` times the stiffness of added springs is then added to a system's blocks, and that of removed
+        ones subtracted.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
@@ -97,7 +101,9 @@ class UnilateralSprings:
         return True
 
     def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
-        """Of the springs when the points go on by ``along`` from u: a function of the part of the way, per part."""
+        """Return the work rate of the springs, J, when the points move from u in the direction ``along`` (p,3) m: a
+        function of the step size t, per unit of t.
+        """
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))
         )
@@ -106,13 +112,13 @@ class UnilateralSprings:
 
 @runtime_checkable
 class UnilateralPotential(StepPotential, Protocol):
-    """A potential of springs that only push, among other things."""
+    """A potential that contains springs which only push."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
-        """Those of an iteration that begins where the stiffness was last asked for."""
+        """Return the springs of an iteration that begins at ``unknowns``, where the stiffness was last assembled."""
 
     def is_active(self, unknowns: np.ndarray) -> bool:
-        """Whether any of them pushes."""
+        """Return True if any spring pushes."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Whether what else there is wants another iteration than the last one, which led here."""
+        """Return True if the other terms need another iteration after the last one, which led to these unknowns."""

@@ -1,1 +1,1 @@
-"""What is asked for: a job, its surroundings, and what two of them differ in."""
+"""Jobs: the input of a bake, its surroundings, and the differences between two jobs."""

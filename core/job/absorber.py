@@ -1,4 +1,4 @@
-"""What takes from a job's force fields behind it, sampled at every frame; ``forces/absorption.py`` has the formula.
+"""Surfaces that absorb a job's force fields behind them, sampled at every frame; formula in ``forces/absorption.py``.
 
 Nothing here may load a compiled kernel: Blender's start would wait for it.
 """
@@ -16,7 +16,7 @@ from ..parts import part
 
 @dataclass(frozen=True)
 class Absorber:
-    """A surface, still or animated, world space; f is the number of frames, or 1 for what never changes.
+    """A surface, still or animated, world space; f is the number of frames, or 1 for a constant.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Absorber:
     triangles : (t,3) int32, over k vertices
     positions : (f,k,3) float64, m
     absorption : (f,) float64
-        The part that it takes, 0 to 1.
+        Absorbed part of the force, 0 to 1.
     """
 
     name: str

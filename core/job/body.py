@@ -1,7 +1,7 @@
-"""A body of a job: its surface, what it is made of, what holds it, and what it meets.
+"""Body of a job: its surface, materials, pins, and contact partners.
 
-Each field says to which fingerprint it belongs, and what else there is to know of it (``core/parts.py``): files,
-cutting and the words for what was edited follow from that.
+Each field names its fingerprint and its other properties (``core/parts.py``). Files, cutting and the words for edits
+follow from them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .pair import PairSettings
 from .surroundings import Collider, Ground, Spring
 
 VIBRATION_STIFFNESS = 0.1, 10.0
-"""The softest and the stiffest that a vibration can be made."""
+"""Lowest and highest factor on the stiffness of a vibration."""
 MOST_CONTROLLED = 40
-"""Vibrations that can be controlled, as many as can be matched."""
+"""Largest number of controlled vibrations, equal to the largest number of matched ones."""
 MOST_NODES = 200
-"""Dynamic nodes at most: each costs three right-hand sides a step."""
+"""Largest number of dynamic nodes: each costs three right-hand sides a step."""
 
 
 @dataclass(frozen=True)
 class Fellow:
-    """Another body of a group: its name, and a digest, 32 bytes, of all that it is."""
+    """Another body of a group: its name, and a digest, 32 bytes, of all its data."""
 
     name: str
     digest: np.ndarray = part("something of it", dtype=np.uint8)
@@ -47,8 +47,8 @@ class Fellow:
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """One body, over the frames of its job. What several bodies meet (a collider, a field) is given to each: the
-    same object, where it is to be in memory once.
+    """One body, over the frames of its job. A collider or field shared by several bodies is passed to each as one
+    object, to be in memory once.
 
     Attributes
     ----------
@@ -57,68 +57,65 @@ class Body:
     surface : SurfaceMesh
         The rest shape in world space, metres (n vertices).
     tets : (m, 4) int32 or None
-        Tetrahedra over the vertices of ``surface``, all of which they use, positively oriented; None where they are
-        made by ``resolution``. :meth:`of_tets` makes such a body.
+        Tetrahedra over the vertices of ``surface``, all of which they use, positively oriented; None if ``resolution``
+        makes them. :meth:`of_tets` makes such a body.
     materials : tuple of MaterialSettings
         At least one; a single one may be given by itself.
     material_weights : (n, len(materials)) float64
-        Painted weights; the first material is what is missing to a sum of one (``core/materials/shares.py``). None by
-        default.
+        Painted weights; the first material fills up to a sum of one (``core/materials/shares.py``). None by default.
     tet_materials : (m,) int32 or None
-        Which of the materials each of ``tets`` is of, from 0, in the place of weights.
+        Index of the material of each of ``tets``, from 0, instead of weights.
     layers : tuple of Layer
-        Materials laid over what is painted, later ones over earlier ones; in the space of ``surface``.
+        Materials on top of the painted ones, later ones over earlier ones; in the space of ``surface``.
     stiffness_maps : (n, len(materials)) float64
-        How stiff each material with a ``painted_modulus`` is, 0 to 1; zero by default.
+        Relative stiffness of each material with a ``painted_modulus``, 0 to 1; zero by default.
     pinned_vertices : (p,) int32
-        Surface vertices that are held, or a mask (n,) bool of them; none by default.
+        Pinned surface vertices, or a mask (n,) bool of them; none by default.
     pin_positions : (samples, p, 3) float64
-        A track (``core/tracks.py``) of where they are from the job's first frame to its last, world space, metres; or
-        (p, 3), where they hold still, by default at rest.
+        A track (``core/tracks.py``) of their positions from the job's first frame to its last, world space, metres; or
+        (p, 3), if they hold still, by default at rest.
     pin_held : (frames, p) bool
-        Whether each is still held at each frame; all by default. What is released stays released: later entries are
-        made False.
+        True while a pin is held at a frame; all by default. Released pins stay released: later entries become False.
     object_to_world : (samples, 4, 4) float64
-        A track of what maps the object's own coordinates to world space in metres, for interfaces that write results
-        back. Identity by default.
+        A track of the map from the object's own coordinates to world space in metres, for interfaces that write
+        results back. Identity by default.
     fineness : (n,) float64 or None
-        How much finer than elsewhere tetrahedra are at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
+        Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     start : (n, 3) float64 or None
-        Where the surface is at the first frame, world space, metres; None where the rest shape is.
+        Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        What draws surface vertices to where the animation has them, each by its own weight and its part of the
-        surface's area. ``stiffness`` is its strength: in units of the softest of the materials' moduli times the
-        body's size, for all of the surface with weights of 1 (``goal_stiffness`` in ``core/forces/springs.py``).
+        Springs from surface vertices to their animated positions, each by its own weight and its part of the surface's
+        area. ``stiffness`` is their strength: in units of the softest of the materials' moduli times the body's size,
+        for all of the surface with weights of 1 (``goal_stiffness`` in ``core/forces/springs.py``).
     springs : tuple of Spring
     colliders : tuple of Ground and Collider
-        What the body runs into; contacts are summed in this order.
+        Colliders of the body; contacts are summed in this order.
     meets : MeetSettings
-        What the body meets of the job's other bodies, and of itself.
+        Contact with the job's other bodies, and self-contact.
     met : tuple of str or None
-        The names of the bodies that it meets; None for all that meet others.
+        Names of the bodies that it collides with; None for all with contact between bodies.
     pairs : tuple of PairSettings
-        What is told of it and another body or collider, each at most once.
+        Settings for it and one other body or collider, each at most once.
     fellows : tuple of Fellow
-        Of a body that was baked with others: those. They are told (``job/groups.py``), not given.
+        The bodies that were baked together with it. ``job/groups.py`` sets them.
     place : int
-        Which of all of them it is, as told.
+        Index of the body among all of them, set with ``fellows``.
     accelerations : (frames, n or 1, 3) float64 or None
-        An acceleration that acts beside gravity, at each frame and surface vertex, or alike at all of the body, world
-        space, m/s². With it gravity changes over the frames, too.
+        Acceleration beside gravity, at each frame and surface vertex, or uniform, world space, m/s². It includes
+        changes of gravity over the frames.
     moduli : (frames, K) float64 or None
-        The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials,
-        which are those of the first frame. Their logarithms go straight from frame to frame.
+        The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials, which
+        are those of the first frame. Their logarithms are interpolated linearly between frames.
     vibration_stiffness : (frames, k) float64 or None
-        What the stiffness of each of the body's k lowest vibrations is multiplied by at each frame, within
-        ``VIBRATION_STIFFNESS``; those above are as they are. Their logarithms go straight from frame to frame. None
-        where none is controlled.
+        Factor on the stiffness of each of the body's k lowest vibrations at each frame, within ``VIBRATION_STIFFNESS``;
+        higher vibrations keep theirs. Logarithms are interpolated linearly between frames. None without control.
     force_fields : tuple of ForceField
     absorbers : tuple of Absorber
-        What takes from the force fields that name it by its number.
+        Surfaces that absorb the force fields that name their indices.
     solver : SolverSettings
     dynamic_nodes : (k,) int32
-        Surface vertices at which the body's motion is stepped, ascending, each once; the rest follows
-        quasistatically. Only solvers that take nodes read them.
+        Surface vertices at which the body's motion is stepped, ascending, each once; the rest follows quasistatically.
+        Only solvers that take nodes read them.
     """
 
     name: str = ""
@@ -195,8 +192,9 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """A body of one's own tetrahedra (m,4) over vertices (n,3), metres, with any further fields. Frames, pins and
-        weights are then of all these vertices. MeshError where they are no tetrahedra, or one is inside out.
+        """Make a body of given tetrahedra (m,4) over vertices (n,3), m, with any further fields.
+
+        Frames, pins and weights then refer to all these vertices. Raises MeshError for invalid or inverted tetrahedra.
         """
         from ..mesh.topology import boundary_triangles  # it loads SciPy, which Blender's start does not wait for
 
@@ -205,7 +203,7 @@ class Body:
         return cls(surface=surface, tets=mesh.tets, **fields)
 
     def over(self, frames: int, first: int) -> Body:
-        """The body over so many frames, the ``first`` of that number: what was not told filled in, and all checked."""
+        """Return the body over ``frames`` frames from number ``first``, with defaults filled in, and validated."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
         body, held = copy(self), self.pin_held
@@ -224,17 +222,17 @@ class Body:
 
     @property
     def is_lattice(self) -> bool:
-        """Whether its tetrahedra are cells around the surface, which overhang it."""
+        """True if its tetrahedra are lattice cells around the surface, which overhang it."""
         return self.tets is None and self.resolution.method == "lattice"
 
     @property
     def first_positions(self) -> np.ndarray:
-        """Where the surface is at the first frame, (n,3), world space, metres."""
+        """Surface positions at the first frame, (n,3), world space, metres."""
         return self.surface.positions if self.start is None else self.start
 
     @property
     def meets_something(self) -> bool:
-        """Whether it meets others that it is baked with, as told, or itself."""
+        """True with self-contact, or contact with the bodies in ``fellows``."""
         return bool(self.fellows) or self.meets.itself
 
     @property
@@ -372,7 +370,7 @@ class Body:
             )
 
     def check(self) -> None:
-        """What can be told at once of whether the body can be simulated; a SinewError where it cannot."""
+        """Run the quick checks that the body can be simulated; raise a SinewError if it cannot."""
         from ..eigenfit.methods import check_method  # they load Numba, which Blender's start does not wait for
         from ..energies.registry import energy
 

@@ -1,4 +1,4 @@
-"""Words for the parts of a job, which tell whether two jobs are alike in them."""
+"""Fingerprints of the parts of a job, by an artist's words, to compare jobs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from .job import Job
 
 BETWEEN_FRAMES = "animation between frames"
-"""The fingerprint of all that tracks hold between frames. The others are made of tracks at the frames alone, so that
-other substeps do not change them."""
+"""The fingerprint of all that tracks hold between frames. The others cover tracks at the frames alone, so that other
+substeps do not change them.
+"""
 LENGTHS = "simulation scale"
-"""The fingerprint of what all lengths were multiplied by: where it differs, most others do, too."""
+"""The fingerprint of the factor on all lengths: if it differs, most others do, too."""
 
 
 def telling(words: Sequence[str]) -> Sequence[str]:
-    """Of words for what differs those that tell it: where lengths were multiplied by another factor, that one alone."""
+    """Return the informative words of the parts that differ: only the simulation scale, if that differs."""
     return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
-    """SHA-256 of each part of a job, or of some, by the word an artist would use for it. Names change nothing of what
-    is simulated, and are in none.
+    """Return the SHA-256 of each part of a job, or of some, by the word an artist would use for it.
+
+    Names do not affect the simulation, and are in none.
     """
     told: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
@@ -42,7 +44,7 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def finer_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """What of the bodies of a job has samples between frames, with the words of an artist."""
+    """Return the tracks of a job's bodies that have samples between frames, with an artist's words."""
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
@@ -53,7 +55,7 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Paths of what is of no consequence in this job."""
+    """Return the paths of fields without effect in this job."""
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

@@ -1,4 +1,4 @@
-"""A force field of a job, sampled at every frame; ``field_moments.py`` makes a moment of it.
+"""Force field of a job, sampled at every frame; ``field_moments.py`` makes a moment of it.
 
 Nothing here may load a compiled kernel: Blender's start would wait for it.
 """
@@ -21,7 +21,7 @@ UNBOUNDED = ("distance_max", "radial_max")
 
 @dataclass(frozen=True)
 class ForceField:
-    """A field, still or animated, world space; f is the number of frames, or 1 for what never changes.
+    """A field, still or animated, world space; f is the number of frames, or 1 for a constant.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class ForceField:
         :class:`FieldNumbers` in their order, in units of the form's ``unit_length``.
     centres : (f,3) m; axes : (f,3) unit
     seed : int
-        Of the noise.
+        Seed of the noise.
     vertices : (f,k,3) m, normals : (f,k,3) unit, triangles : (t,3)
-        Of a field of the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else empty.
+        For the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else empty.
     low, high : (3,) m; samples : (f,a,b,c,k)
-        Of a kind without a formula, as :class:`forces.field_samples.FieldSamples`; else empty.
+        For a kind without a formula, as :class:`forces.field_samples.FieldSamples`; else empty.
     absorbers : tuple of int
-        Those of the job's absorbers that take from it.
+        Indices of the job's absorbers that absorb it.
     """
 
     name: str

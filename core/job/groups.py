@@ -1,4 +1,4 @@
-"""Which bodies of a job meet, and are stepped as one: a group."""
+"""Groups: bodies of a job that collide, and are stepped together."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ OF_EACH = (
     "match_modes",
     "match_method",
 )
-"""Of the solver's settings, those that say how a body is prepared, which each that meets others has of its own."""
+"""Solver settings that each body of a group has of its own: they prepare the body."""
 
 
 CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
-"""What of their jobs bodies that meet have to have in common, beside the solver."""
+"""Job settings that colliding bodies must have in common, beside the solver."""
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """The numbers of bodies that meet, by whatever others between; alone where one meets none. In each group they
-    ascend by their names, so that it is the same whatever came first.
+    """Return the indices of bodies in each group, connected by contact directly or through others.
+
+    A body without contact is a group by itself. Each group ascends by name, so that it does not depend on the order.
     """
     left, groups = list(range(len(bodies))), []
     while left:
@@ -47,7 +48,7 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """``first``, those of ``others`` that it meets, those that they meet, and so on."""
+    """Return ``first`` and all of ``others`` connected to it by ``meet``, directly or through others."""
     group, left = [first], list(others)
     for each in group:  # it grows
         group += [other for other in left if meet(each, other)]
@@ -56,12 +57,12 @@ def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing]
 
 
 def do_meet(a: Body, b: Body) -> bool:
-    """Whether two bodies meet: each wants to."""
+    """Return True if contact between two bodies is on for both."""
     return all(x.meets.bodies and (x.met is None or y.name in x.met) for x, y in ((a, b), (b, a)))
 
 
 def members(job: Job) -> list[Job]:
-    """The jobs of a group's bodies, one each, that know the others as their ``fellows``."""
+    """Return the jobs of a group's bodies, one each, that know the others as their ``fellows``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
     told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
@@ -77,7 +78,7 @@ def _digest(job: Job) -> np.ndarray:
 
 
 def check_group(jobs: Sequence[Job]) -> None:
-    """SettingsError where jobs of one body each cannot be stepped as one."""
+    """Raise SettingsError if jobs of one body each cannot be stepped together."""
     check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:

@@ -1,7 +1,7 @@
-"""A job: everything one bake needs, as arrays and settings, with nothing of Blender in it.
+"""Job: all input of one bake, as arrays and settings, without anything of Blender.
 
-A job is what crosses from an interface to the library; that of one body is what the child process reads from the frame
-store's folder. Bodies are stepped apart, each as a job of its own (:meth:`Job.alone`).
+A job passes from an interface to the library. The child process reads a job of one body from the frame store's
+folder. Bodies are stepped apart, each as a job of its own (:meth:`Job.alone`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
 
 SLOWEST = 1e-6
-"""Frames a second at least; its inverse at most."""
+"""Least number of frames a second; its inverse is the largest."""
 
 JOB_FORMAT = 7
 LAST_FRAME = 1048574
-"""Blender's, and its negative the first."""
+"""Blender's last frame; its negative is the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,11 @@ class Job:
     frame_start, frame_end : int
         Both included. Each body is at rest, and at its rest shape or at its ``start``, at ``frame_start``.
     pre_roll : int
-        How many of the first frames are simulated only to come to what follows: interfaces do not show them.
+        Number of first frames that are simulated only as a lead-in: interfaces do not show them.
     frame_rate : float
         Frames a second.
     length_factor : float
-        What an interface has multiplied all lengths by: where something is to be moved is told without it.
+        Factor by which an interface has multiplied all lengths; displayed displacements are divided by it.
     """
 
     bodies: tuple[Body, ...]
@@ -64,20 +64,20 @@ class Job:
 
     @property
     def body(self) -> Body:
-        """The only body; SettingsError where there are several."""
+        """The only body; raises SettingsError if there are several."""
         if len(self.bodies) > 1:
             raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
         return self.bodies[0]
 
     @checked(SettingsError)
     def alone(self, k: int) -> Job:
-        """The job of one of the bodies, by its number, from 0."""
+        """Return the job of body ``k``, counted from 0."""
         if not 0 <= k < len(self.bodies):
             raise SettingsError(f"The job has no body {k}.", f"Name one of {len(self.bodies)}, from 0.")
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
-        """The same job with other fields of its only body."""
+        """Return the job with other fields of its only body."""
         return replace(self, bodies=(replace(self.body, **changed),))
 
     @property
@@ -131,35 +131,36 @@ class Job:
             raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Give each its own.")
 
     def check(self) -> None:
-        """What can be told at once of whether the job can be simulated; a SinewError where it cannot."""
+        """Run the quick checks that the job can be simulated; raise a SinewError if it cannot."""
         for body in self.bodies:
             with named(body.name, len(self.bodies) > 1):
                 body.check()
 
-    # -- what it is -----------------------------------------------------------------------------------------------
+    # -- identity -----------------------------------------------------------------------------------------------------
 
     def fingerprints(self, *words: str) -> dict[str, str]:
-        """SHA-256 of each part, or of some, by the word an artist would use for it; equal jobs have equal ones."""
+        """Return the SHA-256 of each part, or of some, by the word an artist would use for it; equal jobs have equal
+        ones."""
         return fingerprints_of(self, *words)
 
     def until(self, frame_end: int) -> Job:
-        """The same job, ended earlier."""
+        """Return the job, ended earlier."""
         count = frame_end - self.frame_start + 1
         return over(self, lambda track: until(track, self.frame_count, count), frame_end=frame_end)
 
     def prolonged(self) -> Job:
-        """The same job with a further frame at which everything stays where it is at the last one."""
+        """Return the job with a further frame that repeats the last one."""
         return over(self, lambda track: prolonged(track, self.frame_count), frame_end=self.frame_end + 1)
 
     # -- to and from a file ---------------------------------------------------------------------------------------
 
     @checked(StoreError)
     def save(self, path: Path | str) -> None:
-        """Write the job to one ``.npz`` file; StoreError when that fails."""
+        """Write the job to one ``.npz`` file; raise StoreError if that fails."""
         save_part(path, self, JOB_FORMAT)
 
     @classmethod
     @checked(StoreError)
     def load(cls, path: Path | str) -> Job:
-        """Read what :meth:`save` wrote; StoreError when it is not such a file."""
+        """Read a file that :meth:`save` wrote; raise StoreError for any other file."""
         return load_part(path, cls, JOB_FORMAT)

@@ -1,4 +1,4 @@
-"""What was edited between two jobs, in an artist's words: the map, the material, the setting, the frame."""
+"""Edits between two jobs, in an artist's words: the map, the material, the setting, the frame."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .fingerprints import BETWEEN_FRAMES, finer_tracks, telling
 from .job import Job
 
 Jobs = tuple[Job, Job]
-"""Before, and now, of one body each."""
+"""The earlier and the current job, of one body each."""
 
 Key = tuple[type, str]
-"""What a thing with a name is, and its name."""
+"""Type and name of a named item."""
 
 MOST = 4
-"""Details that are named of one part; of the rest only the number."""
+"""Largest number of details that are named of one part; the rest is counted."""
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
-    """What differs in a part (a word of ``Job.fingerprints``) of two jobs; empty where nothing closer can be said."""
+    """Return the differences of two jobs in a part (a word of ``Job.fingerprints``); empty if no detail is known."""
     clock = _edits(_of(part, now), before, now, (before, now))
     found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
     return found if len(found) <= MOST else [*found[:MOST], f"{len(found) - MOST} more"]
@@ -37,7 +37,7 @@ def _of(part: str, owner: Any) -> list[Field]:
 
 
 def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
-    """What differs in the bodies of two jobs, which are known by their names where there are several."""
+    """Return the differences of two jobs' bodies, which are matched by name if there are several."""
     if len(before.bodies) == len(now.bodies) == 1:
         return _of_body(part, before, now)
     then, there = ({(Body, each.name): job.alone(k) for k, each in enumerate(job.bodies)} for job in (before, now))
@@ -52,18 +52,18 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
-    """Each part with its details behind it: ``solver (substeps 1 → 2)``. Of other lengths no more than their factor."""
+    """Return each part followed by its details: ``solver (substeps 1 → 2)``. Other lengths show only their factor."""
     named = ((part, details(part, before, now)) for part in telling(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
 def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """What differs in some fields of two parts."""
+    """Return the differences in some fields of two parts."""
     return [words for item in items for words in _edit(item, before, now, jobs)]
 
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """What differs in one field of two parts."""
+    """Return the differences in one field of two parts."""
     told, label = about(item), _label(item)
     a, b = (getattr(each, told.shown or item.name) for each in (before, now))
     if told.names_of:
@@ -93,7 +93,7 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """What differs in the share of each thing of a list: ``map of “Bone”``."""
+    """Return the differences in each item's share of a field: ``map of “Bone”``."""
     then, names = ([each.name for each in getattr(job.body, about(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
@@ -105,8 +105,8 @@ def _share(value: Any, k: int) -> Any:
 
 
 def _by_name(before: Sequence[Any], now: Sequence[Any], jobs: Jobs) -> list[str]:
-    """Items that came, went, or differ, in two lists of things with names."""
-    # A mesh that an artist has named as the ground is called is not the ground.
+    """Return the items that were added, removed or edited, in two lists of named items."""
+    # A mesh with the ground's name is not the ground: keys include the type.
     then, there = ({(type(item), item.name): item for item in items} for items in (before, now))
     found = _came_and_went(then, there)
     for key, item in there.items():
@@ -134,13 +134,15 @@ def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
 
 
 def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """A sample a frame, also of what stands still."""
+    """Return one sample a frame, also for a constant track."""
     return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
 
 
 def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """On the way to which frame two arrays begin to differ, of so many samples a frame, over what both have. Nothing
-    where one is of more things, which is told of these.
+    """Return the first frame interval in which two arrays differ, of ``steps`` samples a frame, over their common
+    frames.
+
+    The result is empty if the arrays hold different numbers of items, since the items report that.
     """
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:
@@ -152,7 +154,7 @@ def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int 
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
-    """What moves otherwise on the way from frame to frame, or was not known there."""
+    """Return the tracks that differ between frames, or were not sampled there."""
     a, b = dict(finer_tracks(before)), dict(finer_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):
@@ -163,7 +165,7 @@ def _between_frames(before: Job, now: Job) -> list[str]:
 
 
 def _value(item: Field, value: Any) -> str:
-    """A value as its panel or its menu shows it."""
+    """Format a value as its panel or its menu shows it."""
     if about(item).menu:
         return _menu_label(value)
     if item.metadata.get("unit") == "Pa" and value is not None:
@@ -184,7 +186,7 @@ def _menu_label(value: str) -> str:
 
 
 def _stiffness(value: float) -> str:
-    """A Young's modulus, as panels show it: ``50 kPa``."""
+    """Format a Young's modulus as panels show it: ``50 kPa``."""
     size, unit = next((u for u in ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa")) if value >= u[0]), (1.0, "Pa"))
     return f"{value / size:.5g} {unit}"
 

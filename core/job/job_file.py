@@ -1,5 +1,6 @@
-"""Parts in one file: an ``.npz`` without pickle of their arrays, named by their paths, and of ``settings``, JSON text
-of all the rest. What is read is made by the types that the fields are annotated with.
+"""Job files: an ``.npz`` without pickle that holds the arrays of parts, named by their paths, and ``settings``.
+
+``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from ..parts import about, leaves
 Part = TypeVar("Part")
 Arrays = dict[str, np.ndarray]
 
-# What zipfile, NumPy, JSON and the making of parts raise at content that is not theirs.
+# Exceptions of zipfile, NumPy, JSON and the constructors of parts for foreign content.
 _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, OverflowError, RuntimeError, zipfile.BadZipFile)
 _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str: (str,), bool: (bool,)}
 
 
 def save_part(path: Path, whole: Any, format: int) -> None:
-    """Write a part to a file, whole or not at all; StoreError when that fails."""
+    """Write a part to a file, whole or not at all; raise StoreError if that fails."""
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
     with whole_file(Path(path)) as file:
@@ -35,7 +36,7 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Read what :func:`save_part` wrote; StoreError when it is no such file."""
+    """Read a file that :func:`save_part` wrote; raise StoreError for any other file."""
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())
@@ -49,7 +50,7 @@ def load_part(path: Path, cls: type[Part], format: int) -> Part:
 
 
 def _plain(value: Any) -> Any:
-    """What is no array."""
+    """Return the values of a part that are not arrays."""
     if is_dataclass(value):
         named = {"class": type(value).__name__} | {item.name: getattr(value, item.name) for item in fields(value)}
         return {name: _plain(each) for name, each in named.items() if not isinstance(each, np.ndarray)}

@@ -1,4 +1,4 @@
-"""What is told of two that meet, a body and another or what it runs into, and goes before what follows from each."""
+"""Contact settings of a pair: a body and another body or collider. They override the settings of each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairSettings:
-    """What a body tells of itself and an ``other`` body, collider or ground, by its name; None for what follows from
-    each of them. Of a ground the distance is no less than its own.
+    """Contact settings of a body with an ``other`` body, collider or ground, by its name.
 
-    One of two bodies tells it, or both the same.
+    None keeps the value that follows from the two. The distance to a ground is at least the ground's own. One of two
+    bodies sets the pair, or both set it equally.
     """
 
     other: str
@@ -36,18 +36,18 @@ class PairSettings:
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name for messages."""
         return f"pair with {self.other}"
 
     @property
     def told(self) -> dict[str, float]:
-        """What is told, by its name."""
+        """The values that are set, by name."""
         both = {"friction": self.friction, "thickness": self.thickness}
         return {name: value for name, value in both.items() if value is not None}
 
 
 def check_pairs(jobs: Sequence[Job]) -> None:
-    """SettingsError where two of bodies that meet, a job each, tell different things of each other."""
+    """Raise SettingsError if colliding bodies, a job each, set different values for each other."""
     told = {(job.body.name, pair.other): pair.told for job in jobs for pair in job.body.pairs}
     for (one, other), ours in told.items():
         theirs = told.get((other, one), {})
@@ -61,7 +61,7 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Sentences, each with a remedy, about pairs of bodies that are baked together, a job each, that never meet."""
+    """Return sentences, each with a remedy, about pairs of bodies baked together, a job each, that never collide."""
     return [
         f"“{job.body.name}” has a pair with “{name}”, which it neither meets nor runs into, so it does nothing: "
         "remove the pair, or let the two meet."

@@ -1,5 +1,4 @@
-"""What acts on a body from outside: springs, and colliders (the ground is one), sampled at every frame, or at steps
-between them.
+"""External influences on a body: springs and colliders (including the ground), sampled at frames or at substeps.
 
 World space, SI units. ``body/loads.py`` makes forces of them.
 """
@@ -20,8 +19,10 @@ from ..tracks import fits
 
 @dataclass(frozen=True)
 class Spring:
-    """Springs of rest length zero from surface vertices to moving targets; a soft pin where the targets are the
-    vertices' own animation. As a body's ``goal`` they have another unit, and weights that are no shares.
+    """Springs of rest length zero from surface vertices to moving targets.
+
+    With the vertices' own animation as targets they are a soft pin. As a body's ``goal`` they have another unit, and
+    weights that are not shares.
 
     Attributes
     ----------
@@ -30,11 +31,11 @@ class Spring:
     vertices : (p,) int32
         Surface vertices; at least one.
     weights : (p,) float64
-        How the vertices share the stiffness; not negative, and one of them positive.
+        Shares of the vertices in the stiffness; not negative, and one of them positive.
     targets : (samples, p, 3) float64
-        A track (``core/tracks.py``) of where each vertex is pulled, m.
+        A track (``core/tracks.py``) of each vertex's target, m.
     stiffness : (frames,) float64
-        Of all the vertices together at each frame, N/m; 0 releases.
+        Stiffness of all the vertices together at each frame, N/m; 0 releases.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Ground(ContactSettings):
 
 @dataclass(frozen=True)
 class Collider(ContactSettings):
-    """A surface that the body runs into, still or animated.
+    """A surface that the body collides with, still or animated.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class Collider(ContactSettings):
     triangles : (t,3) int32
         Over k vertices, outward by the right hand; the surface may be open.
     positions : (1 or samples, k, 3) float64
-        A track (``core/tracks.py``), m. One sample, or (k, 3), where it stands still: equal ones are made one.
+        A track (``core/tracks.py``), m. One sample, or (k, 3), if it stands still; equal samples are merged into one.
     """
 
     name: str

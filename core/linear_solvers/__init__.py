@@ -1,1 +1,1 @@
-"""Sparse symmetric positive-definite systems behind one protocol."""
+"""Solvers of sparse symmetric positive-definite systems behind one protocol."""

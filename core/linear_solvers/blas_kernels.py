@@ -1,9 +1,9 @@
-"""Loads cvxopt so that the OpenBLAS in it uses what the processor has.
+"""Load cvxopt so that its OpenBLAS uses the processor's vector instructions.
 
 OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
-many processors, and gives a model that it does not know the kernels of 2004 (SSE3): on such a one with AVX-512 the
-factorisation took 2.2 times as long. So it is told by ``OPENBLAS_CORETYPE``, unless the user has set that, while it
-is being loaded; other libraries never see the variable.
+many processors, and gives an unknown model the kernels of 2004 (SSE3). On such a processor with AVX-512 the
+factorisation took 2.2 times as long. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded, unless
+the user has set it; other libraries never see the variable.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AVX2 = ("avx2", "fma")
 
 
 def core_type(features: Mapping[str, bool], machine: str) -> str | None:
-    """OpenBLAS's name of the kernels for an x86 processor with these features; None where it should choose itself."""
+    """Return OpenBLAS's name of the kernels for an x86 processor with these features, or None for its own choice."""
     if machine.lower() not in ("x86_64", "amd64"):
         return None
     if all(features.get(name, False) for name in AVX512):
@@ -34,7 +34,7 @@ def core_type(features: Mapping[str, bool], machine: str) -> str | None:
 
 @contextlib.contextmanager
 def chosen_kernels() -> Iterator[None]:
-    """While it is open, an OpenBLAS that is loaded uses the kernels that fit this processor."""
+    """Context in which a newly loaded OpenBLAS uses the kernels that fit this processor."""
     wanted = None if VARIABLE in os.environ else core_type(binding.get_host_cpu_features(), platform.machine())
     if wanted is None:
         yield
@@ -47,7 +47,7 @@ def chosen_kernels() -> Iterator[None]:
 
 
 def load_cvxopt() -> ModuleType:
-    """The package ``cvxopt``; the first import in a process chooses the kernels."""
+    """Return the package ``cvxopt``; the first import in a process chooses the kernels."""
     with chosen_kernels():
         import cvxopt
         import cvxopt.amd

@@ -1,4 +1,4 @@
-"""How many threads the libraries of linear algebra that NumPy and SciPy bring may use."""
+"""Thread limits for the linear algebra libraries of NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """A block in which the BLAS of this process has one thread; afterwards as many as before."""
+    """Return a context in which the BLAS of this process has one thread; afterwards it has as many as before."""
     return _libraries().limit(limits=1, user_api="blas")

@@ -1,4 +1,4 @@
-"""What the linear systems of a body are made from."""
+"""Data of a body from which its linear systems are assembled."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 
 class Body(NamedTuple):
-    """Rest positions (n,3) m, tets (m,4), their shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,4) kg and
-    shear moduli (m,) Pa; and the vertices (p,) that are pinned.
+    """Rest positions (n,3) m, tets (m,4), shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,4) kg, shear moduli
+    (m,) Pa, and pinned vertices (p,).
     """
 
     rest_positions: np.ndarray
@@ -21,7 +21,7 @@ class Body(NamedTuple):
     pinned: np.ndarray
 
     def free_numbers(self) -> np.ndarray:
-        """Index of each vertex among those that are not pinned, -1 for pinned ones, (n,) int64."""
+        """Return the index of each vertex among the free ones, -1 for pinned vertices, (n,) int64."""
         free = np.ones(len(self.rest_positions), dtype=bool)
         free[self.pinned] = False
         return np.where(free, np.cumsum(free, dtype=np.int64) - 1, -1)

@@ -1,10 +1,10 @@
 """CHOLMOD through cvxopt: the fastest direct solver that may be shipped.
 
-Its supernodal factorisation runs in an order of the vertices by minimum degree or nested dissection (METIS, where
-pymetis is installed), whichever leaves less; the symbolic step is made once per sparsity.
+Its supernodal factorisation orders the vertices by minimum degree or nested dissection (METIS, where pymetis is
+installed), whichever gives less fill. The symbolic step runs once per sparsity pattern.
 
-Several right-hand sides, which cvxopt's functions solve column by column, are solved here, by the factor as CHOLMOD
-keeps it: threads share the columns, and supernodes below which right-hand sides are zero are passed by.
+cvxopt solves several right-hand sides column by column. They are solved here instead, by the factor in CHOLMOD's
+memory: threads share the columns, and supernodes below which right-hand sides are zero are skipped.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from .protocol import not_definite
 
 FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
 FACTOR = b"CHOLMOD FACTOR D L"
-"""What cvxopt calls a factor of real numbers with long indices."""
+"""Name of cvxopt's capsule for a factor of real numbers with long indices."""
 
 ONE_BY_ONE = "CHOLMOD, of a kind whose factor cannot be read, so that many dynamic nodes are slow"
-"""Its label then."""
+"""Label of the solver if the memory layout of the factor is unknown."""
 
 COLUMNS, FEW = 48, 16
-"""Right-hand sides that a thread solves at once, at most: with fewer the factor is read more often than need be. From
-so many on they are for two threads.
+"""Largest number of right-hand sides that a thread solves at once, and the number from which two threads share them.
+With fewer at once the factor is read more often than needed.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
 
 
 class CholmodSolver:
-    """CHOLMOD, supernodal. Holds the interpreter's lock while it factorises: run it in a process of its own."""
+    """CHOLMOD, supernodal. It holds the interpreter's lock during factorisation: run it in a process of its own."""
 
     name = "cholmod"
     label = "CHOLMOD"
@@ -60,8 +60,10 @@ class CholmodSolver:
         self._factor = self._symbolic()
 
     def _symbolic(self) -> Any:
-        """The symbolic step. CHOLMOD orders by minimum degree itself beside what it is given, and takes the better: of
-        many vertices that comparison has been made, and one of the two is asked for alone.
+        """Run the symbolic step.
+
+        CHOLMOD also orders by minimum degree itself, and takes the better order. With many vertices that comparison has
+        been made already, so CHOLMOD gets only one of the two orders.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:
@@ -73,7 +75,7 @@ class CholmodSolver:
 
     @contextmanager
     def _options(self, **options: object) -> Iterator[None]:
-        """CHOLMOD's own, while this is open."""
+        """Context that sets CHOLMOD's own options."""
         before = dict(self._cholmod.options)
         self._cholmod.options.update(options)
         try:
@@ -96,9 +98,9 @@ class CholmodSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Where the factorisation breaks down.
+        """Return the vertex at which the factorisation breaks down.
 
-        CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without.
+        CHOLMOD names a column in a refined order that it does not report. So it factorises again without refinement.
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
@@ -131,7 +133,8 @@ class CholmodSolver:
         x[places] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Half a solution. Where the factor cannot be read several are solved as sparse right-hand sides, by fours."""
+        """Forward substitution. If the factor cannot be read, several columns are solved as sparse right-hand sides,
+        by fours."""
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
             x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
             found.solve(x, np.arange(len(x)), is_whole=False)
@@ -145,13 +148,13 @@ class CholmodSolver:
 
     @cached_property
     def _permutation(self) -> np.ndarray:
-        """The order of the factor's rows, which is known once there is one."""
+        """Permutation of the factor's rows, known once a factor exists."""
         numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
         self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
         return np.array(numbers).ravel().astype(np.intp)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """The other half."""
+        """Backward substitution."""
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         for part in (BACKWARD, PERMUTE_BACK):
             self._cholmod.solve(self._factor, b, sys=part)
@@ -174,9 +177,11 @@ class _Factor(ctypes.Structure):
 
 
 class Supernodes(NamedTuple):
-    """A factor in CHOLMOD's memory: ``columns`` (s+1,) where each supernode's begin, ``row_starts`` (s+1,) into
-    ``rows``, which begin with its own columns, and ``starts`` (s+1,) of its ``values``, column by column;
-    ``order`` (n,) is the rows'.
+    """Supernodal factor in CHOLMOD's memory.
+
+    ``columns`` (s+1,) are the first columns of the supernodes. ``row_starts`` (s+1,) are offsets into ``rows``, which
+    begin with the supernode's own columns. ``starts`` (s+1,) are offsets into ``values``, stored column by column.
+    ``order`` (n,) is the permutation of the rows.
     """
 
     columns: np.ndarray
@@ -187,8 +192,9 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, places: np.ndarray, is_whole: bool = True) -> None:
-        """Make of right-hand sides the solution, or the first half of one, in x (N,k): in its rows ``places`` (n,), by
-        the matrix's unknowns, or in the factor's order for a half.
+        """Solve in place in the rows ``places`` (n,) of x (N,k), forward only if not ``is_whole``.
+
+        ``places`` follow the matrix's unknowns, or the factor's order for a forward substitution.
         """
         at = places[self.order] if is_whole else places
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -198,7 +204,8 @@ class Supernodes(NamedTuple):
 
 
 def supernodes(factor: Any, size: int) -> Supernodes | None:
-    """Those of cvxopt's factor of so many rows; None where it is not what is known of CHOLMOD 3 to 5."""
+    """Return the supernodes of cvxopt's factor with ``size`` rows, or None if its layout is not that of CHOLMOD 3 to
+    5."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     held = _Factor.from_address(pointer(factor, FACTOR))
@@ -221,7 +228,7 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """An item is some of x's columns: side by side, which wide registers fill."""
+    """Solve an item: adjacent columns of x, which fill wide registers."""
     item = take(items)
     while item >= 0:
         first, last = ends[item], ends[item + 1]
@@ -245,13 +252,13 @@ def _has_any(rows, x, first, last):
     return False
 
 
-# In fours, so that each number that is read goes into four products. What is read is named before the loops over
-# right-hand sides, which are compiled for wide registers only where they are plain.
+# Rows go in fours, so that each number read goes into four products. Numbers are named before the loops over
+# right-hand sides, since only plain loops are compiled for wide registers.
 
 
 @summing_kernel
 def _forward(L, rows, x, first, last):
-    """``L^-1`` of a supernode, L by columns (c,r), to its rows of X."""
+    """Apply ``L^-1`` of a supernode, L by columns (c,r), to its rows of x."""
     width, height = L.shape
     for c in range(0, width, 4):
         end = min(c + 4, width)
@@ -290,7 +297,7 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """``L^-T`` of a supernode."""
+    """Apply ``L^-T`` of a supernode."""
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):
         end = min(c + 4, width)
@@ -328,7 +335,7 @@ def _backward(L, rows, x, first, last):
 
 @summing_kernel
 def _subtract(factor, x, row, other, first, last):
-    """So many times a row from another one."""
+    """Subtract ``factor`` times a row from another row."""
     p, q = x[row, first:last], x[other, first:last]
     for j in range(last - first):
         q[j] -= factor * p[j]

@@ -1,8 +1,8 @@
-"""Deflated, preconditioned conjugate gradients: the scalable route of [MFEM22] Sec. 3.6.
+"""Deflated, preconditioned conjugate gradients: the scalable solver of [MFEM22] Sec. 3.6.
 
-The iterate is the minimiser of ``1/2 x.A x - b.x`` over the directions tried so far and the affine movements of the
-deflation, however few iterations are allowed. So ``b.x = x.A x > 0``: it is a descent direction, and its residual does
-no work on it.
+The iterate minimises ``1/2 x.A x - b.x`` over the search directions so far and the affine displacements of the
+deflation, however few iterations are allowed. So ``b.x = x.A x > 0``: it is a descent direction, and orthogonal to
+its residual.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .protocol import DirectSolver, ErrorEstimate
 from .stiff_parts import vertex_groups
 
 RELATIVE_RESIDUAL = 1e-8
-"""The residual at which the iteration ends before its cap, in the preconditioner's norm, as part of the solution's."""
+"""Relative residual, in the preconditioner's norm, at which the iteration ends before its cap."""
 
 
 class ConjugateGradients:
@@ -33,9 +33,9 @@ class ConjugateGradients:
     pattern : of one unknown a vertex
     iterations : the cap
     solver : the direct solver for the preconditioner
-    relative_residual : where the iteration ends before
-    groups : (f,) the deflation's; by default :func:`vertex_groups`
-    deflated : whether residuals are corrected in the affine space too; [MFEM22] only starts in it
+    relative_residual : residual at which the iteration ends before the cap
+    groups : (f,) groups of the deflation; by default :func:`vertex_groups`
+    deflated : True to correct residuals in the affine space too; [MFEM22] only starts in it
     """
 
     label = "conjugate gradients"
@@ -70,13 +70,13 @@ class ConjugateGradients:
         return AffineDeflation(groups, positions[self.free])
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Go on with tets of other shear moduli (m,), Pa: with other groups, and the preconditioner's other values."""
+        """Update the groups and the preconditioner to other shear moduli (m,), Pa."""
         self._deflation = self._deflation_of(shear_modulus)
         self._preconditioner.follow(shear_modulus)
 
     @property
     def iterations(self) -> int:
-        """Of the last solution."""
+        """Iterations of the last solution."""
         return len(self._lengths)
 
     @property
@@ -86,7 +86,7 @@ class ConjugateGradients:
 
     @property
     def ordering(self) -> str:
-        """How the deflation is made up, for the report."""
+        """Size of the deflation, for the report."""
         return f"{self._deflation.count} groups"
 
     def fill(
@@ -97,8 +97,10 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale``, and pairs; the preconditioner hears of
-        what was ``added`` to the tets' own, and not of the low rank: a few directions cost as few iterations.
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale``, and pairs.
+
+        The preconditioner includes ``added`` (m,10,3), the extra diagonals beside the tets' own, but not the low rank:
+        a few directions cost as few iterations.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))
@@ -106,11 +108,11 @@ class ConjugateGradients:
         self.low_rank = low_rank
 
     def uncouple(self) -> None:
-        """Nothing: no pattern is kept."""
+        """Do nothing: this solver stores no coupled pattern."""
 
     def try_factorize(self) -> bool:
-        """Factorise in the coarse space; False where the matrix shows there, or in a diagonal block, that it is not
-        definite, without the low rank. What shows later ends :meth:`solve`.
+        """Factorise in the coarse space; return False if the matrix without the low rank is indefinite there or in a
+        diagonal block. Indefiniteness that shows later ends :meth:`solve`.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -123,11 +125,11 @@ class ConjugateGradients:
         return row is None
 
     def weak_vertex(self) -> int:
-        """A vertex where the matrix is not definite."""
+        """Return a vertex where the matrix is not definite."""
         return int(self.free[self._weak])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Approximate solution (f,3) for a right-hand side (f,3)."""
+        """Return the approximate solution (f,3) for a right-hand side b (f,3)."""
         x = self._deflation.correction(b)
         r = b - self._times(x)
         self._lengths, self._ratios = [], []
@@ -140,7 +142,7 @@ class ConjugateGradients:
             Ap = self._times(p)
             curvature = float(np.sum(p * Ap))
             if curvature <= 0.0:
-                # Not definite: what was found is a minimiser where the matrix was, or else the gradient is taken.
+                # Indefinite: keep the minimiser over the directions so far, or else take the gradient.
                 x = x if x.any() else p
                 break
             if self._lengths:
@@ -154,7 +156,7 @@ class ConjugateGradients:
         return x
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve right-hand sides (n,3,k) in place, one after the other."""
+        """Solve right-hand sides x (n,3,k) in place, one after the other."""
         for k in range(x.shape[2]):
             x[self.free, :, k] = self.solve(x[self.free, :, k])
 
@@ -165,18 +167,18 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """The residual preconditioned and deflated, and its product with the residual."""
+        """Return the preconditioned and deflated residual, and its product with the residual."""
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """What an exact solution would add to the last one, by estimate.
+        """Estimate the difference between an exact solution and the last one.
 
         The error is ``A^-1 r``; ``A^-1`` is at most ``1 / theta`` times the preconditioner's inverse, with theta the
-        smallest eigenvalue of the preconditioned matrix. The iteration knows it as the smallest eigenvalue of its
-        tridiagonal matrix (Golub and Meurant, "Matrices, Moments and Quadrature with Applications", 2010).
+        smallest eigenvalue of the preconditioned matrix. The smallest eigenvalue of the iteration's tridiagonal matrix
+        approximates it (Golub and Meurant, "Matrices, Moments and Quadrature with Applications", 2010).
         """
         z, work = self._corrected(self._residual)
         theta = self._smallest_eigenvalue()

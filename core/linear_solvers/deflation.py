@@ -1,9 +1,9 @@
-"""A coarse space of affine movements, one for each group of vertices, and the exact solution in it.
+"""Coarse space of affine displacements, one for each group of vertices, and the exact solution in it.
 
-Deflation takes from conjugate gradients what the coarse space can do: with ``E = W^T A W``, preconditioned residuals y
-are corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at ``W E^-1 W^T b``. That is the method A-DEF2
-of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
-Decomposition and Multigrid Methods", 2009); plain deflation gives the same in exact arithmetic, but loses its
+Deflation removes the coarse space from the work of conjugate gradients. With ``E = W^T A W``, preconditioned residuals
+y are corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at ``W E^-1 W^T b``. This is the method
+A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
+Decomposition and Multigrid Methods", 2009). Plain deflation gives the same in exact arithmetic, but loses its
 orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of the whole body (Lan et al.,
 "Affine Body Dynamics", 2022) without correcting afterwards.
 """
@@ -18,11 +18,11 @@ from ..assembly.low_rank import LowRank
 from ..jit import kernel
 
 DEGENERATE = 1e-6
-"""Part of a function's length, after the ones before it are taken out, under which a group is too flat to have it."""
+"""Least relative length of a function after orthogonalisation; a group with a shorter one is too flat for it."""
 
 
 class AffineDeflation:
-    """Affine movements of groups of free vertices.
+    """Affine displacements of groups of free vertices.
 
     Parameters
     ----------
@@ -46,8 +46,9 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``W^T A W``, of A with its low rank and pairs (3f,3f); None, or a group in whose movements that is
-        not positive definite.
+        """Factorise ``W^T A W``, of A with its low rank and pairs (3f,3f).
+
+        Returns None, or a group in whose affine displacements the matrix is not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -58,19 +59,19 @@ class AffineDeflation:
         if pairs is not None:
             rows = sp.kron(self._restriction, sp.eye(3), format="csr")
             E += (rows @ pairs @ rows.T).toarray()
-        # A group that lies in a plane has fewer affine functions: its empty places stand for themselves.
+        # A group that lies in a plane has fewer affine functions: its unused rows get ones on the diagonal.
         E[np.diag_indices(len(E))] += self._missing.ravel()
         weak = _cholesky(E)
         self._factor = E
         return None if weak < 0 else weak // 12
 
     def correction(self, residual: np.ndarray) -> np.ndarray:
-        """``W E^-1 W^T`` applied to a residual (f,3)."""
+        """Apply ``W E^-1 W^T`` to a residual (f,3)."""
         return _correct(self._factor, self.groups, self._basis, residual)
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Four affine functions a group, orthonormal over its vertices, (f,4); zeros where a group is too flat."""
+    """Return four affine functions a group, orthonormal over its vertices, (f,4); zeros where a group is too flat."""
     basis = np.zeros((len(groups), 4))
     for g in range(count):
         at = np.flatnonzero(groups == g)
@@ -92,7 +93,7 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Lower triangle of ``W^T A W`` into E, whose unknowns are numbered 12 group + 3 function + axis."""
+    """Write the lower triangle of ``W^T A W`` to E, whose unknowns are numbered 12 group + 3 function + axis."""
     G = E.shape[0] // 12
     place = np.full(G, -1, dtype=np.int64)
     near = np.empty(G, dtype=np.int64)
@@ -127,7 +128,7 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
 
 @kernel
 def _cholesky(E):
-    """Replace the lower triangle of E by its factor's; the first column that has no positive pivot, or -1."""
+    """Replace E by its Cholesky factor; return the first column without a positive pivot, or -1."""
     n = E.shape[0]
     for i in range(n):
         for j in range(i):
@@ -150,7 +151,7 @@ def _cholesky(E):
 
 @kernel
 def _correct(U, groups, basis, residual):
-    """``W (U^T U)^-1 W^T residual`` for the upper factor U."""
+    """Return ``W (U^T U)^-1 W^T residual`` for the upper factor U."""
     n = U.shape[0]
     c = np.zeros(n)
     for v in range(residual.shape[0]):

@@ -1,4 +1,4 @@
-"""The direct route: a sparse Cholesky factorisation of the whole matrix, anew in each iteration."""
+"""Direct solution: a sparse Cholesky factorisation of the whole matrix in each iteration."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
 
 KEPT = 2
-"""Times as many pairs as there are now, up to which those of before are kept in the pattern: what has just parted may
-meet again, and each pattern wants a symbolic step.
+"""Earlier pairs stay in the pattern up to this multiple of the current number: parted surfaces may collide again, and
+each new pattern needs a symbolic step.
 """
 
 
 ANEW = 0.001
-"""Of the tets' own pairs, as many as are new since the unknowns were ordered: from so many on they are ordered anew. In
-an older order three boxes of 24,000 tets that lie on one another (0.04) have half as many non-zeros again in their
-factor, a body of 22,000 that meets itself up to a fourth more once it has slid (0.001 to 0.02).
+"""Fraction of new pairs since the last ordering, relative to the tets' own pairs, from which the unknowns are
+reordered. In an older order, three stacked boxes of 24,000 tets (0.04) have half as many non-zeros again in their
+factor; a body of 22,000 in self-contact up to a fourth more after it has slid (0.001 to 0.02).
 """
 
 SOFT = 0.1
-"""Of a diagonal without pairs, what pairs that are new in a step may add to it instead of being in the pattern."""
+"""Largest relative increase of a diagonal for new pairs to be lumped on it instead of entering the pattern."""
 
 FEW = 32
-"""As many at least: of 22,000 tets a new order takes about as long as a factor."""
+"""Least number of new pairs for a reordering: for 22,000 tets a new order takes about as long as a factorisation."""
 
 
 class Direct:
@@ -45,7 +45,7 @@ class Direct:
 
     @property
     def label(self) -> str:
-        """What it is, for the report."""
+        """Name of the solver, for the report."""
         return self._solver.label
 
     @property
@@ -55,11 +55,11 @@ class Direct:
 
     @property
     def ordering(self) -> str:
-        """How the unknowns are ordered, for the report."""
+        """Order of the unknowns, for the report."""
         return f"{self._solver.ordering} order"
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Nothing: the factorisation asks for the matrix alone."""
+        """Do nothing: the factorisation needs the matrix alone."""
 
     def fill(
         self,
@@ -78,8 +78,10 @@ class Direct:
         self.low_rank = low_rank
 
     def uncouple(self) -> None:
-        """Forget pairs of before: a step's bits are to be the same whatever steps came before it in this process. What
-        the last step made first, and alone, serves where the next begins with the same pairs: it would be made again.
+        """Forget earlier pairs: a step's bits must not depend on the steps that this process ran before.
+
+        The pattern that the last step made first, without earlier pairs, is reused if the next step begins with the
+        same pairs: it would be rebuilt identically.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -87,8 +89,9 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """These pairs, or what is on the diagonal in the place of those that are new in a step, where that makes no
-        vertex much stiffer than it is without pairs: what has just come near hardly pushes, and often goes again.
+        """Return these pairs, or lump the pairs that are new in a step on the diagonal if no vertex gets much stiffer.
+
+        A pair that has just come into contact range exerts little force, and often leaves again.
         """
         sparsity = self._sparsity
         new = sparsity.lacks(pairs)
@@ -101,8 +104,9 @@ class Direct:
         return Pairs(*(np.concatenate(each) for each in zip(pairs.of(~new), lumped)))
 
     def _couple(self, pairs: Pairs | None) -> None:
-        """Have these pairs in the pattern: the symbolic step is made anew only where some are not. Most pairs of what
-        touches lie in tets.
+        """Include these pairs in the pattern; the symbolic step is repeated only if some are missing.
+
+        Most contact pairs already share a tet.
         """
         sparsity, solver, *_ = self._alone
         if pairs is None:
@@ -126,7 +130,7 @@ class Direct:
         self._values = np.empty(len(self._sparsity.pattern.row_indices))
 
     def try_factorize(self) -> bool:
-        """Numeric factorisation, as :meth:`SystemSolver.try_factorize`."""
+        """Run the numeric factorisation, as :meth:`SystemSolver.try_factorize`."""
         try:
             self._solver.factorize(self._values)
         except FactorizationError:
@@ -137,15 +141,15 @@ class Direct:
         return True
 
     def weak_vertex(self) -> int:
-        """The vertex where the factorisation breaks down."""
+        """Return the vertex at which the factorisation breaks down."""
         return self._solver.weak_vertex(self._values)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Solution (f,3) for a right-hand side (f,3)."""
+        """Return the solution (f,3) for a right-hand side b (f,3)."""
         return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve right-hand sides (n,3,k) in place, as a block where the factor's library can."""
+        """Solve right-hand sides x (n,3,k) in place, as a block if the factor's library can."""
         columns, places = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
         if self._updated:
             columns[places] = self._updated.solve_columns(columns[places])
@@ -153,5 +157,5 @@ class Direct:
             self._solver.solve_in(columns, places)
 
     def error_estimate(self) -> ErrorEstimate:
-        """Nothing: the solution is exact but for round-off."""
+        """Return zeros: the solution is exact but for round-off."""
         return ErrorEstimate(0.0, 0.0)

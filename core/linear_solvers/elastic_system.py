@@ -1,12 +1,12 @@
-"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices: every full-space solver assembles and solves
-it.
+"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices, assembled and solved for full-space solvers.
 
-B_e (9 x 12) takes a tet's corners to its deformation gradient, H_e (9 x 9) is the tangent of its energy density, w_e
-its volume. Products are never formed: a tet's matrix is ten 3 x 3 blocks, of the pairs of corners a >= b, made from
-the tangent in the frame of its singular vectors and the shape gradients, ``K_ab = w N_a^T H N_b + m_ab I``. What else
-acts on points inside a tet adds to its ten blocks, so that the sparsity is that of the mesh and is found once.
+B_e (9 x 12) maps a tet's corners to its deformation gradient, H_e (9 x 9) is the tangent of its energy density, w_e
+its volume. The products are never formed: a tet's matrix is ten 3 x 3 blocks, of the pairs of corners a >= b, made
+from the tangent in the frame of its singular vectors and the shape gradients, ``K_ab = w N_a^T H N_b + m_ab I``.
+Other potentials of points inside a tet add to its ten blocks, so that the sparsity is that of the mesh and is found
+once.
 
-Trap: rows of pinned vertices are left out, not set to the identity; targets of pins enter by the start of the step.
+Trap: rows of pinned vertices are left out, not set to the identity; pin targets enter through the step's start.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .registry import ITERATIVE, Choice
 
 
 class ElasticSystem(LinearSystem):
-    """Solved directly, or by conjugate gradients.
+    """Element system, solved directly or by conjugate gradients.
 
     Parameters
     ----------
     body : Body
     choice : Choice of the linear solver
-    inner_iterations : of conjugate gradients, at most
+    inner_iterations : cap of the conjugate gradients
     """
 
     def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
@@ -54,12 +54,12 @@ class ElasticSystem(LinearSystem):
         return self._solver.free
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Go on with another stiffness: shear moduli (m,), Pa."""
+        """Update the solver to other shear moduli (m,), Pa."""
         self._solver.follow(shear_modulus)
 
     @property
     def choice(self) -> str:
-        """The linear solver and why it was taken, for reports."""
+        """Name of the linear solver and the reason for its choice, for reports."""
         solver = self._solver
         entries = solver.factor_entries
         size = "" if entries is None else f" (factor {8e-6 * entries:.3g} MB)"
@@ -73,9 +73,10 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, from what is ``added`` to them
-        (m,10,3,3), and from the step's other potentials at positions (n,3) and ``low_rank``, both times ``scale`` (h²
-        for a step).
+        """Assemble the matrix from ``blocks``, which hold the tets' stiffness and mass, and from other contributions.
+
+        ``added`` (m,10,3,3) are further blocks. The step's ``potentials`` at positions (n,3) and ``low_rank`` are
+        multiplied by ``scale`` (h² for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
         coupling = [
@@ -93,16 +94,17 @@ class ElasticSystem(LinearSystem):
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
     def uncouple(self) -> None:
-        """As :meth:`LinearSystem.uncouple`."""
+        """Forget coupled pairs, as :meth:`LinearSystem.uncouple`."""
         self._solver.uncouple()
 
     def _diagonals(self) -> np.ndarray:
-        """Of the element blocks, a copy, (m,10,3)."""
+        """Return a copy of the diagonals of the element blocks, (m,10,3)."""
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def try_factorize(self) -> bool:
-        """Factorise what was assembled last, without a low rank that leaves nothing positive definite; False when the
-        matrix itself is not. Conjugate gradients factorise a coarse part alone.
+        """Factorise the last assembled matrix, without a low rank that would make it indefinite.
+
+        Returns False if the matrix itself is not definite. Conjugate gradients factorise only a coarse part.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:
@@ -110,22 +112,22 @@ class ElasticSystem(LinearSystem):
         return definite
 
     def error(self) -> FactorizationError:
-        """It names the vertex where the matrix is not positive definite."""
+        """Return the error, which names the vertex where the matrix is not positive definite."""
         return not_definite(self._solver.weak_vertex(), len(self._body.rest_positions))
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
+        """Return the solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
         out = np.zeros((len(self._body.rest_positions), 3))
         out[self.free] = self._solver.solve(right_hand_side[self.free])
         self.residual_work = self._solver.residual_work
         return out
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """The same of several, (n,3,k), in place: what is as large as many columns is made once."""
+        """Solve several right-hand sides x (n,3,k) in place, without large copies."""
         if x.size:
             x[self._number < 0] = 0.0
             self._solver.solve_columns(x)
 
     def error_estimate(self) -> ErrorEstimate:
-        """By how much the last solution may miss the exact one: zeros from a direct solver."""
+        """Estimate the error of the last solution: zeros from a direct solver."""
         return self._solver.error_estimate()

@@ -1,4 +1,4 @@
-"""Any sparse symmetric positive-definite matrix, handed to a direct solver."""
+"""Direct factorisation of any sparse symmetric positive-definite matrix."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from .protocol import DirectSolver
 
 
 def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
-    """A direct solver that holds the factor of A (n,n); FactorizationError where A is not positive definite. Where
-    several unknowns are a vertex's, the pattern of ``vertices`` is ordered, a graph so many times smaller.
+    """Return a direct solver that holds the factor of A (n,n); raise FactorizationError if A is not positive definite.
+
+    If each vertex has several unknowns, the pattern of ``vertices`` is ordered, a graph so many times smaller.
     """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too

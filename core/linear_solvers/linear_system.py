@@ -1,4 +1,4 @@
-"""What the linear systems of all spaces share. Those that solve exactly inherit the rest."""
+"""Base class of the linear systems of all spaces. Exact solvers inherit its defaults."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from .protocol import ErrorEstimate, not_definite
 
 
 class LinearSystem:
-    """Assembles element matrices, factorises, solves: ``assemble``, ``try_factorize`` and ``solve`` are a space's own.
+    """Assembles element matrices, factorises and solves; spaces define ``assemble``, ``try_factorize`` and ``solve``.
 
-    ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them
-    from the shape gradients ``N`` (m,4,3), the ``weights`` (m,) m³ and the ``masses`` (m,4).
+    ``blocks`` (m,10,3,3) are the element matrices, pairs of corners (a, b), a >= b, row by row. The caller fills them
+    from the shape gradients ``N`` (m,4,3) 1/m, the ``weights`` (m,) m³ and the ``masses`` (m,4) kg.
     """
 
     is_small = False
-    """Whether it may be factorised several times in an iteration, for directions that need fewer iterations."""
+    """True if several factorisations per iteration are affordable, for directions that need fewer iterations."""
 
     low_rank: LowRank | None = None
-    """What the matrix that was factorised last has beside element matrices; None where it had to be left out."""
+    """Low-rank part of the last factorised matrix; None if it had to be left out."""
 
     residual_work = 0.0
-    """Of the last solve of ``A dx = b``: ``dx . (A dx - b)``, kg m²."""
+    """``dx . (A dx - b)`` of the last solve of ``A dx = b``, kg m²."""
 
     def __init__(self, N: np.ndarray, weights: np.ndarray, masses: np.ndarray) -> None:
         self.N, self.weights, self.masses = N, weights, masses
         self.blocks = np.empty((len(weights), 10, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Go on with elements of other shear moduli (m,), Pa: a factorisation asks for the matrix alone."""
+        """Do nothing for other shear moduli (m,), Pa: a factorisation needs the matrix alone."""
 
     def uncouple(self) -> None:
-        """Forget what pairs of vertices were coupled before: a resumed bake goes on with the same bits."""
+        """Forget previously coupled pairs of vertices, so that a resumed bake gives the same bits."""
 
     def assemble_tangent(
         self,
@@ -52,14 +52,14 @@ class LinearSystem:
         self.assemble(scale, unknowns, potentials, added, low_rank)
 
     def factorize(self) -> None:
-        """Factorise what was assembled last; FactorizationError when it is not positive definite."""
+        """Factorise the last assembled matrix; raise FactorizationError if it is not positive definite."""
         if not self.try_factorize():
             raise self.error()
 
     def error(self) -> FactorizationError:
-        """What :meth:`factorize` raises."""
+        """Return the error that :meth:`factorize` raises."""
         return not_definite()
 
     def error_estimate(self) -> ErrorEstimate:
-        """By how much the last solution may miss the exact one."""
+        """Estimate the error of the last solution: zeros."""
         return ErrorEstimate(0.0, 0.0)

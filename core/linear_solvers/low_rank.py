@@ -1,13 +1,13 @@
-"""What a few directions add to a matrix, ``A + Y C Y^T``: solved by A's own factor ``A = R R^T``.
+"""Low-rank update of a matrix, ``A + Y C Y^T``, solved by A's own factor ``A = R R^T``.
 
-Sherman, Morrison and Woodbury's formula in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal (by the products of
-its columns, which cost less than Householder's reflections), and ``T C T^T = U diag(t) U^T``,
+The formula of Sherman, Morrison and Woodbury in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal (by the
+products of its columns, which cost less than Householder's reflections), and ``T C T^T = U diag(t) U^T``,
 
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
-so that the sum is positive definite where A and all ``1 + t`` are. C may be singular and of any sign, and columns of Y
-depend on one another. It takes half a solve a column. Conjugate gradients on A's factor took 7 to 11 whole ones for
-each solution with 10 columns, and knew whether the sum is definite only along their way.
+so that the sum is positive definite if A and all ``1 + t`` are. C may be singular and of any sign, and columns of Y
+may be linearly dependent. The update takes half a solve a column. Conjugate gradients on A's factor took 7 to 11
+whole solves for each solution with 10 columns, and detected an indefinite sum only during the iteration.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ DEPENDENT = 1e-13
 
 
 class UpdatedFactor:
-    """The factor of A and a low rank, which is definite or not to be used.
+    """Factor of A plus a low rank; use it only if ``is_definite``.
 
     Parameters
     ----------
-    factor : DirectSolver that holds A's
-    low_rank : by A's unknowns, of k columns
+    factor : DirectSolver that holds A's factor
+    low_rank : k columns over A's unknowns
     """
 
     def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
@@ -44,13 +44,13 @@ class UpdatedFactor:
         self.is_definite = bool((self._added > -1.0).all())
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """``(A + Y C Y^T)^-1 b`` (size,)."""
+        """Return ``(A + Y C Y^T)^-1 b`` for b (size,)."""
         f = self._factor.forward(b)
         share = self._added / (1.0 + self._added)
         return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))
 
     def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """The same of several, (size,c), with the low rank's own columns as a block."""
+        """Return the solutions for several b, (size,c), solved as a block with the low rank's own columns."""
         solved = self._factor.solve(np.hstack([b, self._vectors]))
         P = solved[:, b.shape[1] :] @ self._mixed
         share = self._added / (1.0 + self._added)

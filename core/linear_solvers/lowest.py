@@ -1,4 +1,4 @@
-"""The lowest eigenpairs of a sparse symmetric problem ``A v = w B v``, by Lanczos' method on a shifted inverse."""
+"""Lowest eigenpairs of a sparse symmetric problem ``A v = w B v``, by Lanczos' method on a shifted inverse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .factorized import factorized
 from .registry import fastest
 
 SHIFT = 1e-6
-"""Shift of the spectrum, since free parts have the eigenvalue 0, by the least ratio of diagonals: by a mean, which the
-stiffest parts decide, low eigenvalues could not be told from one another.
+"""Shift of the spectrum relative to the least ratio of diagonals, since free parts have the eigenvalue 0. A shift by
+the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
 """
 
 
@@ -27,11 +27,11 @@ def lowest_pairs(
     vertices: Pattern | None = None,
     residual: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest pairs (k,), (n,k), ascending, at most ``count``: by shift and invert, or all of a small problem.
+    """Return the lowest pairs (k,), (n,k), ascending, at most ``count``: by shift and invert, or densely if small.
 
-    A is semi-definite, and only its lower triangle is read; ``vertices`` as in :func:`.factorized.factorized`;
-    ``residual``: of the inverse's eigenvalues, at which the search may end, by default round-off. ArpackError where
-    there are none to be found.
+    A is semi-definite, and only its lower triangle is read. ``vertices`` is as in :func:`.factorized.factorized`.
+    ``residual``, relative to the inverse's eigenvalues, ends the search; by default it is round-off. Raises ArpackError
+    if no pairs are found.
     """
     if 2 * count >= A.shape[0]:
         values, vectors = scipy.linalg.eigh(A.toarray(), B.toarray())
@@ -43,12 +43,12 @@ def lowest_pairs(
     def solve(b: np.ndarray) -> np.ndarray:
         nonlocal solves
         solves += 1
-        # Nobody knows how many it will take: it creeps towards its end.
+        # The number of solves is unknown, so the progress approaches its end asymptotically.
         on_progress(solves / (solves + 4 * count))
         return factor.solve(b)
 
     inverse = LinearOperator(A.shape, matvec=solve, dtype=np.float64)
-    # A fixed start that is along no eigenvector: the same body gives the same modes.
+    # A fixed random start, along no eigenvector, gives the same modes for the same body.
     start = np.random.default_rng(0).standard_normal(A.shape[0])
     # ARPACK's products with a vector are too small for threads, which wait for one another: on a machine that had other
     # work the vibrations of 5,100 vertices took five times as long with two.

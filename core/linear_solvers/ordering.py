@@ -1,8 +1,8 @@
-"""Fill-reducing orders of vertices, and how large the Cholesky factor will be in them.
+"""Fill-reducing orders of vertices, and the size of the Cholesky factor in them.
 
-Orders are of the graph of vertices, a ninth of that of the scalar unknowns, and expanded to three rows a vertex: the
+Orders are of the graph of vertices, a ninth of that of the scalar unknowns, and expanded to three rows a vertex. The
 factor has the same entries, and METIS' nested dissection [Karypis, Kumar 1998] or AMD [Amestoy, Davis, Duff 1996] has
-a smaller graph to do. The count of its entries walks elimination trees [Davis, Direct Methods for Sparse Linear
+a smaller graph to order. The count of entries walks elimination trees [Davis, Direct Methods for Sparse Linear
 Systems, 2006, Ch. 4] and costs as many steps as there are entries, but no memory for them.
 """
 
@@ -23,14 +23,14 @@ METIS_FROM = 2000
 """Vertices from which nested dissection pays for itself; below, minimum degree is used."""
 
 THIN = 6.0
-"""Entries of the factor over those of the matrix up to which minimum degree is not tried to be beaten. On meshes of
-1,100 to 13,800 vertices METIS left 1.04 to 1.24 times as many where there were up to 5.3 (thin bodies: arms, a boat),
-0.93 to 1.19 up to 10, 0.71 to 0.93 from there on.
+"""Ratio of the factor's entries to the matrix's up to which minimum degree is accepted without trying METIS. On meshes
+of 1,100 to 13,800 vertices METIS left 1.04 to 1.24 times as many at ratios up to 5.3 (thin bodies: arms, a boat), 0.93
+to 1.19 up to 10, 0.71 to 0.93 from there on.
 """
 
 
 class Order(NamedTuple):
-    """``vertices`` (f,) in their order, the factor's ``entries`` in it, and ``by`` what it was made."""
+    """``vertices`` (f,) in their order, the number of ``entries`` of its factor, and the method ``by`` name."""
 
     vertices: np.ndarray
     entries: int
@@ -41,8 +41,9 @@ METIS, MINIMUM_DEGREE = "METIS", "minimum degree"
 
 
 def sparsest(pattern: Pattern) -> Order:
-    """The order with fewer entries: minimum degree costs little, and METIS is asked where it may be worth it; it needs
-    cvxopt.
+    """Return the order with fewer entries; it needs cvxopt.
+
+    Minimum degree costs little; METIS runs only where it may be worth it.
     """
     order = minimum_degree(pattern)
     best = Order(order, factor_entries(pattern, order), MINIMUM_DEGREE)
@@ -56,12 +57,12 @@ def sparsest(pattern: Pattern) -> Order:
 
 
 def has_metis() -> bool:
-    """Whether nested dissection can be had: pymetis has no wheel for Windows."""
+    """Return True if nested dissection is available: pymetis has no wheel for Windows."""
     return importlib.util.find_spec("pymetis") is not None
 
 
 def nested_dissection(pattern: Pattern) -> np.ndarray | None:
-    """Fill-reducing order of vertices, (f,), by METIS on the vertex graph; None where pymetis is missing."""
+    """Return a fill-reducing order of vertices, (f,), by METIS on the vertex graph, or None without pymetis."""
     if not has_metis():
         return None
     import pymetis
@@ -78,13 +79,13 @@ def nested_dissection(pattern: Pattern) -> np.ndarray | None:
 
 
 def minimum_degree(pattern: Pattern) -> np.ndarray:
-    """Fill-reducing order of vertices, (f,), by AMD on the vertex graph; it needs cvxopt."""
+    """Return a fill-reducing order of vertices, (f,), by AMD on the vertex graph; it needs cvxopt."""
     cvxopt = load_cvxopt()
     return np.array(cvxopt.amd.order(lower_of_ones(cvxopt, pattern.block_starts, pattern.block_rows)), np.intp).ravel()
 
 
 def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
-    """cvxopt's matrix of a lower triangle by columns, with ones in it."""
+    """Return cvxopt's matrix of a lower triangle by columns, filled with ones."""
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
     matrix = cvxopt.matrix
@@ -92,16 +93,16 @@ def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> A
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
-    """The order of ``width`` scalar unknowns a vertex that follows an order of vertices, (width f,) intp."""
-    # Through intp: an array of C long long, as METIS hands back, is refused by cvxopt.
+    """Expand an order of vertices to ``width`` scalar unknowns a vertex, (width f,) intp."""
+    # Through intp: cvxopt refuses arrays of C long long, which METIS returns.
     return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
 
 
 def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
-    """Scalar non-zeros of the Cholesky factor in an order of the vertices (f,), without numerical work.
+    """Return the scalar non-zeros of the Cholesky factor in an order of the vertices (f,), without numerical work.
 
-    Rows of the factor are the paths in the elimination tree that the matrix' own entries start (Davis, "Direct Methods
-    for Sparse Linear Systems", Sec. 4.1).
+    Rows of the factor are the paths in the elimination tree that start at the matrix's own entries (Davis, "Direct
+    Methods for Sparse Linear Systems", Sec. 4.1).
     """
     blocks = _factor_blocks(*_upper(pattern, order))
     width = pattern.width
@@ -109,7 +110,7 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours that come earlier in the order, by vertices in that order: starts (f+1,), and places (k,)."""
+    """Return each vertex's neighbours that come earlier in the order: starts (f+1,), and their ranks (k,)."""
     f = len(order)
     place = np.empty(f, dtype=np.int64)
     place[order] = np.arange(f)
@@ -124,7 +125,7 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Entries of the factor below its diagonal."""
+    """Count the entries of the factor below its diagonal."""
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)

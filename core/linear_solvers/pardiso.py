@@ -1,4 +1,4 @@
-"""MKL PARDISO through pypardiso, where the user has installed it: x86 only; its licence forbids to bundle it."""
+"""MKL PARDISO through pypardiso, if the user has installed it: x86 only; its licence forbids bundling."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PardisoSolver:
 
     def _run(self, phase: int, right_hand_side: np.ndarray) -> Any:
         self._solver.set_phase(phase)
-        # Its public methods analyse the pattern anew each time.
+        # Its public methods repeat the analysis of the pattern each time.
         return self._solver._call_pardiso(self._A, right_hand_side)
 
     def factorize(self, values: np.ndarray) -> None:
@@ -57,7 +57,7 @@ class PardisoSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """PARDISO tells the equation of a pivot that is not positive."""
+        """Return the vertex of the pivot that PARDISO reports as not positive."""
         row = max(int(self._solver.iparm[29]) - 1, 0)
         return int(self._pattern.free[row // self._pattern.width])
 
@@ -70,11 +70,11 @@ class PardisoSolver:
         x[places] = self.solve(x[places])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Half a solution."""
+        """Forward substitution."""
         return self._solution(FORWARD, right_hand_side)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """The other half."""
+        """Backward substitution."""
         return self._solution(BACKWARD, right_hand_side)
 
     def _solution(self, phase: int, right_hand_side: np.ndarray) -> np.ndarray:
@@ -82,6 +82,6 @@ class PardisoSolver:
         return self._run(phase, b).reshape(right_hand_side.shape)
 
     def __del__(self) -> None:
-        """PARDISO's memory is not Python's."""
+        """Free PARDISO's memory, which Python does not manage."""
         if getattr(self, "_solver", None) is not None:
             self._solver.free_memory(everything=True)

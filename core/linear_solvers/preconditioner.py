@@ -1,16 +1,16 @@
-"""The prefactored preconditioner of [MFEM22] Sec. 3.6: as if every tet resisted all change of shape alike.
+"""Prefactored preconditioner of [MFEM22] Sec. 3.6: every tet resists all changes of shape equally.
 
     P = M + h² sum_e w_e k_e grad N grad N^T
 
 is the Hessian that Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic Materials",
-2017) use: the same n x n matrix for x, y and z, which no movement of the body changes. It is factorised once for a
-model and a step's length. With ``k = 2 mu``, as of the as-rigid-as-possible energy, the gummy bear's error after 20
-inner iterations is half of that with ``k = mu`` or ``2 mu + lambda``, or equal.
+2017) use: the same n x n matrix for x, y and z, independent of the deformation. It is factorised once for a model and
+a time step. With ``k = 2 mu``, as of the as-rigid-as-possible energy, the gummy bear's error after 20 inner
+iterations is half of that with ``k = mu`` or ``2 mu + lambda``, or equal.
 
-What acts from outside may be stiffer by orders: contact's springs, friction that holds. While there is such a thing
-each axis has a matrix of its own, with what is added to the diagonals of the blocks there: all of a ground's stiffness,
-and a bound of it within a factor of 3 on slopes, as ``(n.v)² <= 3 sum n_i² v_i²``. They are factorised anew when that
-has changed by a factor of two at a vertex.
+External forces may be stiffer by orders: contact's springs, sticking friction. While they act, each axis has a matrix
+of its own, with their contribution to the diagonals of the blocks there. This includes all of a ground's stiffness,
+and on slopes a bound of it within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are refactorised
+when this has changed by a factor of two at a vertex.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .body import Body
 from .protocol import DirectSolver
 
 CHANGED = 2.0
-"""Factor by which contact's stiffness may be wrong at a vertex before the preconditioner is made anew."""
+"""Factor by which contact's stiffness may be wrong at a vertex before the preconditioner is refactorised."""
 
 
 class ShapePreconditioner:
@@ -49,7 +49,7 @@ class ShapePreconditioner:
         self._added: np.ndarray | None = None  # at the vertices, (f,3), as it was factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Go on with tets of other shear moduli (m,), Pa; what is known of the pattern stays."""
+        """Update to other shear moduli (m,), Pa; the analysis of the pattern stays."""
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
 
     @property
@@ -58,8 +58,9 @@ class ShapePreconditioner:
         return self._solver.factor_entries
 
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
-        """Factorise for ``scale`` (h² for a step), unless that is done already; with what was ``added`` (m,10,3) to the
-        diagonals of the element blocks, unless little has changed.
+        """Factorise for ``scale`` (h² for a step), unless the current factor fits.
+
+        ``added`` (m,10,3) are extra diagonals of the element blocks; small changes of them keep the factor.
         """
         rescaled = scale != self._scale
         if rescaled:
@@ -83,23 +84,23 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """The tets' part, by corner pairs, (m,10)."""
+        """Return the tets' part, by corner pairs, (m,10)."""
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
         K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
         return K[:, *np.tril_indices(4)]
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """The values of the pattern for corner pairs (10 m,)."""
+        """Return the values of the pattern for corner pairs (10 m,)."""
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Diagonals of the summed matrices for corner pairs (m,10,3), (f,3)."""
+        """Return the diagonals of the summed matrices, (f,3), for corner pairs (m,10,3)."""
         own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
     def solve(self, residual: np.ndarray) -> np.ndarray:
-        """``P^-1`` applied to residuals (f,3)."""
+        """Apply ``P^-1`` to residuals (f,3)."""
         if self._added is None:
             return self._solver.solve(residual)
         return np.stack(

@@ -1,4 +1,4 @@
-"""What solvers of linear systems offer: those of sparse matrices, and those of a body's system that use them."""
+"""Protocols of linear solvers: for sparse matrices, and for a body's system that uses them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..errors import FactorizationError
 class DirectSolver(Protocol):
     """Sparse symmetric positive-definite systems over the lower triangle of a :class:`Pattern`.
 
-    ``name`` is the setting's word, ``label`` what an artist reads, ``package`` the module that it needs; ``ordering``
-    says how the unknowns are ordered; ``factor_entries`` how many non-zeros its factor has, None when that is not known
-    yet.
+    ``name`` is the value of the setting, ``label`` the text for the artist, ``package`` the required module.
+    ``ordering`` names the order of the unknowns. ``factor_entries`` is the number of non-zeros of the factor, None
+    while unknown.
     """
 
     name: str
@@ -27,29 +27,29 @@ class DirectSolver(Protocol):
     factor_entries: int | None
 
     def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
-        """The symbolic step, in the order of one of its kind of as many unknowns, where one is ``like`` it."""
+        """Run the symbolic step, or take the order of ``like``, a solver of the same kind and size."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """The numeric step with values (nnz,); FactorizationError where a pivot is not positive."""
+        """Run the numeric step with values (nnz,); raise FactorizationError if a pivot is not positive."""
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """The vertex where the numeric step breaks down; slow, for error messages."""
+        """Return the vertex where the numeric step breaks down; slow, for error messages."""
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solution for right-hand sides (size,) or (size, k), a new array."""
+        """Return the solution for right-hand sides (size,) or (size, k), a new array."""
 
     def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
-        """Make of right-hand sides their solutions in the rows ``places`` (size,) of x (N,k), and touch no other."""
+        """Solve in place in the rows ``places`` (size,) of x (N,k), without touching other rows."""
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """``R^-1 b`` of the factor, ``A = R R^T``, for right-hand sides (size,) or (size, k): half a solution."""
+        """Forward substitution: ``R^-1 b`` of the factor, ``A = R R^T``, for right-hand sides (size,) or (size, k)."""
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """``R^-T b`` (size,): the other half."""
+        """Backward substitution: ``R^-T b`` (size,)."""
 
 
 class ErrorEstimate(NamedTuple):
-    """The algebraic error: an exact solution would add ``decrement`` kg m² and ``movement`` of one vertex, m."""
+    """Algebraic error: an exact solution would add ``decrement`` kg m² and ``movement`` of one vertex, m."""
 
     decrement: float
     movement: float
@@ -58,9 +58,8 @@ class ErrorEstimate(NamedTuple):
 class SystemSolver(Protocol):
     """Solves the system of a body, given by element blocks.
 
-    ``free`` (f,) are the vertices that are not pinned; ``residual_work`` is ``x . (A x - b)`` of the last solution;
-    ``label`` and ``ordering`` say what it is; ``low_rank`` is what the matrix that was factorised last
-    has of it.
+    ``free`` (f,) are the vertices that are not pinned. ``residual_work`` is ``x . (A x - b)`` of the last solution.
+    ``label`` and ``ordering`` describe the solver. ``low_rank`` is the low-rank part of the last factorised matrix.
     """
 
     label: str
@@ -70,14 +69,14 @@ class SystemSolver(Protocol):
 
     @property
     def ordering(self) -> str:
-        """How it is ordered or made up, for the report."""
+        """Order of the unknowns or make-up of the solver, for the report."""
 
     @property
     def factor_entries(self) -> int | None:
-        """Non-zeros of its factor, None when that is not known yet."""
+        """Non-zeros of its factor, None while unknown."""
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Go on with tets of other shear moduli (m,), Pa."""
+        """Update to other shear moduli (m,), Pa."""
 
     def fill(
         self,
@@ -87,33 +86,36 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step), and ``pairs`` of
-        unknowns. ``added`` (m,10,3): the part of the blocks' diagonals that is neither the tets' mass nor their
-        stiffness; None for none.
+        """Sum element blocks (m,10,3,3), assembled with ``scale`` (h² for a step), and ``pairs`` of unknowns.
+
+        ``added`` (m,10,3) is the part of the blocks' diagonals that is neither the tets' mass nor their stiffness, or
+        None.
         """
 
     def uncouple(self) -> None:
-        """Forget pairs that came before: what follows is to have the same bits whatever that was."""
+        """Forget earlier pairs: the following bits must not depend on them."""
 
     def try_factorize(self) -> bool:
-        """Factorise, without a low rank that leaves nothing positive definite; False when the matrix itself is not."""
+        """Factorise, without a low rank that would make the matrix indefinite; return False if it is itself not
+        definite."""
 
     def weak_vertex(self) -> int:
-        """A vertex where it is not positive definite; slow, for error messages."""
+        """Return a vertex where the matrix is not positive definite; slow, for error messages."""
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Solution (f,3) for a right-hand side (f,3)."""
+        """Return the solution (f,3) for a right-hand side b (f,3)."""
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Make of right-hand sides (n,3,k) their solutions, in place, at the vertices that are not pinned."""
+        """Solve right-hand sides x (n,3,k) in place, at the vertices that are not pinned."""
 
     def error_estimate(self) -> ErrorEstimate:
-        """By how much the last solution may miss the exact one."""
+        """Estimate the error of the last solution."""
 
 
 def not_definite(vertex: int | None = None, among: int = 0) -> FactorizationError:
-    """The error of a system without a Cholesky factor, with the vertex, ``among`` so many, where that shows when it is
-    known.
+    """Return the error of a system without a Cholesky factor, with the vertex where it fails, if known.
+
+    ``among`` is the number of vertices.
     """
     where = "" if vertex is None else " (near vertex {vertex})"
     return FactorizationError(

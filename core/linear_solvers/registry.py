@@ -1,4 +1,4 @@
-"""Which solver of linear systems is taken, and why: in words that an artist reads."""
+"""Choice of the linear solver, with a reason that an artist can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .protocol import DirectSolver
 from .superlu import SuperLUSolver
 
 DIRECT_SOLVERS: tuple[type[DirectSolver], ...] = (PardisoSolver, CholmodSolver, SuperLUSolver)
-"""Fastest first."""
+"""Direct solvers, fastest first."""
 
 ITERATIVE = "pcg"
 AUTOMATIC = "automatic"
@@ -28,16 +28,16 @@ LINEAR_SOLVERS: dict[str, tuple[str, str]] = {
     },
     ITERATIVE: ("Conjugate Gradients", "Approximate solutions: little memory and quick iterations, but more of them"),
 }
-"""Label and description by the name that the setting ``linear_solver`` has."""
+"""Label and description by the value of the setting ``linear_solver``."""
 
 MEMORY_SHARE = 0.6
-"""Part of the free memory that a factor may take before ``automatic`` turns to conjugate gradients."""
+"""Part of the free memory that a factor may take before ``automatic`` switches to conjugate gradients."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A linear solver: ``name`` of the setting, the direct solver that is used (by conjugate gradients for their
-    preconditioner), and why.
+    """Linear solver: ``name`` of the setting, the direct ``solver`` (for conjugate gradients that of the
+    preconditioner), and the ``reason``.
     """
 
     name: str
@@ -46,35 +46,35 @@ class Choice:
 
     @property
     def solves_blocks(self) -> bool:
-        """Whether several right-hand sides take less than one after the other."""
+        """True if several right-hand sides take less time as a block than one after the other."""
         return self.name != ITERATIVE
 
 
 def installed(solver: type[DirectSolver]) -> bool:
-    """Whether the package that it needs is there."""
+    """Return True if the package that the solver needs is installed."""
     return importlib.util.find_spec(solver.package) is not None
 
 
 def _missing_words(taken: type[DirectSolver]) -> str:
-    """Which faster ones would be taken, were they there."""
+    """Name the faster solvers that are not installed."""
     faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
 
 
 def fastest() -> type[DirectSolver]:
-    """The fastest direct solver that is installed."""
+    """Return the fastest direct solver that is installed."""
     return next(solver for solver in DIRECT_SOLVERS if installed(solver))
 
 
 def remembered(name: str, reason: str) -> Choice | None:
-    """A choice that was made before, by its name and reason; None where its solver is not installed here."""
+    """Return an earlier choice by its name and reason, or None if its solver is not installed here."""
     if name == ITERATIVE:
         return Choice(name, fastest(), reason)
     return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)
 
 
 def choose(name: str, body: Body, available: int | None = None) -> Choice:
-    """The linear solver for a setting. It is made once for a bake: free memory may be another a moment later.
+    """Choose the linear solver for a setting, once for a bake: free memory may change a moment later.
 
     Parameters
     ----------

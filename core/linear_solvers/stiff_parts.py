@@ -1,8 +1,8 @@
-"""Groups of vertices that are likely to move as one: connected parts of like stiffness, and pieces of large parts.
+"""Groups of vertices that are likely to move together: connected parts of like stiffness, and pieces of large parts.
 
-Conjugate gradients lose most of their time on movements that cost next to nothing but that the preconditioner takes
-for expensive: above all the turning of a stiff part inside a soft body. Each group offers the affine movements of
-itself to the deflation.
+Conjugate gradients lose most of their time on displacements of almost no energy that the preconditioner takes for
+expensive: above all rotations of a stiff part inside a soft body. Each group adds its affine displacements to the
+deflation.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ MOST_PARTS = 24
 """Connected parts with a group of their own; smaller ones share one."""
 
 PIECES = 16
-"""A part with more than this fraction of the vertices is halved until no piece has more."""
+"""A part with more than 1 / PIECES of the vertices is halved until no piece has more."""
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Group of each free vertex, (f,) int64, counted from 0.
+    """Return the group of each free vertex, (f,) int64, counted from 0.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.nd
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
-    """Bands of like stiffness, (m,) int64, rising: split at jumps, and where a band would be too wide."""
+    """Return bands of like stiffness, (m,) int64, rising: split at jumps, and where a band would be too wide."""
     decades = np.log10(stiffness)
     levels = np.unique(decades)
     cluster = np.concatenate([[0], np.cumsum(np.diff(levels) > JUMP)])
@@ -62,7 +62,7 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Part of each vertex, (n,): vertices belong to the stiffest tet around them and hang together by such tets."""
+    """Return the part of each vertex, (n,): vertices belong to their stiffest tet, and such tets connect them."""
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))
     own = of_vertex[tets] == bands[:, None]
@@ -74,7 +74,7 @@ def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest(parts: np.ndarray) -> np.ndarray:
-    """Parts numbered by falling size, the small ones beyond ``MOST_PARTS`` under one number."""
+    """Renumber parts by falling size; the small ones beyond ``MOST_PARTS`` share one number."""
     _names, inverse, sizes = np.unique(parts, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
@@ -82,7 +82,7 @@ def _largest(parts: np.ndarray) -> np.ndarray:
 
 
 def _halved(members: np.ndarray, positions: np.ndarray, most: int) -> list[np.ndarray]:
-    """Pieces of at most ``most`` members: halves across the longest side, again and again."""
+    """Return pieces of at most ``most`` members, by recursive halving across the longest side."""
     if len(members) <= most:
         return [members]
     points = positions[members]

@@ -1,4 +1,4 @@
-"""SciPy's SuperLU: always there, several times slower than the others, so the last resort."""
+"""SciPy's SuperLU: always installed, several times slower than the others, so the last resort."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .protocol import not_definite
 
 
 class SuperLUSolver:
-    """SuperLU without pivoting; it knows no definiteness, so the diagonal's sign stands for it."""
+    """SuperLU without pivoting; it does not detect definiteness, so the signs of the diagonal decide."""
 
     name = "superlu"
     label = "SuperLU"
@@ -41,7 +41,7 @@ class SuperLUSolver:
             raise not_definite()
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """The first unknown, in the order of elimination, whose pivot is not positive."""
+        """Return the vertex of the first unknown, in elimination order, whose pivot is not positive."""
         with contextlib.suppress(FactorizationError):
             self.factorize(values)
         negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
@@ -57,13 +57,13 @@ class SuperLUSolver:
         x[places] = self.solve(x[places])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Half a solution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
+        """Forward substitution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
         b = np.empty(right_hand_side.shape)
         b[self._factor.perm_r] = right_hand_side
         half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)
         return (half.T / np.sqrt(self._factor.U.diagonal())).T
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """The other half."""
+        """Backward substitution."""
         b = right_hand_side / np.sqrt(self._factor.U.diagonal())
         return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

@@ -1,1 +1,1 @@
-"""Surfaces, tetrahedra, and what ties the one to the other."""
+"""Surface and tetrahedral meshes, and the embedding of one in the other."""

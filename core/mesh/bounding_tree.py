@@ -1,7 +1,7 @@
-"""A binary tree of bounding boxes over triangles or tets: what point location and winding numbers search.
+"""Binary tree of bounding boxes over triangles or tets, for point location and winding numbers.
 
-Elements are sorted along a Morton curve and the sorted range is halved until few are left, so the tree is a handful
-of flat arrays that kernels walk with a small stack, and the same elements always give the same tree.
+Elements are sorted along a Morton curve and the sorted range is halved until few are left. So the tree is a few flat
+arrays that kernels walk with a small stack, and equal elements always give an equal tree.
 """
 
 from __future__ import annotations
@@ -45,30 +45,30 @@ SPREAD = (
     (4, 0x10C30C30C30C30C3),
     (2, 0x1249249249249249),
 )
-"""Shifts that spread bits, and the bits that are kept after each."""
+"""Shifts that spread bits, and the mask of the bits kept after each."""
 
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest coordinates, (m,3) each, of elements with ``corners`` (m,k,3)."""
-    # Three times as fast as a minimum over the axis between: NumPy would take three numbers at a time.
+    """Return the lowest and highest coordinates, (m,3) each, of elements with ``corners`` (m,k,3)."""
+    # Three times as fast as a minimum over the middle axis: NumPy would take three numbers at a time.
     columns = [corners[:, k] for k in range(corners.shape[1])]
     return np.minimum.reduce(columns), np.maximum.reduce(columns)
 
 
 def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
+    """Build a tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
     order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)
     start, end, child = _split(order)
     return BoundingTree(order, start, end, child, *_fit(order, start, end, child, low, high))
 
 
 def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """The same tree over elements that have moved: right wherever they are, fast while neighbours stay neighbours."""
+    """Refit the tree's boxes to moved elements: correct for any motion, fast while neighbours stay neighbours."""
     return tree._replace(**dict(zip(("low", "high"), _fit(*tree[:4], low, high))))
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
-    """Position of each point along a Z-shaped curve through their bounding box, (m,) uint64, 20 bits an axis."""
+    """Return each point's index along a Z-shaped curve through their bounding box, (m,) uint64, 20 bits an axis."""
     corner = points.min(axis=0)
     side = float((points.max(axis=0) - corner).max())
     scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
@@ -78,7 +78,8 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """The lowest 21 bits of each number, two zeros between neighbours: each half moves away, then each half of that."""
+    """Spread the lowest 21 bits of each number, with two zeros between neighbours, by halves, then quarters, and so
+    on."""
     for shift, mask in SPREAD:
         bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
     return bits
@@ -108,7 +109,7 @@ def _split(order):
 
 @kernel
 def _fit(order, start, end, child, low, high):
-    """Boxes of the nodes, from the leaves up."""
+    """Compute the boxes of the nodes, from the leaves up."""
     count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)
@@ -128,7 +129,7 @@ def _fit(order, start, end, child, low, high):
 
 @inner_kernel
 def box_distance_squared(tree, node, p):
-    """Squared distance of p from a node's box, 0 inside."""
+    """Return the squared distance of p from a node's box, 0 inside."""
     total = 0.0
     for i in range(3):
         gap = max(max(tree.low[node, i] - p[i], p[i] - tree.high[node, i]), 0.0)
@@ -138,10 +139,10 @@ def box_distance_squared(tree, node, p):
 
 @inner_kernel
 def next_leaf(stack, depth, p, bound2, tree):
-    """The next leaf of a search around p whose box is within the squared distance ``bound2``, and the new depth.
+    """Return the next leaf around p whose box is within the squared distance ``bound2``, and the new depth.
 
     Nearer children come first. The search begins with the root alone on the stack (zeros, depth 1) and ends with -1;
-    ``bound2`` may shrink on the way.
+    ``bound2`` may shrink during the search.
     """
     while depth > 0:
         depth -= 1
@@ -160,7 +161,7 @@ def next_leaf(stack, depth, p, bound2, tree):
 
 @inner_kernel
 def box_of(corners):
-    """The lowest and the highest coordinates (3,) of points (k,3)."""
+    """Return the lowest and the highest coordinates (3,) of points (k,3)."""
     low, high = corners[0].copy(), corners[0].copy()
     for k in range(1, len(corners)):
         for i in range(3):
@@ -170,8 +171,9 @@ def box_of(corners):
 
 @inner_kernel
 def next_overlap(stack, depth, low, high, tree):
-    """The next leaf whose parents' boxes, and its own, meet the one from ``low`` to ``high``, and the new depth; begun
-    and ended as :func:`next_leaf`.
+    """Return the next leaf that overlaps the box from ``low`` to ``high``, as its ancestors do, and the new depth.
+
+    The search begins and ends as in :func:`next_leaf`.
     """
     while depth > 0:
         depth -= 1

@@ -1,6 +1,6 @@
-"""Points tied to tetrahedra: barycentric coordinates in the tet that contains them, or in the nearest one.
+"""Embedding of points in tetrahedra: barycentric coordinates in the containing or nearest tet.
 
-A point outside every tet is extrapolated from the tet nearest to it by distance; its coordinates are then partly
+A point outside every tet is extrapolated from the tet nearest to it by distance. Its coordinates are then partly
 negative, and an affine motion of the tet still carries it exactly.
 """
 
@@ -19,12 +19,13 @@ from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
 FAR_OUTSIDE = -0.25
-"""Barycentric coordinate under which an extrapolated point is badly embedded: it turns about its tet as on a lever."""
+"""Barycentric coordinate under which an extrapolated point is badly embedded: small rotations of its tet move it
+far."""
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """How n points follow the vertices of a tet mesh.
+    """Embedding of n points in a tet mesh.
 
     Attributes
     ----------
@@ -41,15 +42,15 @@ class Embedding:
 
     @property
     def far_outside(self) -> np.ndarray:
-        """(n,) bool: badly embedded, well outside all tets."""
+        """Mask (n,) bool of badly embedded points, well outside all tets."""
         return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
-        """That of some of the points."""
+        """Return the embedding of some of the points."""
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-        """The points, (n,3), when the tet vertices are at ``tet_positions`` (v,3); same unit."""
+        """Return the points, (n,3), for tet vertices at ``tet_positions`` (v,3); same unit."""
         corners = tets[self.tet_indices]
         points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
         for c in range(1, 4):
@@ -58,8 +59,10 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """That of points whose rows (n,v) are told, each a combination of the vertices of one of the tets (m,4): the
-        first that has them all is its.
+        """Return the embedding of points with given rows (n,v), each a combination of the vertices of one of the tets
+        (m,4).
+
+        Each point takes the first tet that has all its vertices.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -80,7 +83,7 @@ class Embedding:
         return cls(first, weights, np.zeros(len(first), dtype=bool))
 
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
-        """The same linear map as a sparse matrix, (n, n_vertices)."""
+        """Return this linear map as a sparse matrix, (n, n_vertices)."""
         n = len(self.tet_indices)
         rows = np.arange(0, 4 * n + 1, 4)
         columns = tets[self.tet_indices].ravel()
@@ -88,10 +91,10 @@ class Embedding:
 
 
 def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
-    """Tie points (n,3), metres, to a tet mesh at rest.
+    """Embed points (n,3), metres, in a tet mesh at rest.
 
-    Where several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside
-    within round-off of the coordinates.
+    If several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside within
+    round-off of the coordinates.
 
     Raises
     ------
@@ -117,14 +120,14 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     scaled = (points - centre) / size
     _embed(n, scaled, corners, tree, slack, *places)
     outside = np.flatnonzero(found.outside)
-    if len(outside):  # of a lattice hardly ever: a first bake does not wait for the kernel
+    if len(outside):  # rare with a lattice: a first bake need not compile this kernel
         _extrapolate(len(outside), outside, scaled, corners, tree, *places[:2])
     return found
 
 
 @inner_kernel
 def _barycentric(t, p, b):
-    """Write p's barycentric coordinates in a tet into b (4,); returns the tet's smallest height (0: flat)."""
+    """Write p's barycentric coordinates in a tet into b (4,); return the tet's smallest height (0: flat)."""
     x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
     u, v, w = cross(y, z), cross(z, x), cross(x, y)
     determinant = dot(x, u)
@@ -139,7 +142,7 @@ def _barycentric(t, p, b):
 
 @inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
-    """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
+    """Return the lowest index of the tets that contain p, or -1; write its coordinates to b."""
     best = -1
     trial = np.empty(4)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -161,7 +164,7 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """The tet nearest to a point outside all of them; flat tets do not count."""
+    """Return the tet nearest to a point outside all of them; flat tets do not count."""
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -181,7 +184,7 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """The tet that contains each point, or that there is none."""
+    """Find the tet that contains each point, and mark points without one as outside."""
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
         outside[i] = tets[i] < 0
@@ -189,7 +192,7 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """The tet nearest to each point that none contains."""
+    """Find the tet nearest to each point that no tet contains."""
     for k in range(first, last):
         i = outside[k]
         tets[i] = _nearest_tet(points[i], corners, tree)

@@ -1,4 +1,4 @@
-"""A few of many points that lie as far from one another as they can, each standing for those nearest to it."""
+"""Farthest-point sampling: a few mutually distant points, each representing its nearest points."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Chosen(NamedTuple):
 
 
 def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
-    """Choose ``count`` of the points (p,3), all where there are no more; ``go_on`` is called for each, and may raise.
+    """Choose ``count`` of the points (p,3), or all if there are no more; ``go_on`` is called for each, and may raise.
 
-    Corners and tips come first: what lies farthest out towards the faces, edges and corners of a cube. Then one after
-    the other the point that is farthest from all before [Gonzalez 1985, Clustering to Minimize the Maximum Intercluster
-    Distance].
+    Corners and tips come first: the points farthest out towards the faces, edges and corners of a cube. Then follows,
+    one after the other, the point that is farthest from all chosen ones [Gonzalez 1985, Clustering to Minimize the
+    Maximum Intercluster Distance].
     """
     if count >= len(positions):
         every = np.arange(len(positions))
@@ -43,7 +43,7 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 
 def _outermost(positions: np.ndarray) -> list[int]:
-    """The points farthest out towards the corners, edges and faces of a cube, each once."""
+    """Return the points farthest out towards the corners, edges and faces of a cube, each once."""
     ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
     ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}

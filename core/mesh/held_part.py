@@ -1,8 +1,8 @@
-"""How much a part of a lattice that something rigid holds must give way to be as soft as the material is.
+"""Compliance correction where a rigid part holds the lattice, so that it is as soft as the material.
 
-Linear tets that are clamped are too stiff, and a body of few cells through is stiffer than it should be. Who holds them
-makes up for both, beside what is held, as if further material of the thickness ``h / kappa`` lay in between: h is a
-cell's side, so that it vanishes with the cells.
+Clamped linear tets are too stiff, and a body of few cells through is stiffer than it should be. The attachment makes
+up for both, as if further material of the thickness ``h / kappa`` lay between it and the lattice. h is a cell's side,
+so that the correction vanishes with the cells.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
-"""Root of the area along which a part is held, in cells, and kappa there."""
+"""Root of the held area, in cells, and kappa there."""
 
 
 def kappa_of(cells: np.ndarray) -> np.ndarray:
-    """What divides a cell's side, from the root of the area along which a part is held, in cells."""
+    """Return the divisor of a cell's side, for the root of the held area, in cells."""
     return np.interp(cells, CELLS, KAPPA)

@@ -1,4 +1,4 @@
-"""Faces of any number of corners as triangles."""
+"""Triangulation of faces with any number of corners."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from ..errors import MeshError
 
 
 def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Triangles (t,3) of faces, in their order and turned as they are; those of fewer than three corners give none.
-    MeshError where one names a vertex that does not exist.
+    """Return the triangles (t,3) of faces, in their order and orientation; faces of fewer than three corners give none.
 
-    A face is a fan around its first corner, unless a triangle of it would lie on its back, outside: then its ears are
-    cut off one after the other [Meisters 1975, Polygons have ears].
+    A face becomes a fan around its first corner. If a triangle of the fan would be flipped and lie outside, ear
+    clipping replaces it [Meisters 1975, Polygons have ears]. Raises MeshError if a face names a missing vertex.
 
     Parameters
     ----------
@@ -38,9 +37,10 @@ def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) 
 
 
 def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
-    """Triangles of one face X (n,3), as numbers of its corners: seen along the axis nearest to its normal."""
+    """Return the triangles of one face X (n,3), as indices of its corners, seen along the axis nearest to its
+    normal."""
     axis = int(np.abs(normal).argmax())
-    # An even permutation of the axes, so that turns keep their sense.
+    # An even permutation of the axes preserves orientation.
     P = X[:, [(axis + 1) % 3, (axis + 2) % 3]] * np.array([np.sign(normal[axis]) or 1.0, 1.0])
     left, ears = list(range(len(X))), []
     while len(left) > 3:
@@ -51,7 +51,7 @@ def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
 
 
 def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
-    """Whether corner ``k`` of what is left bulges, and the triangle with its neighbours holds no other corner."""
+    """Return True if corner ``k`` of ``left`` is convex, and the triangle with its neighbours holds no other corner."""
     tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
     others = P[[i for i in left if i not in tip]]
     turns = [_turn(P[tip[i]], P[tip[(i + 1) % 3]], others) for i in range(3)]
@@ -60,5 +60,5 @@ def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Twice the signed areas of the triangles a, b, c; c (m,2)."""
+    """Return twice the signed areas of the triangles a, b, c; c (m,2)."""
     return (b[0] - a[0]) * (c[:, 1] - a[1]) - (b[1] - a[1]) * (c[:, 0] - a[0])

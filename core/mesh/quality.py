@@ -1,8 +1,8 @@
-"""Figures that tell whether tetrahedra are fit for simulation.
+"""Quality measures of tetrahedra for simulation.
 
 Dihedral angles near 0 or 180 degrees make the stiffness matrix ill conditioned and the interpolation of strains wrong
-[Shewchuk, What Is a Good Linear Element?, 2002]; the ratio of radii ``3 r_in / r_out`` is one for a regular tet and
-goes to zero with any way of being flat.
+[Shewchuk, What Is a Good Linear Element?, 2002]. The ratio of radii ``3 r_in / r_out`` is one for a regular tet and
+goes to zero for every kind of flat tet.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Quality:
     worst_radius_ratio : float
         Least of three times the inscribed by the circumscribed radius: 1 for a regular tet, 0 for a flat one.
     volume : float, m³
-        Of whole cells.
+        Volume of whole cells.
     body_volume : float, m³
-        Of the body in them (``TetMesh.fill``).
+        Volume of the body in them (``TetMesh.fill``).
     min_volume : float, m³
     inverted : int
         Tets whose volume is not positive.
@@ -68,7 +68,7 @@ def quality(mesh: TetMesh) -> Quality:
 
 
 def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Edges from corner 0, (m,3,3), and inward doubled area normals by corner, (m,4,3), in units of the size."""
+    """Return edges from corner 0, (m,3,3), and inward doubled area normals by corner, (m,4,3), in units of the size."""
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
     inner = np.stack([np.cross(e[:, 1], e[:, 2]), np.cross(e[:, 2], e[:, 0]), np.cross(e[:, 0], e[:, 1])], axis=1)
@@ -76,7 +76,7 @@ def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dihedral_angles(mesh: TetMesh) -> np.ndarray:
-    """The six angles between each tet's faces, degrees, (m,6); 0 where a face has no area."""
+    """Return the six angles between each tet's faces, degrees, (m,6); 0 where a face has no area."""
     _, n = _area_normals(mesh)
     length = np.linalg.norm(n, axis=2)
     cosines = []
@@ -88,7 +88,7 @@ def dihedral_angles(mesh: TetMesh) -> np.ndarray:
 
 
 def radius_ratios(mesh: TetMesh) -> np.ndarray:
-    """Three times inscribed by circumscribed radius of each tet, (m,), in [0, 1]; 0 where the tet is flat.
+    """Return three times inscribed by circumscribed radius of each tet, (m,), in [0, 1]; 0 where the tet is flat.
 
     With six times the volume ``d``, doubled areas ``A_i`` and edges ``e_i`` from corner 0: the inscribed radius is
     ``d / sum A_i`` and the circumscribed one ``|sum |e_i|^2 n_i| / (2 |d|)``.

@@ -1,4 +1,4 @@
-"""Faces split until none is large."""
+"""Subdivision of faces until none is large."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from .surface_samples import proper_triangles
 
 
 def subdivided(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
-    """The faces with area of a surface, each split in the middle of its longest side until none is over ``longest`` m,
-    and the vertices that these have. Where two share a side, the middle of the one may lie on the other's side and be
-    no corner of it.
+    """Split the faces with area in the middle of their longest sides until no side is over ``longest`` m.
+
+    Returns these faces and their vertices. If two faces share a side, the middle of one may be a hanging vertex on the
+    other's side.
     """
     points, faces = surface.positions, surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     while True:

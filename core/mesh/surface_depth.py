@@ -1,4 +1,4 @@
-"""How deep points lie below a surface: their distance from its closest triangle, negative outside."""
+"""Depth of points below a surface: their distance from its closest triangle, negative outside."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .winding_number import WindingNumber
 class SurfaceDepth:
     """Depths below one surface; build once, evaluate often.
 
-    Inside is where the winding number says so, so openings are closed smoothly. Surfaces inside a body, such as eyes in
-    a head, count like its outside.
+    The winding number decides inside and outside, so openings are closed smoothly. Surfaces inside a body, such as eyes
+    in a head, count like its outside.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class SurfaceDepth:
         self._winding = WindingNumber(positions, surface.triangles)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Depth of each of ``points`` (n,3), as (n,) float64, in their unit; negative outside."""
+        """Return the depth of each of ``points`` (n,3), (n,) float64, in their unit; negative outside."""
         points = np.ascontiguousarray(points - self._origin, dtype=np.float64)
         away = np.empty(len(points))
         distances(len(points), points, self._corners, self._tree, away)

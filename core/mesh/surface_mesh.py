@@ -1,4 +1,4 @@
-"""A triangulated surface as interfaces hand it over: positions in metres, triangles, nothing else."""
+"""Triangulated surface, the input from interfaces: positions in metres and triangles."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..parts import part
 from .polygons import triangulate
 
 STRAY = 1e9
-"""Times the median distance from the middle, beyond which a vertex is an accident."""
+"""Multiple of the median distance from the middle beyond which a vertex is an accident."""
 
 INDICES = 2**31
-"""Of 32 bits."""
+"""Range of 32-bit indices."""
 _NO_CORNERS = np.empty(0, dtype=np.int64)
 
 
@@ -44,7 +44,7 @@ class SurfaceMesh:
         object.__setattr__(self, "triangles", triangles.astype(np.int32))
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
-        """A field as an array (k,3), contiguous; nothing is bent into shape."""
+        """Return a field as a contiguous array (k,3); nothing is reshaped."""
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
             return np.empty((0, 3), dtype=np.int32)
@@ -58,14 +58,14 @@ class SurfaceMesh:
     @classmethod
     @checked(MeshError)
     def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
-        """The surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
+        """Build the surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
         rows = [array_of(face, MeshError, f"Surface: face {k}", np.int64) for k, face in enumerate(faces)]
         counts, corners = np.array([face.size for face in rows], dtype=np.int64), np.concatenate([*rows, _NO_CORNERS])
         vertices = cls(positions, []).positions
         return cls(vertices, triangulate(vertices, counts, corners))
 
     def validate(self) -> None:
-        """Raise MeshError when there is nothing to simulate: no faces, NaN, indices out of range, no area."""
+        """Raise MeshError if there is nothing to simulate: no faces, NaN, indices out of range, no area."""
         if len(self.positions) == 0 or len(self.triangles) == 0:
             raise MeshError(
                 f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
@@ -86,7 +86,7 @@ class SurfaceMesh:
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Beside a vertex so far out nothing of the rest is left in double precision."""
+        """Raise MeshError for a far outlier: beside it double precision leaves no digits for the other vertices."""
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)
@@ -99,7 +99,7 @@ class SurfaceMesh:
 
     @cached_property
     def found(self) -> dict[str, Any]:
-        """Figures that others computed of this surface, each once, by its name."""
+        """Cache of figures computed of this surface, by name."""
         return {}
 
     @cached_property
@@ -121,7 +121,7 @@ class SurfaceMesh:
 
     @property
     def vertex_areas(self) -> np.ndarray:
-        """A third of the triangles around each vertex, (n,) m²; 0 where it is loose."""
+        """A third of the area of the triangles around each vertex, (n,) m²; 0 where it is loose."""
         thirds = np.repeat(self._triangle_areas() / 3.0, 3)
         return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
 

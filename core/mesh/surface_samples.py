@@ -1,10 +1,10 @@
-"""Points spread over triangles, close enough together that no cell of a given size is stepped over.
+"""Samples spread over triangles, close enough together that they skip no cell of a given size.
 
-Rows run parallel to a triangle's longest side, at most ``spacing`` apart, and points at most so far apart in each, ends
-included. A row has a point more than it has steps, so corners and sides are hit exactly.
+Rows run parallel to a triangle's longest side, at most ``spacing`` apart, with points at most as far apart in each,
+ends included. A row has a point more than it has steps, so samples hit corners and sides exactly.
 
-Trap: each sample of a triangle stands for the same part of its area, those at its corners too; where areas matter
-near the rim of a set of faces, that is too much there.
+Trap: each sample of a triangle stands for an equal part of its area, also at its corners. Near the rim of a set of
+faces this overestimates areas.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class SurfaceSamples(NamedTuple):
     area: np.ndarray
 
     def interpolate(self, values: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Vertex values (n, k) at the samples, (s, k)."""
+        """Interpolate vertex values (n, k) to the samples, (s, k)."""
         return np.einsum("sc,sck->sk", self.barycentric, values[triangles[self.triangle]])
 
 
 def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Indices of the triangles that have an area, (t',) int64."""
+    """Return the indices of the triangles that have an area, (t',) int64."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     doubled = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest2 = np.max([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=0, initial=0.0)
@@ -51,7 +51,7 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
 
 
 def proper_faces(surface: SurfaceMesh) -> np.ndarray:
-    """The triangles (t,3) of a surface that have an area, found once."""
+    """Return the triangles (t,3) of a surface that have an area, found once."""
     if "proper faces" not in surface.found:
         proper = proper_triangles(surface.positions, surface.triangles)
         all_are = len(proper) == len(surface.triangles)
@@ -60,7 +60,7 @@ def proper_faces(surface: SurfaceMesh) -> np.ndarray:
 
 
 def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
-    """:func:`proper_faces`; MeshError where none has an area."""
+    """Return :func:`proper_faces`; raise MeshError if none has an area."""
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         raise MeshError(
@@ -70,7 +70,7 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
-    """Samples in rows at most ``spacing`` apart, and so apart along each row, corners of every triangle included.
+    """Sample triangles in rows at most ``spacing`` apart, and so apart along each row, corners included.
 
     The number of samples follows area and perimeter, so that slivers are cheap. Triangles without area have none.
     """
@@ -86,7 +86,7 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _sample(first, rows, columns, areas):
-    """Rows parallel to each triangle's longest side, shorter towards the apex; counted first, then written."""
+    """Write rows parallel to each triangle's longest side, shorter towards the apex; counted first, then written."""
     count = 0
     for f in range(len(first)):
         for r in range(rows[f] + 1):

@@ -1,4 +1,4 @@
-"""The place of a surface that is nearest to each of many points."""
+"""Closest points of a surface to many points."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from .vertex_normals import face_normals
 
 
 class NearestPlaces(NamedTuple):
-    """``points`` (p,3) m of the surface; ``normals`` (p,3) unit of their ``triangles`` (p,), 0 for one without area;
-    ``weights`` (p,3) of the triangles' corners, which sum to 1.
+    """Closest points (p,3) m on the surface, with the unit ``normals`` (p,3) of their ``triangles`` (p,).
+
+    A triangle without area has a normal of 0. ``weights`` (p,3) of the triangles' corners sum to 1.
     """
 
     points: np.ndarray
@@ -24,7 +25,7 @@ class NearestPlaces(NamedTuple):
 
 
 class SurfaceSearch:
-    """Triangles (t,3), at least one, over vertices (k,3) m, ready to be searched."""
+    """Search structure over triangles (t,3), at least one, of vertices (k,3) m."""
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
@@ -32,7 +33,7 @@ class SurfaceSearch:
         self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPlaces:
-        """The places nearest to points (p,3); of equally near triangles the lowest index wins."""
+        """Return the points of the surface closest to points (p,3); of equally near triangles the lowest index wins."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         places, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
         weights = np.empty_like(points)

@@ -1,4 +1,4 @@
-"""The faces between tets, found once, so that the boundary of any part of a mesh is told quickly."""
+"""Faces between tets, found once, for quick boundaries of any part of a mesh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TetFaces:
     triangles : (f,3) int32
         Vertices, pointing out of the tet ``inner``.
     inner, outer : (f,) int32
-        The tets on either side, the lower number first; ``outer`` is m where there is none.
+        The tets on either side, the lower number first; ``outer`` is m at the boundary.
     """
 
     triangles: np.ndarray
@@ -26,7 +26,8 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Boundary of the tets that a mask (m,) keeps: triangles (t,3) that point outwards, and their tets (t,)."""
+        """Return the boundary of the tets that a mask (m,) keeps: triangles (t,3) that point outwards, and their
+        tets (t,)."""
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]
         shown = np.flatnonzero(inside != beyond)
@@ -37,12 +38,12 @@ class TetFaces:
 
 
 def tet_faces(tets: np.ndarray) -> TetFaces:
-    """The faces of tets (m,4)."""
+    """Return the faces of tets (m,4)."""
     m = len(tets)
     n = int(tets.max(initial=-1)) + 1
     corners = tets[:, FACES].reshape(-1, 3)
     a, b, c = np.sort(corners, axis=1).astype(np.int64).T
-    # One number a face while it fits, twice as quick to sort as three.
+    # One number a face, if it fits into 64 bits: twice as quick to sort as three.
     order = np.argsort((a * n + b) * n + c, kind="stable") if n < 2_000_000 else np.lexsort((c, b, a))
     same = np.zeros(len(order), dtype=bool)
     ranked = np.column_stack([a, b, c])[order]
@@ -54,8 +55,10 @@ def tet_faces(tets: np.ndarray) -> TetFaces:
 
 
 def behind(centroids: np.ndarray, axis: int, offset: float, flipped: bool = False) -> np.ndarray:
-    """(m,) bool: the tets with centroids (m,3) behind a plane across an axis, ``offset`` (0..1) of the way from the
-    lowest centroid to the highest; at either end some tets are kept. ``flipped`` keeps those on the other side.
+    """Return a mask (m,) bool of the tets with centroids (m,3) behind a plane across an axis.
+
+    ``offset`` (0..1) places the plane between the lowest and the highest centroid; at either end some tets are kept.
+    ``flipped`` keeps those on the other side.
     """
     along = centroids[:, axis]
     low, high = float(along.min()), float(along.max())

@@ -1,4 +1,4 @@
-"""Tetrahedra over vertices, positively oriented."""
+"""Tetrahedral mesh over vertices, positively oriented."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import MeshError
 
 LEAST_STIFFNESS = 0.01
-"""Part of a tet's stiffness that is left when the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4
-cells thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
+"""Least part of a tet's stiffness, where the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4 cells
+thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
 """
 
 
@@ -58,7 +58,7 @@ class TetMesh:
 
     @property
     def mean_edge(self) -> float:
-        """Of a regular tet of the mean volume, m."""
+        """Edge of a regular tet of the mean volume, m."""
         return 2.04 * float(np.mean(self.volumes)) ** (1.0 / 3.0)
 
     @property
@@ -68,7 +68,7 @@ class TetMesh:
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """The same, shared among the corners so that its centre of mass is the body's, (m,4), m³."""
+        """``body_volumes`` shared among the corners, (m,4), m³, so that its centre of mass is the body's."""
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
@@ -77,8 +77,9 @@ class TetMesh:
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
     def validate(self) -> None:
-        """MeshError where there is nothing, a tet names a vertex that is not there or has no positive volume, or a
-        vertex belongs to no tet (it would have no mass).
+        """Raise MeshError for an empty mesh, a missing vertex, a tet without positive volume, or a vertex without tets.
+
+        A vertex without tets would have no mass.
         """
         n = len(self.rest_positions)
         if len(self.tets) == 0:
@@ -97,7 +98,7 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Tets (m,4) of whole numbers over vertices (n,3), m; MeshError where they are something else."""
+    """Return the mesh of tets (m,4) of whole numbers over vertices (n,3), m; raise MeshError for other input."""
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
         raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers a row, in metres.")
@@ -112,9 +113,8 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Tets (m,4) over vertices (n,3), m, turned to be positive, without flat ones and without vertices that no tet
-    uses.
-    """
+    """Return the mesh of tets (m,4) over vertices (n,3), m, oriented positively, without flat tets and unused
+    vertices."""
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]
     determinant = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))

@@ -11,7 +11,8 @@ FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
 
 
 def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order of the 4 m faces (4 * tet + face) by their vertices, and whether each equals the next in that order."""
+    """Return the order of the 4 m faces (4 * tet + face) by their vertices, and a mask: equal to the next in that
+    order."""
     faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
     order = np.lexsort((faces[:, 2], faces[:, 1], faces[:, 0]))
     ranked = faces[order]
@@ -21,9 +22,9 @@ def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
-    """Label of the face-connected part that each tet belongs to, (m,) int32, numbered by first tet.
+    """Return the label of the face-connected part that each tet belongs to, (m,) int32, numbered by first tet.
 
-    Tets that share a mere edge or vertex are different parts. ``n_vertices`` bounds the vertex indices.
+    Tets that share only an edge or a vertex are different parts. ``n_vertices`` bounds the vertex indices.
     """
     if len(tets) and int(tets.max()) >= n_vertices:
         raise IndexError(f"tet vertex {int(tets.max())} of {n_vertices}")
@@ -35,7 +36,7 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_components(corners: np.ndarray) -> np.ndarray:
-    """Label of the vertex-connected part that each of some faces or tets, (k,c), belongs to, (k,)."""
+    """Return the label of the vertex-connected part that each face or tet, (k,c), belongs to, (k,)."""
     k, c = corners.shape
     n = k + int(corners.max(initial=-1)) + 1
     ends = np.repeat(np.arange(k), c), k + corners.ravel()
@@ -44,7 +45,7 @@ def vertex_components(corners: np.ndarray) -> np.ndarray:
 
 
 def boundary_triangles(tets: np.ndarray) -> np.ndarray:
-    """Faces that belong to one tet only, (t,3) int32, pointing outwards, in the order of their tets."""
+    """Return the faces that belong to one tet only, (t,3) int32, pointing outwards, in the order of their tets."""
     order, same = _sorted_faces(tets)
     single = ~same
     single[1:] &= ~same[:-1]
@@ -52,12 +53,12 @@ def boundary_triangles(tets: np.ndarray) -> np.ndarray:
 
 
 def edges_of(triangles: np.ndarray) -> np.ndarray:
-    """Edges of triangles, each once, lower vertex first, (e,2)."""
+    """Return the edges of triangles, each once, lower vertex first, (e,2)."""
     return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
 
 
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
-    """The tets chosen by a mask (m,), and those that share a vertex with them, ``rings`` times over, as a mask (m,)."""
+    """Grow a mask (m,) of tets by the tets that share a vertex with it, ``rings`` times over."""
     for _ in range(rings):
         touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)
         touched[tets[chosen]] = True
@@ -66,5 +67,5 @@ def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
 
 
 def used_vertices(tets: np.ndarray) -> np.ndarray:
-    """Sorted indices of the vertices that some tet uses."""
+    """Return the sorted indices of the vertices that some tet uses."""
     return np.unique(tets)

@@ -1,4 +1,4 @@
-"""Normals at the vertices of a surface: those of the faces around each, by the angle that they have there."""
+"""Normals at the vertices of a surface, weighted by the angles of the adjacent faces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def corner_angles(corners: np.ndarray) -> np.ndarray:
-    """Angle at each corner of triangles (t,3,3), (t,3), radians."""
+    """Return the angle at each corner of triangles (t,3,3), (t,3), radians."""
     out = np.empty(corners.shape[:2])
     for k in range(3):
         a = corners[:, (k + 1) % 3] - corners[:, k]
@@ -16,15 +16,16 @@ def corner_angles(corners: np.ndarray) -> np.ndarray:
 
 
 def face_normals(corners: np.ndarray) -> np.ndarray:
-    """Unit normals of triangles (t,3,3), (t,3); 0 for one without area."""
+    """Return the unit normals of triangles (t,3,3), (t,3); 0 for one without area."""
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(cross, axis=1, keepdims=True)
     return cross / np.where(length > 0.0, length, 1.0)
 
 
 def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Summed normals (n,3), not unit, of vertices (n,3) with triangles (t,3): no face counts for more than its
-    neighbours, however it is cut; 0 at a vertex without faces.
+    """Return summed normals (n,3), not unit, of vertices (n,3) with triangles (t,3).
+
+    The weights make the normal independent of how a face is triangulated. It is 0 at a vertex without faces.
     """
     corners = positions[triangles]
     each = corner_angles(corners)[..., None] * face_normals(corners)[:, None]

@@ -2,9 +2,9 @@
 
 ``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. It needs no closed surface: at an opening it
 passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting
-triangles [Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles are replaced by the first two terms of
-their Taylor series [Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on
-average and 0.06 at worst, far from the threshold that it serves.
+triangles [Jacobson, Kavan, Sorkine-Hornung 2013]. The first two terms of a Taylor series replace far clusters of
+triangles [Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on average and
+0.06 at worst, small beside the distance to the threshold.
 
 Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a
 patch of flipped faces is a hole.
@@ -32,7 +32,7 @@ class WindingNumber:
 
     Attributes
     ----------
-    field : what :func:`winding_at` reads in kernels, the corners of the triangles (t,3,3) and their tree first; None
+    field : input of :func:`winding_at` in kernels, the corners of the triangles (t,3,3) and their tree first; None
         without triangles.
     """
 
@@ -47,7 +47,7 @@ class WindingNumber:
             self.field = (corners, tree, *_cluster_moments(corners, normals, areas, tree))
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Winding number about each of ``points`` (n,3), as (n,) float64."""
+        """Return the winding number about each of ``points`` (n,3), (n,) float64."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         if self.field is None:
             return np.zeros(len(points))
@@ -56,14 +56,16 @@ class WindingNumber:
         return w
 
     def contains(self, points: np.ndarray) -> np.ndarray:
-        """Whether ``|w| > 1/2`` at each of ``points`` (n,3), as (n,) bool."""
+        """Return a mask (n,) bool of the ``points`` (n,3) with ``|w| > 1/2``."""
         return np.abs(self.at(points)) > 0.5
 
 
 @kernel
 def _cluster_moments(corners, normals, areas, tree):
-    """Per node: the next that is no part of it, or -1; area centroid; squared distance from which it counts as far; sum
-    of area normals; what their first moment M about the centroid adds, ``tr(M) I - 3 M``.
+    """Compute the data of each node of the tree.
+
+    These are the next node that is not part of it, or -1; the area centroid; the squared distance from which it counts
+    as far; the sum of area normals; and the term ``tr(M) I - 3 M`` of their first moment M about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)
@@ -102,7 +104,8 @@ def _cluster_moments(corners, normals, areas, tree):
 
 @inner_kernel
 def _solid_angle(t, q):
-    """Signed solid angle of a triangle seen from q, by the arctangent formula of Van Oosterom and Strackee (1983)."""
+    """Return the signed solid angle of a triangle seen from q, by the arctangent of Van Oosterom and Strackee
+    (1983)."""
     a, b, c = minus(t[0], q), minus(t[1], q), minus(t[2], q)
     la, lb, lc = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
     return 2.0 * np.arctan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
@@ -110,7 +113,7 @@ def _solid_angle(t, q):
 
 @inner_kernel
 def winding_at(q, field):
-    """Winding number about one point: a far node of the tree answers by its moments, a near leaf by its triangles."""
+    """Return the winding number about one point, from the moments of far nodes and the triangles of near leaves."""
     corners, tree, beyond, centre, far2, normal, moment = field
     total, node = 0.0, 0
     while node >= 0:

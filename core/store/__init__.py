@@ -1,1 +1,1 @@
-"""Frames on disk, and all that is kept beside them."""
+"""Frame store: frames on disk, and caches beside them."""

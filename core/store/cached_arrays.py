@@ -1,4 +1,4 @@
-"""Arrays from a store, held against a schema before anything believes them: kernels do not check indices."""
+"""Validation of a store's arrays against a schema before use: kernels do not check indices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """The lengths that the letters of a schema stand for, or None where the arrays are not those of the schema.
+    """Return the lengths of a schema's letters, or None if the arrays do not match the schema.
 
-    A schema tells of each array its type and its shape: ``{"tets": "i4 t 4", "islands": "int n <m"}``. ``int`` and
-    ``float`` are those of any size. A letter is the same length wherever it stands, and as in ``known``; after ``<``
-    it is an index's end. Floats are finite.
+    A schema gives the type and the shape of each array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. ``int`` and
+    ``float`` accept any size. A letter has one length throughout, that in ``known`` if given; after ``<`` it is the
+    upper bound of an index. Floats must be finite.
     """
     if set(arrays) != set(schema):
         return None

@@ -1,7 +1,7 @@
-"""Frames as handles: a bake's surface as few moving handles under fixed weights, kept beside the frames.
+"""Frames as handles: a bake's surface as few moving handles under fixed weights, stored beside the frames.
 
-Everything is in the object's own coordinates, so that its animation goes on over the result. Interfaces read them
-without loading what finds them (``handles_of_frames``).
+All data are in the object's own coordinates, so that its animation continues to apply to the result. Interfaces read
+them without loading the code that computes them (``handles_of_frames``).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _SCHEMA = {
 }
 
 APART = 0.02
-"""Largest error, in sizes of the body, of what live mode draws without a word."""
+"""Largest error, in sizes of the body, that live mode draws without a warning."""
 
 CLOSE = 0.01
-"""Largest error, in sizes of the body, that does not ask for more handles. Farther off, parts of a body that touch can
-be shown through one another.
+"""Largest error, in sizes of the body, that does not ask for more handles. Beyond it, parts in contact can show through
+one another.
 """
 
 EXACT = 1e-6
-"""Largest error, in sizes of the body, that is that of numbers of 32 bits."""
+"""Largest error, in sizes of the body, that is round-off of 32-bit numbers."""
 
 
 class Handles(NamedTuple):
-    """What the frames of a bake are made of, h weights beside the constant one.
+    """Handles of the frames of a bake, with h weights beside the constant one.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Handles(NamedTuple):
 
     @property
     def largest_error(self) -> float:
-        """Largest distance of a vertex from its place in a frame, m."""
+        """Largest distance of a vertex from its position in a frame, m."""
         return float(self.errors[:, 1].max(initial=0.0))
 
     @property
@@ -67,7 +67,7 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return why these handles are too far off for a body of that size (m) in contact; "" if they are not."""
+        """Return why these handles are too inaccurate for a body of ``size`` (m) in contact; "" if they are not."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -77,7 +77,7 @@ class Handles(NamedTuple):
         )
 
     def error_words(self, size: float) -> str:
-        """How far the handles are off, in words, for a body of that size in metres."""
+        """Describe the error of the handles for a body of ``size`` (m)."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
             return "Equal to the frames but for round-off."
@@ -87,13 +87,14 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Keep the handles of the frames in a store, with the number of modes that was chosen; 0: the solver's own."""
+    """Store the handles of the frames, with the chosen number of modes; 0: the solver's own."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """What was kept of exactly the frames that are in the store, for that number of modes unless the solver has its
-    own; None on any doubt.
+    """Return the handles of exactly the frames in the store, or None on any doubt.
+
+    They must have ``modes`` modes, unless the solver has its own.
     """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):

@@ -1,4 +1,4 @@
-"""What the tetrahedra are made of, kept beside them for interfaces to show; nothing is simulated from it."""
+"""Materials of the tetrahedra, stored for display by interfaces; the simulation does not read them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCHEMA = {"youngs_modulus": "f8 m", "weights": "f4 m k", "object_to_world": "f8
 
 
 class Received(NamedTuple):
-    """What a solver got.
+    """Input of a solver.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Received(NamedTuple):
 
 
 def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None:
-    """Keep them, with the names and what the tetrahedra were made from."""
+    """Store the material fields, with the names and the key of the tetrahedra."""
     arrays = {
         "youngs_modulus": fields.youngs_modulus,
         "weights": fields.weights.astype(np.float32),
@@ -52,12 +52,12 @@ def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None
 
 
 def cached_files(store: FrameStore) -> tuple[Path, Path]:
-    """The files that :func:`received` reads, whose times tell whether to read again."""
+    """Return the files that :func:`received` reads; a change of their times asks for a new read."""
     return store.folder / "mesh.sinew", store.folder / "materials.sinew"
 
 
 def received(store: FrameStore) -> Received | None:
-    """What the solver of a store got last, or None where it is not kept whole."""
+    """Return the last input of a store's solver, or None if it is incomplete."""
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
         return None

@@ -1,4 +1,4 @@
-"""What of a body touches what it meets, as a frame store keeps it for who looks."""
+"""Contact surface of a body, stored for display."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .frame_store import FrameStore
 
 
 class Touching(NamedTuple):
-    """The surface of a body that touches: its vertices at ``rest`` (s,3) m, ``faces`` (f,3); ``through`` (k,), those
-    that are near the body itself at rest and never meet it; ``object_to_world`` (4,4) at the first frame.
+    """Contact surface of a body: vertices at ``rest`` (s,3) m, and ``faces`` (f,3).
+
+    ``through`` (k,) are vertices that are near the body itself at rest and never collide with it. ``object_to_world``
+    (4,4) is that of the first frame.
     """
 
     rest: np.ndarray
@@ -23,7 +25,8 @@ class Touching(NamedTuple):
 
 
 def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray) -> None:
-    """Keep the surface (s,3), (f,3) of a job's body, and the pairs (k,2) of its vertices that never meet."""
+    """Store the surface, rest (s,3) m and faces (f,3), of a job's body, and the vertex pairs (k,2) that never
+    collide."""
     arrays = {
         "rest": np.ascontiguousarray(rest, dtype=np.float64),
         "faces": np.ascontiguousarray(faces, dtype=np.int32),
@@ -34,7 +37,7 @@ def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarr
 
 
 def kept_touching(store: FrameStore) -> Touching | None:
-    """What :func:`keep_touching` kept; None where there is nothing, or it is damaged."""
+    """Return the surface stored by :func:`keep_touching`, or None if it is missing or damaged."""
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
     if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():

@@ -1,4 +1,4 @@
-"""Tetrahedra and embedding as the arrays that a frame store keeps, and back where they are beyond doubt."""
+"""Tetrahedra and embedding as arrays of a frame store, with validation on reading."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ..mesh.tet_mesh import TetMesh
 from .cached_arrays import sides_of
 
 MESH_FORMAT = 2
-"""Part of the key of kept tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
-embedding, than before. Frames made with the old ones then need a new ``STORE_FORMAT`` too."""
+"""Part of the key of stored tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
+embedding, than before. Frames made with the old ones then need a new ``STORE_FORMAT`` too.
+"""
 
 _SCHEMA = {
     "rest_positions": "f8 v 3",
@@ -27,17 +28,20 @@ _SCHEMA = {
 
 
 def mesh_key(job: Job) -> dict[str, Any]:
-    """What the tetrahedra of a job are made from."""
+    """Return the key of a job's tetrahedra: all data from which they are made."""
     return {"format": MESH_FORMAT, **job.fingerprints("mesh", "resolution")}
 
 
 def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
-    """By name, for the frame store."""
+    """Return the arrays of mesh and embedding by name, for the frame store."""
     return {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
-    """What :func:`pack` gave for a surface of ``n_points`` vertices, or of any number, or None on any doubt."""
+    """Return the mesh and embedding from :func:`pack`, or None on any doubt.
+
+    The surface must have ``n_points`` vertices, if given.
+    """
     sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:
         return None

@@ -1,4 +1,4 @@
-"""The vibrations of a body as they move its surface, kept for interfaces to show; nothing is simulated from them."""
+"""Vibrations of a body's surface, stored for display by interfaces; the simulation does not read them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SCHEMA = {"rest": "f4 n 3", "triangles": "i4 t 3 <n", "shapes": "f4 k n 3", "fr
 
 
 class Shapes(NamedTuple):
-    """The surface of a body at rest and how k vibrations move it, in the object's own coordinates.
+    """Surface of a body at rest and its displacements by k vibrations, in the object's own coordinates.
 
     Attributes
     ----------
     rest : (n,3) float32
     triangles : (t,3) int32
-    shapes : (k,n,3) float32, with the farthest point of each, in world space, moved by the size of the body
+    shapes : (k,n,3) float32; the largest displacement of each, in world space, is the size of the body
     frequencies : (k,) float64, Hz, without a match
     """
 
@@ -32,9 +32,8 @@ class Shapes(NamedTuple):
 
 
 def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequencies: Sequence[float]) -> None:
-    """Keep vibrations of these frequencies, that move a job's surface by ``moved`` (n,3) each, in world space, however
-    far.
-    """
+    """Store vibrations of ``frequencies``, Hz, with surface displacements ``moved`` (n,3), in world space, at any
+    scale."""
     surface, to_own = job.body.surface, np.linalg.inv(job.body.object_to_world[0])
     rest = surface.positions @ to_own[:3, :3].T + to_own[:3, 3]
     shapes = [_scaled(each, surface.size) @ to_own[:3, :3].T for each in moved]
@@ -48,12 +47,12 @@ def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequ
 
 
 def _scaled(vectors: np.ndarray, length: float) -> np.ndarray:
-    """Vectors (n,3), the longest of this length."""
+    """Scale vectors (n,3) so that the longest has this length."""
     longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
     return vectors * (length / longest if longest > 0.0 else 0.0)
 
 
 def cached_shapes(store: FrameStore) -> Shapes | None:
-    """What was kept last, or None where there is nothing, or on any doubt."""
+    """Return the stored vibrations, or None if they are missing, or on any doubt."""
     cached = store.read_cached("shapes")
     return Shapes(**cached[0]) if cached is not None and sides_of(cached[0], _SCHEMA) is not None else None

@@ -1,7 +1,7 @@
-"""The vibrations that a body is matched by, as the arrays that a frame store keeps.
+"""Vibrations by which a body is matched, as arrays of a frame store.
 
-They are kept for their cost, and because a bake that is resumed goes on with the same bits. A body that is stiffer
-throughout has the same modes, and eigenvalues that grow with its stiffness.
+They are stored for their cost, and so that a resumed bake gives the same bits. A uniformly stiffer body has the same
+modes, and eigenvalues that grow with its stiffness.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
 SPECTRA_FORMAT = 5
-"""Part of the key: raise it when the same model and numbers give others than before."""
+"""Part of the key: raise it when the same model and numbers give other vibrations than before."""
 
 _SCHEMA = {
     "coarse": "f8 c",
@@ -47,9 +47,10 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Those of a model's space and of a finer body (:func:`find_spectra`): from the store where they are kept already,
-    else found and kept there. ``swung`` makes of the finer one what it is while it swings. MatchError where they cannot
-    be found.
+    """Return the spectra of a model's space and of a finer body (:func:`find_spectra`), from the store or computed and
+    stored.
+
+    ``swung`` maps the finer body to its state while it swings. Raises MatchError if they cannot be found.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
@@ -75,7 +76,7 @@ def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], space: Space, scale: float, finer: Model | None
 ) -> Spectra | None:
-    """What a store kept, for a body of that largest modulus; None on any doubt."""
+    """Return the stored spectra, for a body of the largest modulus ``scale``, Pa; None on any doubt."""
     arrays, before = cached[0], cached[1].get("scale")
     if sides_of(arrays, _SCHEMA, r=space.unknowns) is None or not isinstance(before, float) or not before > 0.0:
         return None

@@ -1,11 +1,11 @@
-"""A subspace as the arrays that a frame store keeps, and back where they are beyond doubt.
+"""Subspace of a model as arrays of a frame store, with validation on reading.
 
-It is kept for its cost, and since the states of a bake mean nothing in another basis: eigenvectors differ in their last
-digits from machine to machine, and within a multiple eigenvalue altogether.
+It is stored for its cost, and since the states of a bake are meaningless in another basis: eigenvectors differ in
+their last digits between machines, and within a multiple eigenvalue altogether.
 
-Modes and handles are found again for another number of modes, another mesh, mass, pins or ratio of stiffnesses; the
-cubature for another number of points, too. A body that is stiffer throughout has the same modes and points, and
-eigenvalues that grow with its stiffness.
+Modes and handles are recomputed for another number of modes, another mesh, mass, pins or ratio of stiffnesses; the
+cubature also for another number of points. A uniformly stiffer body has the same modes and points, and eigenvalues
+that grow with its stiffness.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SUBSPACE_FORMAT = 5
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
-"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points a mode had errors of
-22, 4 and 3 % of a swing; a step takes 3.5 times as long with 80.
+"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points a mode had errors of 22,
+4 and 3 % of a swing; a step takes 3.5 times as long with 80.
 """
 
 _SCHEMA = {
@@ -53,8 +53,10 @@ _SCHEMA = {
 
 
 class CachedSubspace(NamedTuple):
-    """A subspace; the share of their energy that its low movements have left (:mod:`subspaces.softening`); and where
-    that is not enough, the cubature points with which it would be, 0 where none are known.
+    """A subspace, and the share of their energy that its low modes keep (:mod:`subspaces.softening`).
+
+    If the share is too small, ``points_that_suffice`` is the number of cubature points for which it would be enough; 0
+    if unknown.
     """
 
     subspace: Subspace
@@ -65,8 +67,10 @@ class CachedSubspace(NamedTuple):
 def cached_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
 ) -> CachedSubspace:
-    """Return a model's subspace, read from the store or computed and stored. With ``points`` of 0 the default number of
-    cubature points is doubled, at most DOUBLINGS times, until low movements keep ENOUGH of their energy.
+    """Return a model's subspace, read from the store or computed and stored.
+
+    With ``points`` of 0 the default number of cubature points is doubled, at most DOUBLINGS times, until low modes keep
+    ENOUGH of their energy.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)
@@ -102,9 +106,9 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """SHA-256 of all that modes and handles are found from."""
+    """Return the SHA-256 of all data that determine modes and handles."""
     elastic = model.elastic
-    # Twelve digits: what is scaled differs in the last ones.
+    # Twelve digits: scaled values differ in the last ones.
     mantissa, exponent = np.frexp(
         elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
     )
@@ -119,7 +123,7 @@ def modes_key(model: Model, modes: int) -> str:
 
 
 def largest_modulus(model: Model) -> float:
-    """The largest shear modulus, Pa."""
+    """Return the largest shear modulus, Pa."""
     return float(model.elastic.shear_modulus.max())
 
 
@@ -128,7 +132,7 @@ def _is_scale(number: object) -> bool:
 
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
-    """What a store kept, or None on any doubt."""
+    """Return the stored parts of a subspace, or None on any doubt."""
     known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
     sides = sides_of(arrays, _SCHEMA, **known)
     if sides is None:

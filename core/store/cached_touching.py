@@ -1,4 +1,4 @@
-"""Which points of a surface touch for a body in a subspace, as a frame store keeps the choice."""
+"""Contact points on the surface of a body in a subspace, as a frame store keeps the choice."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ TOUCHING_FORMAT = 1
 
 
 def touching_choice(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """:func:`farthest_points` that reads its answer from the store where it is kept already, else keeps it there;
-    ``go_on`` is called all the time and may raise.
+    """Return a cached :func:`farthest_points` that reads its result from the store, or stores it.
+
+    ``go_on`` is called repeatedly and may raise.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:
@@ -38,6 +39,6 @@ def touching_choice(store: FrameStore | None, go_on: Callable[[], None]) -> Call
 
 
 def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
-    """What a store kept, or None on any doubt."""
+    """Return the stored choice, or None on any doubt."""
     sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
     return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

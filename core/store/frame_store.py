@@ -1,22 +1,22 @@
-"""The frame store: one folder per bake with a job, tetrahedra, frames and the newest states, each file checksummed.
+"""Frame store: one folder per bake with a job, tetrahedra, frames and the newest states, each file checksummed.
 
-Files are written by ``array_file``, so a name always stands for a whole file: a kill at any moment loses nothing that
-was reported.
+``array_file`` writes the files, so a name always stands for a whole file: a kill at any moment loses nothing that was
+reported.
 
-    job.npz            what is simulated (``Job.save``)
+    job.npz            the simulation's input (``Job.save``)
     about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
-    materials.sinew    what each tetrahedron is made of
+    materials.sinew    materials of the tetrahedra
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
-    touching.sinew     which points of its surface touch
-    display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
-    shapes.sinew       how its vibrations move its surface, where they were found
-    meeting.sinew      which surface of it touches what it meets
+    touching.sinew     contact points of its surface
+    display.sinew      an interface's data to draw a body in a subspace (``live_service.display_arrays``)
+    shapes.sinew       displacements of its surface by its vibrations, where they were found
+    meeting.sinew      its contact surface
     handles.sinew      the frames as handles under weights, where the result is kept so
-    difference.sinew   how far the frames are from those of another bake; compared.sinew: the key of that bake
+    difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
     frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
     lock               while a process writes to the store (``store_lock``)
-    state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
+    state_000012.sinew solver state to continue after frame 12 with the same bits; the newest two are kept
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ..process.process_memory import peak_memory
 from .store_lock import locked
 
 STORE_FORMAT = 9
-"""Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
+"""Raise it when old frames, states or tetrahedra must not be continued: such stores count as outdated."""
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
 """Bytes of the header of ``about.sinew``, which panels read whenever they are drawn; it takes some kilobytes."""
@@ -60,15 +60,15 @@ CACHED = (
     "meeting",
     *("handles", "difference", "compared"),
 )
-"""What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
+"""Expensive results; each has a key of the data that it was made from, and may be deleted at any time."""
 LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching", "skin")
-"""Those that are of use to another store."""
+"""Expensive results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})
 
 
 class FrameStore:
-    """The files of one bake. Making the object touches nothing on disk."""
+    """Files of one bake. Constructing the object touches nothing on disk."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -77,8 +77,8 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """A store for a job; frames of an earlier one are deleted, its tetrahedra stay where mesh and resolution are
-        the same. A job that fails ``Job.check``, or has several bodies, leaves the earlier bake as it is.
+        """Create a store for a job. Earlier frames are deleted; tetrahedra stay if mesh and resolution are the same. A
+        job that fails ``Job.check``, or has several bodies, leaves the earlier bake unchanged.
         """
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
@@ -100,18 +100,18 @@ class FrameStore:
 
     @classmethod
     def open(cls, folder: Path | str) -> FrameStore:
-        """An existing store; StoreError when there is none."""
+        """Open an existing store; raise StoreError if there is none."""
         store = cls(folder)
         if not store.exists():
             raise StoreError(f"There is no bake in {store.folder}.", "Bake first.")
         return store
 
     def exists(self) -> bool:
-        """Whether a job lies there."""
+        """Return True if the store holds a job."""
         return os.path.isfile(self.folder / "job.npz") and os.path.isfile(self._path("about"))
 
     def job(self) -> Job:
-        """The job that is baked here."""
+        """Return the job that is baked here."""
         job = Job.load(self.folder / "job.npz")
         if len(job.bodies) > 1:
             raise StoreError(f"The job in {self.folder} has several bodies.", "Delete the bake and bake again.")
@@ -119,16 +119,16 @@ class FrameStore:
         return job
 
     def is_known(self) -> bool:
-        """Whether something that can be read says that the files are a bake's; else they may be anybody's."""
+        """Return True if readable data identify the files as a bake's; else they may be anybody's."""
         return bool(self._about())
 
     def check_about(self) -> None:
-        """StoreError when what is told of the bake cannot be read."""
+        """Raise StoreError if the description of the bake cannot be read."""
         if not self.is_known():
             raise StoreError(f"What is told of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
-        """StoreError when the job, what is told of it, or one of some frames was deleted during a bake."""
+        """Raise StoreError if the job, its description, or one of ``frames`` was deleted during a bake."""
         gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
         if gone:
             raise StoreError(f"{gone[0]} in {self.folder} was deleted during the bake.", "Bake again.")
@@ -139,24 +139,24 @@ class FrameStore:
             )
 
     def mend_job(self, job: Job) -> None:
-        """Write the job anew where its file is damaged; it has to be the same (:meth:`outdated_by`)."""
+        """Rewrite the job if its file is damaged; it has to be the same (:meth:`outdated_by`)."""
         try:
             self.job()
         except StoreError:
             job.save(self.folder / "job.npz")
 
     def fingerprints(self) -> dict[str, str]:
-        """Fingerprints of the job's parts; empty when there is none or it cannot be read."""
+        """Return the fingerprints of the job's parts; empty if they are missing or unreadable."""
         found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Return whether a job can take the tetrahedra: mesh, resolution and version are the same."""
+        """Return True if a job can take the tetrahedra: mesh, resolution and version are the same."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
-        """Names of the parts in which a job differs from the one baked here (mesh, materials, pins ...); ``version``
-        alone when another version of Sinew made the store.
+        """Return the names of the parts in which a job differs from the one baked here (mesh, materials, pins ...), or
+        ``version`` alone if another version of Sinew made the store.
         """
         about = self._about()
         if about and about.get("format") != STORE_FORMAT:
@@ -167,12 +167,12 @@ class FrameStore:
             with contextlib.suppress(StoreError):  # its job is damaged: then it is another
                 alike = _parts_alike(self.job(), job)
                 changed = [part for part in changed if part not in alike]
-        # What is sampled between frames follows from these.
+        # Samples between frames follow from these.
         follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:
-        """:meth:`outdated_by` with what was edited in each part: ``solver (substeps 1 → 2)``."""
+        """Return :meth:`outdated_by` with the edits of each part: ``solver (substeps 1 → 2)``."""
         parts = self.outdated_by(job)
         return parts if not parts or parts == ["version"] else described(parts, self.job(), job)
 
@@ -185,32 +185,29 @@ class FrameStore:
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def frames(self) -> list[int]:
-        """Frames that are there, ascending (by name: :meth:`read` checks the content)."""
+        """Return the stored frames, ascending (by name: :meth:`read` checks the content)."""
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Surface positions, (n,3) float64, world space, metres; CorruptFrameError, or StoreError when it is not
-        there.
-        """
+        """Return surface positions, (n,3) float64, world space, m; raise CorruptFrameError, or StoreError if
+        missing."""
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
-        """With what pressure the surface is pushed by what it meets, (n,) Pa; None where by nothing."""
+        """Return the contact pressure on the surface, (n,) Pa, or None without contact."""
         pressure = self._read_frame(frame)[0].get("pressure")
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
         return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
     def vertices(self, frame: int) -> np.ndarray:
-        """Where the vertices of its tetrahedra are, (v,3), m, where they were kept, too; StoreError where not."""
+        """Return the vertices of the tetrahedra, (v,3), m; raise StoreError if they were not stored."""
         found = self._read_frame(frame)[0].get("vertices")
         if found is None or found.ndim != 2 or found.shape[1] != 3:
             raise StoreError(f"Frame {frame} was kept without its tetrahedra.", "Simulate into another folder.")
         return found
 
     def about(self, frame: int) -> dict[str, Any]:
-        """What is told of a frame: ``reports`` of the steps that led to it (dicts), and, where they were noted,
-        ``seconds`` and ``peak_memory`` (bytes).
-        """
+        """Return a frame's ``reports`` of its steps (dicts), and, if noted, ``seconds`` and ``peak_memory`` (bytes)."""
         return self._read_frame(frame)[1]
 
     def _read_frame(self, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -233,9 +230,8 @@ class FrameStore:
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
     ) -> None:
-        """Keep a frame that took some seconds, with what ``pressure`` (n,) Pa what it meets pushes its surface, where
-        that is known, and where the ``vertices`` of its tetrahedra are, where that is wanted. When this returns, it is
-        safe on disk and the simulation can go on from it.
+        """Store a frame that took ``seconds`` s: positions ``surface`` (n,3) m, and, if given, the contact ``pressure``
+        (n,) Pa and the tetrahedra's ``vertices`` (v,3) m. On return it is safe on disk and the simulation can continue.
         """
         self.check_whole()
         remove(self._path("handles"))  # they are made of all frames
@@ -252,9 +248,7 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """The newest frame, none after ``until``, from which the simulation can go on: it and all frames before it are
-        whole.
-        """
+        """Return the newest frame, none after ``until``, with its state, up to which all frames are whole."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -283,50 +277,50 @@ class FrameStore:
         )
 
     def _vertices(self) -> int:
-        """Vertices of the job's surface; the job is read once for it."""
+        """Return the number of vertices of the job's surface; the job is read once for it."""
         if self._known_vertices is None:
             self.job()
         return self._known_vertices
 
     def key(self) -> str:
-        """One word for the job, in every frame, so that a file from elsewhere is known."""
+        """Return a digest of the job, stored in every frame, so that a foreign file is detected."""
         if self._known_key is None:
             self._known_key = hashlib.sha256(json.dumps(self.fingerprints(), sort_keys=True).encode()).hexdigest()
         return self._known_key
 
     def keep_until(self, frame: int | None) -> None:
-        """Forget frames and states after one (all, with None), and what a kill left half-written."""
+        """Delete frames and states after one (all, with None), and half-written files of a killed process."""
         self._delete_frames(from_frame=None if frame is None else frame + 1)
 
     def linear_solver(self) -> tuple[str, str] | None:
-        """Name and reason of the linear solver that the bake was begun with, or None."""
+        """Return the name and reason of the linear solver that the bake began with, or None."""
         cached = self._about().get("linear_solver")
         if isinstance(cached, list) and len(cached) == 2 and all(isinstance(text, str) for text in cached):
             return cached[0], cached[1]
         return None
 
     def keep_linear_solver(self, name: str, reason: str) -> None:
-        """Keep them for a bake that is resumed."""
+        """Store the linear solver for a bake that is resumed."""
         if self.linear_solver() != (name, reason):
             self._note(linear_solver=[name, reason])
 
     def match(self) -> str:
-        """How the body was matched with the full mesh, in words; "" where it was not."""
+        """Return a description of the body's match with the full mesh; "" without a match."""
         words = self._about().get("match")
         return words if isinstance(words, str) else ""
 
     def keep_match(self, words: str) -> None:
-        """Keep them for the report."""
+        """Store the description of the match for the report."""
         if self.match() != words:
             self._note(match=words)
 
     def preparation(self) -> dict[str, float]:
-        """Seconds that came before the frames, by part; empty where they were not noted."""
+        """Return the seconds of preparation before the frames, by part; empty if not noted."""
         cached = self._about().get("preparation")
         return {str(k): float(v) for k, v in cached.items() if _is_time(v)} if isinstance(cached, dict) else {}
 
     def add_preparation(self, seconds: dict[str, float]) -> None:
-        """Note seconds by part, beside those of the bake that is resumed."""
+        """Add seconds of preparation by part to those of the resumed bake."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
@@ -336,17 +330,17 @@ class FrameStore:
         self.check_about()  # without the rest of it no frame would be known again
         write_arrays(self._path("about"), {}, {**self._about(), **told})
 
-    # -- what took long to make -----------------------------------------------------------------------------------
+    # -- caches -------------------------------------------------------------------------------------------------------
 
     def read_cached(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """Arrays of one of ``CACHED`` with what is noted of them, or None where there are none that can be read."""
+        """Return the arrays of one of ``CACHED`` and their description, or None if unreadable."""
         try:
             return read_arrays(self._path(kind))
         except StoreError:
             return None
 
     def about_cached(self, kind: str) -> dict[str, Any] | None:
-        """What is noted of one of ``CACHED``, without its arrays; None as of :meth:`read_cached`."""
+        """Return the description of one of ``CACHED``, without its arrays; None as in :meth:`read_cached`."""
         try:
             return read_about(self._path(kind))
         except StoreError:
@@ -357,14 +351,14 @@ class FrameStore:
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Keep what another store keeps of tetrahedra and modes: keys tell whether it can be used."""
+        """Copy another store's tetrahedra and modes; their keys decide if they can be used."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Take the frames, states, tetrahedra, modes and handles of another store, whose job does the same to the same
-        surface: as when the grabs of a take have become this store's springs. The other stays as it is.
+        """Copy frames, states, tetrahedra, modes and handles of another store, whose job has the same effect on the
+        same surface: as when the grabs of a take have become this store's springs. The other store is unchanged.
         """
         self.take_cached(other)
         for kind in ("state", "frame"):
@@ -377,29 +371,28 @@ class FrameStore:
     # -- the folder ---------------------------------------------------------------------------------------------------
 
     def size_on_disk(self) -> int:
-        """Bytes."""
+        """Return the size of the store, bytes."""
         total = 0
         for path in (self.folder / name for name in self._names()):
-            # A bake at work deletes old states meanwhile.
+            # A running bake deletes old states meanwhile.
             with contextlib.suppress(OSError):
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
     def is_bare(self) -> bool:
-        """Whether neither a frame nor anything that took long to make is there."""
+        """Return True if the store has neither frames nor expensive results."""
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Remove this store's own files and those named ``beside``, and the folder when nothing else lies in it. False,
-        and nothing is touched, where such files lie there but nothing that can be read tells that they are a bake's:
-        the folder may be anybody's. StoreError when that fails, or another process writes to it.
+        """Remove this store's own files and those named ``beside``, and the folder if it is then empty. Return False,
+        and change nothing, if no readable data identify such files as a bake's. Raise StoreError on failure or a lock.
         """
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
             if not self.is_known():
                 return False
             with locked(self.folder):
-                for name in sorted(names, key="about.sinew".__eq__):  # last: what is left can be deleted later
+                for name in sorted(names, key="about.sinew".__eq__):  # last: leftovers can be deleted later
                     remove(self.folder / name)
         if not os.path.isdir(self.folder) or self._names():
             return True
@@ -437,11 +430,11 @@ def _is_own(name: str) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, (int, float)) and 0.0 <= value < 1e300  # JSON has integers that are no float
+    return isinstance(value, (int, float)) and 0.0 <= value < 1e300  # JSON has integers beyond the range of float
 
 
 def _parts_alike(before: Job, now: Job) -> set[str]:
-    """Parts in which two jobs that differ in their range are the same over the frames they share."""
+    """Return the parts in which two jobs of unequal frame ranges are the same over the frames they share."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

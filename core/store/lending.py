@@ -1,4 +1,4 @@
-"""What one store lends another: playing and baking a body need the same tetrahedra and modes."""
+"""Sharing of tetrahedra and modes between stores: playing and baking a body need the same ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from .frame_store import LENT, FrameStore
 
 
 def borrow(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
-    """Let a store keep what others keep of tetrahedra and so many modes, where it has none itself or other ones; keys
-    tell whether they can be used.
+    """Copy tetrahedra and ``modes`` modes from other stores, if this store has none itself or other ones.
+
+    Their keys decide if they can be used.
     """
     for kind in LENT:
         for source in (store, *lenders):

@@ -1,7 +1,7 @@
-"""One process at a time writes to a folder of frames: two Blenders with the same .blend would spoil each other's.
+"""Lock of a frame folder for one process: two Blenders with the same .blend would spoil each other's frames.
 
-The lock is the operating system's, on a file in the folder: it is let go when the process that holds it ends, however
-that is. The file may stay behind after a kill, and means nothing then.
+The lock is the operating system's, on a file in the folder. It is released when the process that holds it ends, for
+any reason. The file may stay behind after a kill, and means nothing then.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ else:
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
-"""Seconds in which a process that was told to end may still hold a folder."""
+"""Seconds for which a process that is being stopped may still hold a folder."""
 PAUSE = 0.05
 _PLACE = 1 << 30
-"""Of the byte that is locked: Windows lets nobody read what is."""
+"""Offset of the locked byte: Windows forbids reading locked bytes."""
 _held: dict[str, list[Any]] = {}
-"""Folders that this process holds: the locked file, and how many times over. Generators may end in any order."""
+"""Folders that this process holds: the locked file, and the number of holds. Generators may end in any order."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     Raises
     ------
     StoreError
-        Another process holds it for longer than ``patience`` (s), or nothing can be written there.
+        Another process holds it for longer than ``patience`` (s), or the folder is not writable.
     """
     key, path = os.path.realpath(folder), folder / LOCK_NAME
     if key not in _held:
@@ -78,7 +78,7 @@ def _take(path: Path, until: float) -> IO[str]:
         if is_ours:
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
-            with contextlib.suppress(OSError):  # a full disk: then nobody learns whose it is
+            with contextlib.suppress(OSError):  # full disk: the owner stays unknown
                 file.flush()
             return file
         whose = _whose(file)
@@ -92,7 +92,7 @@ def _take(path: Path, until: float) -> IO[str]:
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Whether the file could be locked and still lies there: who let it go may have deleted it."""
+    """Return True if the file could be locked and still exists: its last holder may have deleted it."""
     try:
         if os.name == "nt":
             file.seek(_PLACE)
@@ -101,7 +101,7 @@ def _is_ours(file: IO[str], path: Path) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
-    except OSError:  # a network's file system without locks: as good as alone
+    except OSError:  # a network's file system without locks: treated as locked
         return True
     return path.is_file() and os.path.samestat(os.fstat(file.fileno()), path.stat())
 
@@ -112,10 +112,10 @@ def _whose(file: IO[str]) -> str:
 
 
 def _let_go(path: Path, file: IO[str]) -> None:
-    if os.name != "nt":  # Windows deletes no open file, and elsewhere nobody else may take it meanwhile
+    if os.name != "nt":  # Windows deletes no open file; elsewhere nobody else may take it meanwhile
         with contextlib.suppress(OSError):
             path.unlink()
-    with contextlib.suppress(OSError):  # what could not be written to a full disk
+    with contextlib.suppress(OSError):  # unwritten data on a full disk
         file.close()
     if os.name == "nt":
         with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""From a surface to tetrahedra: draft, robust, clean; finer where that is wanted."""
+"""Tetrahedral meshing of a surface: draft, robust and clean methods, with local refinement."""

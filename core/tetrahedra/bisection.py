@@ -1,10 +1,11 @@
-"""Conforming bisection of tetrahedra: each is halved across its longest edge, with all others around that edge.
+"""Conforming longest-edge bisection of tetrahedra: each halved edge is halved in all tets around it.
 
-A tet may only be halved there if the edge is the longest of all tets around it; where it is not, those are halved
-first, at theirs [Rivara 1984, in three dimensions: Plaza, Carey 2000]. Lengths only go up on that way, so it ends.
+A tet may only be halved across an edge that is the longest of all tets around that edge. Otherwise those tets are
+halved first, across their own longest edges [Rivara 1984, in three dimensions: Plaza, Carey 2000]. The edge lengths
+along such a chain only grow, so it ends.
 
-The cells of the body-centred lattice go through three shapes on the way to a mirror image of half the size, none with
-angles under 45 degrees. Their two longest edges are equally long: the first by ``rank`` goes first.
+The cells of the body-centred lattice go through three shapes before they reach a mirror image of half the size, none
+with angles under 45 degrees. Their two longest edges are equally long: the first by ``rank`` goes first.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 
 Wanted = Callable[[np.ndarray], np.ndarray]
-"""Corners of tets (m,4,3) to whether each is to be halved, (m,) bool."""
+"""Maps corners of tets (m,4,3) to a mask (m,) bool of the tets to halve."""
 
 
 def bisect(
     points: np.ndarray, tets: np.ndarray, wanted: Wanted, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve tets (m,4) over points (n,3) until none is wanted: new points, tets, and which old tet each is part of.
+    """Halve tets (m,4) over points (n,3) until ``wanted`` marks none; return points, tets, and the old tet of each tet.
 
-    Of equally long edges of a tet that between two ``preferred`` points (n,) goes first, then the one numbered later;
-    new points are never preferred. Coordinates should be such that equal lengths are equal bit by bit.
+    If edges of a tet are equally long, the edge between two ``preferred`` points (n,) goes first, then the one numbered
+    later. New points are never preferred. Choose coordinates in which equal lengths are equal bit by bit.
     """
     parents = np.arange(len(tets))
     while True:
@@ -39,7 +40,7 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve what can be halved now of the marked tets, and of those that hinder them."""
+    """Halve the marked tets, and the tets that block them, as far as one pass allows."""
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     keys, edges = np.unique(pairs[..., 0] * len(points) + pairs[..., 1], return_inverse=True)
     edges = edges.reshape(-1, 6)

@@ -1,14 +1,14 @@
-"""Clean tetrahedra that keep the surface: TetGen [Si 2015], for closed surfaces that do not cross themselves.
+"""Clean tetrahedra that keep the surface: TetGen [Si 2015], for closed surfaces without self-intersections.
 
-Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly; more are added on its faces
-and inside until no tet is larger than asked for, or flatter than can be helped.
+Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
+faces and inside until no tet is larger than asked for, or flatter than it can avoid.
 
-With a field of sizes TetGen may crash where it also optimises angles (on 1 of 80 bodies, a plate): then a first run
-makes vertices after the field, and a second one, which has them all, optimises.
+With a sizing field TetGen may crash while it also optimises angles (on 1 of 80 bodies, a plate). Therefore a first
+run makes the vertices of the field, and a second run, which has them all, optimises.
 
-Traps: on some bad input TetGen ends the whole process, so what can be told beforehand is refused beforehand. It fills
-whatever the outermost surface encloses: hollows are taken out afterwards, by winding number. It prints, and
-leaves files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
+Traps: on some bad input TetGen ends the whole process, so detectable faults are refused beforehand. TetGen fills
+everything within the outermost surface: hollows are removed afterwards, by winding number. It prints, and leaves
+files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ PACKAGE = "tetgen"
 TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
 """TetGen's licence, AGPL-3.0, keeps it out of the usual zip."""
 CELL_PART = 0.16
-"""Largest tet in cubes of a cell's side: then as many tets as in the lattice fill a body."""
+"""Volume of the largest tet, in cubes of a cell's side: then as many tets as in the lattice fill a body."""
 CELL_EDGE = 0.85
-"""Edge to ask for, in a cell's side: then edges are as much shorter than elsewhere as was painted, less a tenth."""
+"""Edge length to ask for, in a cell's side: painted edges are then shorter by the painted factor, less a tenth."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""Radius to shortest edge, least dihedral angle, and the largest one that is left after optimisation. Without the last
-the smallest angles of a sphere and a cube were 2 degrees instead of 4."""
+"""Ratio of radius to shortest edge, least dihedral angle, and largest dihedral angle left after optimisation.
+Without the optimisation the smallest angles of a sphere and a cube were 2 degrees instead of 4.
+"""
 
 
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Fill a surface with tets of about the size of the lattice's for ``cells_across``, or finer where its faces are;
-    and by ``finest`` where a vertex is painted (n,) with 1, by less where with less.
+    """Fill a surface with tets of about the lattice's size for ``cells_across``, or finer where its faces are finer.
+
+    ``fineness`` (n,), 0 to 1, is painted at the vertices: tets are smaller by ``finest`` where it is 1.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def clean_tets(
     wrapper = compiled_module(PACKAGE, "_tetgen", "TetGen", f"{TO_GET}, or {REMEDY}.")
     triangles = faces_with_area(surface)
     low, size = surface.positions[triangles].min(axis=(0, 1)), surface.size
-    # Vertices at the same place are one, as along the seams of imported meshes.
+    # Merge vertices with the same position, as along the seams of imported meshes.
     points, original, merged = np.unique(
         (surface.positions - low) / size, axis=0, return_index=True, return_inverse=True
     )
@@ -66,7 +68,7 @@ def clean_tets(
     points, triangles = np.ascontiguousarray(points[used]), renumbered.reshape(-1, 3).astype(np.int32)
     cells, field = cells_across - 0.5, None
     if is_finer(fineness, finest):
-        # Where vertices lie at the same place, the finest counts.
+        # Merged vertices take the finest value of their paint.
         painted = np.zeros(len(original))
         np.maximum.at(painted, merged.reshape(-1), fineness)
         field = background_mesh(SurfaceMesh(cells * points, triangles), painted[used], finest, MAX_TETS)
@@ -79,7 +81,7 @@ def clean_tets(
 
 
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
-    """MeshError where TetGen cannot work; ``original`` are the surface's own numbers of its vertices."""
+    """Raise MeshError where TetGen cannot work; ``original`` maps the points to vertices of the surface."""
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)
     open_edges = edges[faces == 1]
@@ -107,8 +109,9 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: BackgroundMesh | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """TetGen on points within the unit box, with tets of a volume of ``largest`` at most; ``field`` has the lengths of
-    edges where they are to be shorter.
+    """Run TetGen on points within the unit box, with tets of a volume of at most ``largest``.
+
+    ``field`` holds the edge lengths where edges are to be shorter.
     """
     try:
         with kept_apart():

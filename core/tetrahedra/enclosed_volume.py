@@ -1,4 +1,4 @@
-"""What a surface encloses by itself: the measure that the volume of its tetrahedra is held against."""
+"""Volume that a surface encloses by itself: the reference for the volume of its tetrahedra."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .sizing_field import cubes
 ALONG = 8
 """Cubes along the longest side: for closed surfaces any number gives the same volume."""
 FLATTEST = 0.01
-"""Least height of the box around a surface, in its longest side."""
+"""Least height of the box around a surface, relative to its longest side."""
 
 
 def enclosed_volume(surface: SurfaceMesh) -> float:
-    """Volume, m³, where ``|winding number| > 1/2``: exact where the surface is closed and does not cross itself."""
+    """Return the volume, m³, where ``|winding number| > 1/2``; exact for closed surfaces without self-intersections."""
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         return 0.0
@@ -27,7 +27,7 @@ def enclosed_volume(surface: SurfaceMesh) -> float:
     size = float((high - low).max())
     sides = np.maximum((high - low) / size, FLATTEST)
     counts = np.ceil(ALONG * sides).astype(np.int64)
-    # An odd bit of room, so that no side of a box is one of the surface's own.
+    # An odd bit of room keeps the sides of a box off those of the surface.
     points, tets = cubes(counts)
     points = (points / counts - 0.5) * (1.01 * sides)
     mesh = oriented(points, tets)

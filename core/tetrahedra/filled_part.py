@@ -1,18 +1,18 @@
-"""How much of a tetrahedron lies inside a surface, and where its middle is: exact for closed surfaces.
+"""Fraction of a tetrahedron inside a surface, and the centre of mass of that part: exact for closed surfaces.
 
 Inside is where ``|w| > 1/2`` by generalised winding number. Across a triangle w jumps by one, so within a tet T it is
-known everywhere from its value at one point p and the clipped triangles: each casts a shadow, as seen from p, in which
-w is lower by one (higher, where p sees its back). With p inside T and T cut into four tets (p, face), the shadow of a
-piece Q is the cone over its central projection onto the face, less the cone over Q:
+known everywhere from its value at one point p and the clipped triangles. Each triangle casts a shadow, as seen from
+p, in which w is lower by one (higher, where p sees its back). With p inside T and T cut into four tets (p, face), the
+shadow of a piece Q is the cone over its central projection onto the face, less the cone over Q:
 
     volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
 
-with signed cones, and likewise for the first moments. Nothing in it is decided by where pieces meet: a triangle in a
-face, an edge or a corner of T changes the sum by round-off alone. Coordinates are barycentric, so lengths do not count.
+with signed cones, and likewise for the first moments. The sum does not depend on where pieces meet: a triangle in a
+face, an edge or a corner of T changes it by round-off alone. Coordinates are barycentric, so lengths do not count.
 
-That holds where w takes two values in T, 0 and one other. Five points of it are asked; where surfaces cross or overlap,
-or an opening lets w pass smoothly through 1/2, T is cut into eight, twice at most, and each is measured alone. In the
-last ones only p is asked, and the sum is cut off at nothing and all.
+This holds where w takes two values in T, 0 and one other. Five points of T are sampled. Where surfaces cross or
+overlap, or an opening lets w pass smoothly through 1/2, T is cut into eight, at most twice, and each part is measured
+alone. At the last level only p is sampled, and the sum is clamped to between 0 and 1.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, next_overlap
 from ..mesh.winding_number import WindingNumber, winding_at
 
 DEPTH = 2
-"""How often a tet is cut into eight at most."""
+"""Largest number of times that a tet is cut into eight."""
 CLEAR = 0.1
-"""How far from one half the winding number is at least where it is trusted: twice what its far field is off by."""
+"""Least distance of a trusted winding number from one half: twice the error of its far field."""
 SHEET = 0.25
-"""How far from one half the winding number is at most beside a sheet: there it passes from -1/2 to 1/2, so that
-no side is inside; at the surface of a body it passes from 0 to 1, and on it round-off takes it to either."""
+"""Largest distance of the winding number from one half beside a sheet. There it passes from -1/2 to 1/2, so that
+neither side is inside. At the surface of a body it passes from 0 to 1, and on it round-off takes it to either.
+"""
 CORNER = 1e-3
-"""Least share of a corner in what is inside: every vertex has mass."""
+"""Least weight of a corner in the inside part: every vertex has mass."""
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
 """Barycentric coordinates of p: near the middle, but on no plane that a surface is likely to lie on."""
 _ASKED = 0.2
-"""The other points asked lie at the corners, nearer to p by this part."""
+"""The other sampled points lie at the corners, moved towards p by this fraction."""
 
 
 class FilledParts(NamedTuple):
-    """What of m tets lies inside.
+    """Inside parts of m tets.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class FilledParts(NamedTuple):
     middle : (m, 4) float64
         Barycentric coordinates of the inside part's centre of mass, at least ``CORNER``; even where nothing is inside.
     sheet : (m,) bool
-        Whether it holds surface that has no inside on either side.
+        True if the tet holds surface that has no inside on either side.
     """
 
     fill: np.ndarray
@@ -103,7 +104,7 @@ def _add_shadow(polygon, count, shadow):
     for k in range(1, count - 1):
         a, b, c = polygon[0], polygon[k], polygon[k + 1]
         beyond = reach[0] * reach[k] * reach[k + 1]
-        if beyond < 1e-30:  # it goes through p: no shadow is to be told
+        if beyond < 1e-30:  # the piece goes through p: its shadow is undefined
             continue
         near = dot(a, cross(b, c))
         far = near / beyond
@@ -115,7 +116,7 @@ def _add_shadow(polygon, count, shadow):
 
 @inner_kernel
 def _inverse(e, out):
-    """Invert a 3 x 3 matrix given by its columns, the rows of e; rows of out."""
+    """Invert a 3 x 3 matrix whose columns are the rows of e; write the rows of the inverse to out."""
     for i in range(3):
         out[i, 0], out[i, 1], out[i, 2] = cross(e[(i + 1) % 3], e[(i + 2) % 3])
     volume = dot(e[0], out[0])
@@ -126,7 +127,7 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, found):
-    """Write the triangles whose boxes meet a tet's into found, which grows; it and their number."""
+    """Write the triangles whose boxes overlap a tet's into found, which grows; return found and their number."""
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
     count = 0
@@ -146,9 +147,9 @@ def _near(corners, tree, found):
 
 @inner_kernel
 def _shadows(corners, p, triangles, found, count, shadows, largest):
-    """Shadows of the triangles in the four tets (p, face), into shadows (4,4); how many pieces there are.
+    """Add the shadows of the triangles in the four tets (p, face) to shadows (4,4); return the number of pieces.
 
-    ``largest`` (4,) is the middle of the largest piece, and its area.
+    ``largest`` (4,) receives the middle and the area of the largest piece.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -169,7 +170,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             if n < 3:
                 continue
             pieces += 1
-            # Every other face has the corners that follow the other way round.
+            # Every other face lists the following corners in the opposite orientation.
             sign = 1.0 if face % 2 == 0 else -1.0
             for i in range(4):
                 own[i] = shadows[face, i]
@@ -197,7 +198,8 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, at_p, field):
-    """The lowest and the highest winding number at p and near the corners, and whether none is nearly one half."""
+    """Return the lowest and the highest winding number at p and near the corners, and True if none is nearly one
+    half."""
     low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
     for c in range(4):
         w = winding_at(moved(corners[c], _ASKED, minus(p, corners[c])), field)
@@ -208,8 +210,8 @@ def _asked(corners, p, at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Whether winding numbers are of one tet that is wholly inside or outside, or, where it holds some surface, take
-    one value beside 0.
+    """Return True if the tet is wholly inside or outside, or holds surface and its winding numbers take one value
+    beside 0.
     """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
@@ -218,13 +220,13 @@ def _simple(low, high, pieces):
 
 @inlined
 def _blend(b, corners):
-    """The point of a tet with barycentric coordinates b."""
+    """Return the point of a tet with barycentric coordinates b."""
     return moved(combine(b, (corners[0], corners[1], corners[2])), b[3], corners[3])
 
 
 @inner_kernel
 def _copy(source, target):
-    """A 4 x 4 matrix; Numba takes longer to compile an assignment to a slice, with what it says of a wrong shape."""
+    """Copy a 4 x 4 matrix; Numba takes longer to compile a slice assignment, with its error for a wrong shape."""
     for c in range(4):
         for d in range(4):
             target[c, d] = source[c, d]
@@ -232,7 +234,7 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, found, total, largest):
-    """Part of a tet (or of what it was cut into) that is inside, and its moments, into total (5,)."""
+    """Add the volume and the moments of the inside part of a tet (or of its children) to total (5,)."""
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
     for c in range(4):
@@ -270,7 +272,7 @@ def _measure_one(corners, base, field, found, total, largest):
                     waiting += 1
                 continue
         turned = _turned(lowest, highest, shadows, base, here, field)
-        # Where it wraps p twice there may be more to leave than to enter.
+        # A surface that wraps p twice may have more to leave than to enter.
         _add_parts(max(1.0, np.rint(abs(at_p))) if abs(at_p) > 0.5 else 0.0, turned, shadows, base, part)
         share = 0.125**depth * min(max(part[0], 0.0), 1.0)
         if part[0] <= 0.0:
@@ -284,14 +286,15 @@ def _measure_one(corners, base, field, found, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Whether the largest piece has no inside on either side."""
+    """Return True if the largest piece has no inside on either side."""
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Whether the surface goes the right way round, 1, or inside out, -1: as w tells, or else so that there is some
-    inside; 0 where there is none.
+    """Return 1 if the surface is oriented outwards, -1 if inside out, 0 if nothing is inside.
+
+    The sign of w decides, or else the orientation for which some volume is inside.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -305,7 +308,7 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 @inner_kernel
 def _add_parts(at_p, turned, shadows, base, part):
-    """Volume and moments of the inside of one tet, from what is at p and the shadows in its four parts."""
+    """Compute volume and moments of the inside of one tet from the value at p and the shadows in its four parts."""
     part[:] = 0.0
     for face in range(4):
         own = base[face]  # the part's share of the tet's volume

@@ -1,4 +1,4 @@
-"""A lattice that is finer where it is painted so: cells are bisected there, and what then lies outside is left away.
+"""Local refinement of the lattice: painted cells are bisected, and tets that then lie outside are dropped.
 
 Unit: the side of a cell.
 """
@@ -18,24 +18,25 @@ from .bisection import bisect
 from .sizing_field import SizingField, refuse_too_many
 
 CELL_VOLUME = 1.0 / 12.0
-"""Of a tet of the lattice."""
+"""Volume of a tet of the lattice."""
 NEARLY = 0.34
-"""Distance of any point of a tet from the nearest of ``_SPREAD``, as a part of the farthest corner's from the middle:
-at most 0.333 for the shapes that bisection makes."""
+"""Largest distance of a point of a tet from the nearest of ``_SPREAD``, relative to the farthest corner's from the
+middle. It is at most 0.333 for the shapes that bisection makes.
+"""
 _STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
 _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
 """Barycentric weights of ten points spread in a tet, and of its corners."""
 SLACK = 1.4
-"""Tets are halved while they are so much larger than wanted: they end between 0.7 and 1.4 of that."""
+"""Tets are halved while they exceed the wanted volume by this factor: they end between 0.7 and 1.4 of it."""
 
 
 def refine(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, surface: SurfaceMesh, wanted: SizingField, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bisect the tets (m,4) of a lattice over its points (n,3): new points, tets, and whether each is at the border.
+    """Bisect the tets (m,4) of a lattice over its points (n,3); return points, tets, and a mask of the border tets.
 
-    ``border`` (m,): the tets that the surface cuts, or that hold others together. Raises MeshError when there would be
-    more than ``most``.
+    ``border`` (m,) marks the tets that the surface cuts, or that connect others. Raises MeshError if there would be
+    more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
 
@@ -62,7 +63,10 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Which tets, corners (m,4,3), the body reaches or nearly so: no point of the surface lies in any other."""
+    """Return a mask of the tets, corners (m,4,3), that the body reaches or nearly so.
+
+    No point of the surface lies in any other tet.
+    """
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
     at_middle = depth.at(middles)
@@ -76,8 +80,9 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """A mask (m,) of the kept tets and those on the shortest ways between them, so that around every vertex they hang
-    together by faces; all of them together do.
+    """Return a mask (m,) of the kept tets and those on the shortest paths between them.
+
+    Around every vertex the masked tets are then connected by faces, and so is the whole set.
     """
     kept = kept.copy()
     while True:
@@ -95,14 +100,14 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """The tets around each vertex, with its number."""
+    """Return the tets around each vertex, with its number."""
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
     return [(part, int(vertices[first])) for part, first in zip(parts, firsts)]
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Tets of a vertex's star to add, so that its first part hangs together by faces with another: the fewest."""
+    """Return the fewest tets of a vertex's star that connect its first part by faces with another part."""
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
         others = sorted(int(v) for v in tets[t] if v != vertex)
@@ -138,13 +143,13 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """The vertex of each face-connected part of each vertex's star."""
-    faces = tets[:, FACES]  # (m,4,3), with the corners of the tet that they are made of
+    """Return the vertex of each face-connected part of each vertex's star."""
+    faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)
     ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))
     same = (order[ranked[1:]] == order[ranked[:-1]]).all(axis=1)
     one, other = ranked[:-1][same], ranked[1:][same]
-    # A node for each corner of each tet; two are joined by a common face at the same vertex.
+    # The graph has a node for each corner of each tet; a common face joins two nodes at the same vertex.
     nodes = (4 * np.arange(len(tets))[:, None, None] + FACES).reshape(-1, 3)
     by_vertex = np.argsort(faces.reshape(-1, 3), axis=1)
     a = np.take_along_axis(nodes[one], by_vertex[one], axis=1).ravel()

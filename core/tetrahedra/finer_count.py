@@ -1,8 +1,8 @@
-"""What painting a surface finer adds to the count of its tetrahedra, from places spread over it: cheap.
+"""Cheap estimate of the tetrahedra that painted refinement adds, from sample points spread over the surface.
 
-Wanted is the size ``s`` at the surface and, below a first layer of such cells, ``GRADING`` of the way more, until it
-is one cell. A column of unit area and depth ``D`` then has as many tets as one of unpainted cells of the depth
-``integral 1 / size³``. Each place has the depth that it would have if all were as thick: volume over area.
+The wanted size is ``s`` at the surface. Below a first layer of such cells it grows by ``GRADING`` of the distance,
+until it is one cell. A column of unit area and depth ``D`` then has as many tets as one of unpainted cells of the
+depth ``integral 1 / size³``. Each sample point is given the mean depth of the body: volume over area.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TURNS = np.array([0.7548776662466927, 0.5698402909980532])
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Places of equal area on a surface: triangles (k,), weights of their corners (k,3), positions (k,3) and paint
-    (k,), 0 to 1.
+    """Sample points of equal area on a surface: triangles (k,), ``barycentric`` weights (k,3), positions (k,3), and
+    paint (k,), 0 to 1.
     """
 
     triangles: np.ndarray
@@ -32,13 +32,13 @@ class Places:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> Places:
-        """The same places with what is painted at the vertices (n,) that they lie between."""
+        """Return these points with the paint ``fineness`` (n,) of the surface's vertices interpolated to them."""
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return Places(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
 
 def places_on(surface: SurfaceMesh) -> Places | None:
-    """``PLACES`` places, nothing painted; None where the surface has no area."""
+    """Return ``PLACES`` unpainted sample points, or None if the surface has no area."""
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
     if len(sums) == 0 or not sums[-1] > 0.0:
@@ -54,8 +54,10 @@ def places_on(surface: SurfaceMesh) -> Places | None:
 
 @lru_cache(maxsize=16)
 def finer_parts(places: Places, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """How many cells of depth the mean place has more than unpainted, and how many cells of surface for each of
-    them; ``cell`` and ``depth`` in the unit of the places.
+    """Return the mean extra depth below a sample point, in cells, and the mean number of surface cells per unpainted
+    one.
+
+    ``cell`` and ``depth`` are in the unit of the positions.
     """
     positions = places.positions / cell
     s = SizingField(positions, places.paint, finest).at(positions)

@@ -1,9 +1,9 @@
-"""Triangles of a surface that pass through each other.
+"""Self-intersections: triangles of a surface that pass through each other.
 
 Two triangles cross where an edge of one passes through the inside of the other: its ends lie on both sides of the
-plane, and the line sees the three corners in one turning direction. All of these are signs of 3 x 3 determinants,
-which count as zero within the round-off of coordinates [Guigue, Devillers 2003 has the predicates]. Pairs are found by
-a tree of boxes.
+plane, and the line sees the three corners in one turning direction. These are signs of 3 x 3 determinants, which
+count as zero within the round-off of coordinates [Guigue, Devillers 2003 has the predicates]. A tree of boxes finds
+the pairs.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, element_boxes, 
 
 
 def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Indices of the triangles (t,3) over positions (n,3) through whose inside another one's edge passes, or whose edge
-    passes through another one's, (k,) int64.
+    """Return the indices (k,) int64 of the triangles (t,3) over positions (n,3) that cross another triangle.
 
-    What merely touches does not count, nor do triangles in one plane. Of two triangles with a common vertex only the
-    edges opposite to it can cross; those with a common edge never do.
+    Triangles that merely touch or are coplanar do not count. Two triangles with a common vertex can cross only at the
+    edges opposite to it; those with a common edge never do.
     """
     if len(triangles) == 0:
         return np.empty(0, dtype=np.int64)
@@ -40,7 +39,7 @@ def _sum_of_sizes(a):
 
 @inner_kernel
 def _side(a, b, c, d, slack):
-    """On which side of the triangle a, b, c a point lies: 1, -1, or 0 within the round-off ``slack`` of coordinates."""
+    """Return the side of the triangle a, b, c that a point d lies on: 1, -1, or 0 within the round-off ``slack``."""
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
     volume = dot(u, cross(v, w))
     x, y, z = _sum_of_sizes(u), _sum_of_sizes(v), _sum_of_sizes(w)
@@ -50,7 +49,7 @@ def _side(a, b, c, d, slack):
 
 @inner_kernel
 def _passes(p, q, t, slack):
-    """Whether a segment passes through the inside of a triangle (3,3)."""
+    """Return True if the segment p, q passes through the inside of a triangle (3,3)."""
     if _side(t[0], t[1], t[2], p, slack) * _side(t[0], t[1], t[2], q, slack) >= 0:
         return False
     u = _side(p, q, t[0], t[1], slack)
@@ -59,7 +58,8 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Whether an edge of triangle s passes through t; with a shared corner only the edge opposite to it."""
+    """Return True if an edge of triangle s passes through t; with a shared corner only the edge opposite to it
+    counts."""
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):
             return True
@@ -68,7 +68,7 @@ def _edge_passes(s, t, shared, slack):
 
 @inner_kernel
 def _cross(corners, triangles, i, j, slack):
-    """Whether two triangles cross."""
+    """Return True if triangles i and j cross."""
     common, in_i, in_j = 0, -1, -1
     for a in range(3):
         for b in range(3):

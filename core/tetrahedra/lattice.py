@@ -1,14 +1,14 @@
 """Draft tetrahedra: a body-centred cubic lattice of congruent cells that covers any surface.
 
-Kept are the tets that contain a point of the surface (every triangle is sampled much finer than a cell) and those
-whose centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic and has
-no maximum, so every part of the inside touches the surface: the inside is found by flooding from the surface's tets,
-and nothing else is evaluated. Then tets are added until around every vertex the kept tets hang together by faces:
-nothing dangles on an edge or a vertex.
+The lattice keeps the tets that contain a point of the surface (every triangle is sampled much finer than a cell) and
+those whose centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic
+and has no maximum, so every part of the inside touches the surface. Flooding from the surface's tets thus finds the
+inside, without other evaluations. Then tets are added until around every vertex the kept tets are connected by
+faces: nothing dangles on an edge or a vertex.
 
 The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets, with the ends of its
-longest side a quarter cell away from the lattice's own planes. All geometry happens in units of a cell: size and
-place of the body do not matter.
+longest side a quarter cell away from the lattice's own planes. All geometry is in units of a cell: size and
+position of the body do not matter.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ PADDING = 3
 DIGITS = 9
 """Decimals of positions in cells: a face on a plane of the lattice stays on it in every unit of length."""
 SHEET_FILL = 0.1
-"""What a sheet, which encloses nothing, is taken to fill of the tets that it crosses."""
+"""Fill of the tets that a sheet crosses, since a sheet encloses nothing."""
 LEAST_FILL = 1e-3
-"""So that every vertex has mass; it adds at most 3e-4 to that of ordinary bodies."""
+"""Least fill, so that every vertex has mass; it adds at most 3e-4 to that of ordinary bodies."""
 
 
 def lattice_tets(
@@ -57,7 +57,7 @@ def lattice_tets(
         Valid (see ``SurfaceMesh.validate``); open, non-manifold, self-intersecting or inside-out is fine.
     cells_across : int, at least 2
     fineness : (n,) or None
-        How fine each vertex is painted, 0 to 1: where it is 1, cells are smaller by ``finest``.
+        Paint at each vertex, 0 to 1: where it is 1, cells are smaller by ``finest``.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
 
 
 def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
-    """Add the inside tets, wave by wave from the ones already there."""
+    """Add the inside tets, wave by wave, from the tets already in the set."""
     tried = masks.copy()
     cells = _list(masks)
     while len(cells):
@@ -132,7 +132,7 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 def _filled(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Part of each tet inside the surface (m,), and the middle of that (m,4), as they are measured at the border."""
+    """Return the part of each tet inside the surface (m,) and its centre of mass (m,4), measured at the border."""
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = filled_parts(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
@@ -141,12 +141,12 @@ def _filled(
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Which of the tets with these ids (12 * cell + slot) are in a set, (m,) bool."""
+    """Return a mask (m,) bool of the ids (12 * cell + slot) whose tets are in a set."""
     return (masks.ravel()[ids // 12] >> (ids % 12).astype(np.uint16)) & 1 == 1
 
 
 def _list(masks: np.ndarray) -> np.ndarray:
-    """The tets of a set as rows (cell x, y, z, slot), (m,4) int64, in order."""
+    """Return the tets of a set as rows (cell x, y, z, slot), (m,4) int64, in order."""
     flat = masks.ravel()
     occupied = np.flatnonzero(flat)
     row, slot = np.nonzero((flat[occupied, None] >> np.arange(12, dtype=np.uint16)) & 1)
@@ -183,7 +183,7 @@ def _add_all(masks, cells):
 
 @kernel
 def _all_corners(cells):
-    """Corners of listed tets, doubled, (m,4,3)."""
+    """Return the corners of listed tets, doubled, (m,4,3)."""
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
         tet_corners(cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3], corners[t])
@@ -192,7 +192,7 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Face neighbours of listed tets that were not tried yet, now tried, with their centroids."""
+    """Return the untried face neighbours of listed tets, with their centroids, and mark them as tried."""
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
     corners = np.empty((4, 3), dtype=np.int64)
@@ -258,7 +258,7 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Whether a tet is kept in the block of cells that the stars of a cell's centre and lower corner reach."""
+    """Return True if a tet is kept in the cells that the stars of a cell's centre and lower corner reach."""
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
             for c in range(k - 1, k + 1):
@@ -269,7 +269,7 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Connect by faces the kept tets around one vertex; whether any had to be added."""
+    """Connect the kept tets around one vertex by faces; return True if tets were added."""
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
@@ -290,7 +290,7 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets until around every vertex the kept ones are connected by faces; the set of added tets is returned."""
+    """Add tets until around every vertex the kept ones are connected by faces; return the set of added tets."""
     added = np.zeros_like(masks)
     adjacent = star_adjacency()
     vertex = np.empty(3, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Geometry of the body-centred cubic lattice's tetrahedra: numbering, corners, point location, neighbours.
 
-Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres; every tet joins the centres of
-two cells that share a face with one edge of that face, so there are 12 tets a cell, all congruent (tetragonal
+Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres. Every tet joins the centres of
+two cells that share a face with one edge of that face. So there are 12 tets a cell, all congruent (tetragonal
 disphenoids, the fundamental domain of the affine reflection group A3~): neighbours across a face are mirror images of
 each other. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
 
@@ -39,7 +39,7 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Write the cell of the tet that contains a point into cell (3,); returns the slot."""
+    """Write the cell of the tet that contains a point into cell (3,); return the slot."""
     u = np.empty(3)
     p = (x, y, z)
     for a in range(3):
@@ -60,7 +60,7 @@ def locate(x, y, z, cell):
 
 @inner_kernel
 def in_grid(masks, cell):
-    """Whether a cell lies in the grid."""
+    """Return True if a cell lies in the grid."""
     inside = True
     for a in range(3):
         inside = inside and 0 <= cell[a] < masks.shape[a]
@@ -69,21 +69,21 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Whether a set holds a tet; nothing lies outside the grid."""
+    """Return True if a set holds a tet; outside the grid it holds none."""
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
 @inner_kernel
 def add_tet(masks, cell, slot):
-    """Put a tet into a set."""
+    """Add a tet to a set."""
     masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
 
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """The tet across the face that lies opposite to a corner: cell written, slot returned.
+    """Find the tet across the face that lies opposite to a corner; write its cell, return its slot.
 
-    A little beyond the face's middle there is only the neighbour.
+    A point slightly beyond the face's middle lies only in the neighbour.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -97,9 +97,9 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """One of the 24 tets around a lattice vertex: cell written, slot returned.
+    """Find one of the 24 tets around a lattice vertex; write its cell, return its slot.
 
-    Around each vertex the tets are the 24 chambers sorted by which offset is largest, and which second, with their
+    Around each vertex the tets are the 24 chambers sorted by the largest and the second largest offset, with their
     signs.
     """
     p = 0.5 * vertex.astype(np.float64)
@@ -112,7 +112,7 @@ def star_tet(vertex, member, cell):
 
 @inner_kernel
 def star_adjacency():
-    """Which of the 24 tets around a vertex share a face with which, (24, 24) bool: those with three common corners."""
+    """Return the face adjacency of the 24 tets around a vertex, (24, 24) bool: pairs with three common corners."""
     corners = np.empty((24, 4, 3), dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
     vertex = np.full(3, 9, dtype=np.int64)

@@ -1,8 +1,8 @@
 """Robust tetrahedra that follow the surface: fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
 
-Traps: fTetWild may write to the process's standard output, which may be a channel of the caller's, and leaves a file in
-the working folder, so output goes to standard error and the working folder is a temporary one while it works. Its tets
-differ a little from run to run, with one thread too: whoever needs the same ones twice must keep them.
+Traps: fTetWild may write to the process's standard output, which may be a channel of the caller's, and leaves a file
+in the working folder. So output goes to standard error and the working folder is a temporary one during the run. Its
+tets differ a little from run to run, with one thread too: callers that need the same tets twice must store them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ def robust_tets(
 ) -> TetMesh:
     """Fill a surface with tets of an edge length of about its longest side / ``cells_across``.
 
-    The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Takes seconds to
-    minutes. Edges are shorter by ``finest`` where a vertex is painted (n,) with 1, by less where with less.
+    The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Meshing takes
+    seconds to minutes. ``fineness`` (n,), 0 to 1, is painted at the vertices: edges are shorter by ``finest`` where it
+    is 1.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def robust_tets(
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: BackgroundMesh
 ) -> tuple[np.ndarray, np.ndarray]:
-    """fTetWild on points within the unit box; ``sizing`` has the lengths of edges where they are not ``edge``."""
+    """Run fTetWild on points within the unit box; ``sizing`` holds the edge lengths that differ from ``edge``."""
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
     edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # its defaults; log: critical only
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)

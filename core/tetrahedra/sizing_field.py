@@ -1,8 +1,8 @@
-"""The sizing field: how large tets are wanted at points, where some of the surface is painted finer; and the same on a
-background mesh of tets, which is how other people's meshers take it.
+"""Sizing field: wanted tet size at points, where parts of the surface are painted finer.
 
-Below the painted surface the first layer of cells has the painted size; from there it grows by ``GRADING`` of the
-distance. Unit: the side of a cell.
+The field is also sampled on a background mesh of tets, the input of external meshers. Below the painted surface the
+first layer of cells has the painted size; from there the size grows by ``GRADING`` of the distance. Unit: the side
+of a cell.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ GRADING = 0.5
 LEVELS = 16
 """Steps in which the wanted size is rounded down."""
 SPACING = 0.25
-"""Of the places where the paint is read, in cells."""
+"""Distance between the samples of the paint, in cells."""
 COARSEST = 2.0
-"""Side of the cubes that the field begins with, in cells."""
+"""Side of the cubes that the background mesh begins with, in cells."""
 MARGIN = 1.0
-"""Of the field around the surface, in cells."""
+"""Margin of the background mesh around the surface, in cells."""
 
 
 class SizingField:
-    """The side of cells that is wanted at points.
+    """Wanted side of cells at points.
 
     Parameters
     ----------
     places : (k,3), in cells, close together on the painted part of a surface
-    paint : (k,) 0 to 1, how fine it is painted there
-    finest : by how much cells are smaller where it is 1
+    paint : (k,) 0 to 1, paint at these positions
+    finest : factor by which cells are smaller where the paint is 1
     """
 
     def __init__(self, places: np.ndarray, paint: np.ndarray, finest: float) -> None:
@@ -48,14 +48,14 @@ class SizingField:
 
     @classmethod
     def on(cls, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> SizingField:
-        """That of a surface in cells, painted at its vertices, (n,)."""
+        """Return the field of a surface in cells, painted at its vertices, (n,)."""
         painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
         samples = sample_surface(surface.positions, painted, SPACING)
         paint = samples.interpolate(np.clip(fineness, 0.0, 1.0)[:, None], painted)[:, 0]
         return cls(samples.interpolate(surface.positions, painted), paint, finest)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """(n,) for points (n,3)."""
+        """Return the wanted sizes (n,) at points (n,3)."""
         wanted = np.ones(len(points))
         for size, tree in self._trees:
             distance, _ = tree.query(points, distance_upper_bound=size + (1.0 - size) / GRADING)
@@ -64,12 +64,12 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Whether anything is painted finer, (n,) at the vertices."""
+    """Return True if some vertex, (n,), is painted finer."""
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 
 class BackgroundMesh(NamedTuple):
-    """Wanted sizes (n,) at the corners (n,3) of tets (m,4) that fill a box, in cells; linear within each."""
+    """Wanted sizes (n,) at the corners (n,3) of tets (m,4) that fill a box, in cells; linear within each tet."""
 
     points: np.ndarray
     tets: np.ndarray
@@ -77,9 +77,10 @@ class BackgroundMesh(NamedTuple):
 
 
 def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: int) -> BackgroundMesh:
-    """The wanted size around a surface in cells, painted at its vertices (n,), as tets about as large as is wanted.
+    """Return a background mesh around a surface in cells, painted at its vertices (n,), with tets about as large as
+    wanted.
 
-    Raises MeshError when there would be more than ``most`` of them.
+    Raises MeshError if there would be more than ``most`` of them.
     """
     wanted = SizingField.on(surface, fineness, finest)
     used = surface.positions[surface.triangles.ravel()]
@@ -101,7 +102,7 @@ def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, m
 
 
 def refuse_too_many(count: int, most: int) -> None:
-    """MeshError when there are more tets than ``most``."""
+    """Raise MeshError if there are more tets than ``most``."""
     if count > most:
         raise MeshError(
             f"What is painted finer makes more than {most / 1e6:.0f} million tetrahedra.",
@@ -110,7 +111,7 @@ def refuse_too_many(count: int, most: int) -> None:
 
 
 def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a box of unit cubes and six tets in each, around a diagonal that all have alike [Kuhn 1960]."""
+    """Return the corners of a box of unit cubes and six tets in each, around parallel diagonals [Kuhn 1960]."""
     index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
     points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)
     cubes = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)

@@ -1,13 +1,13 @@
-"""About how many tetrahedra a surface will be filled with, from a few figures of it: cheap, for interfaces and limits.
+"""Cheap estimate of the number of tetrahedra that will fill a surface, for interfaces and limits.
 
-Of the lattice: 12 tets a cell for the enclosed volume, and half of what the surface cuts, since the half inside is in
-the volume already. Sheets enclose nothing and keep both halves; ``openness`` goes from one to the other. Against 15
-bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) this was within 12 % for three quarters,
-and 34 % high at most; parts that pass through each other count twice.
+Lattice: 12 tets a cell for the enclosed volume, plus half of the tets that the surface cuts, since their inner half is
+in the volume already. Sheets enclose nothing and keep both halves; ``openness`` blends between the two. Against 15
+bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate was within 12 % for three
+quarters, and 34 % high at most. Parts that pass through each other count twice.
 
-Of the others: what the volume asks for and what the faces ask for, as the root of the squares. Faces that are finer
-than a cell make this a guess, within a factor of two. Long narrow ones, as along a rod, are cut into even pieces first,
-for tets are even, too: of a rod 40 times as long as thick with 124 triangles both make thousands, 26,567 and 5,816.
+Other methods: the root of the sum of squares of the tets for the volume and the tets for the faces. Faces finer than
+a cell make this a guess, within a factor of two. Long narrow triangles, as along a rod, are cut into even pieces
+first, since tets are even too: a rod 40 times as long as thick with 124 triangles becomes 26,567 and 5,816 tets.
 """
 
 from __future__ import annotations
@@ -21,32 +21,35 @@ from ..mesh.surface_samples import proper_faces
 from .finer_count import Places, finer_parts, places_on
 
 THINNEST = 1e-6
-"""Part of the cube of its size that a closed surface encloses at least; less is an open one, or a sheet."""
+"""Least part of the cube of its size that a closed surface encloses; a smaller part means an open one, or a sheet."""
 MAX_TETS = 2_000_000
-"""More are refused."""
+"""Largest number of tets; more are refused."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
 """Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
 ROBUST_CELL_TETS = 8.5
-"""Of fTetWild in a cube of its edge length."""
+"""fTetWild's tets in a cube of its edge length."""
 CLEAN_FINER = 0.75
-"""Tets of TetGen where they are painted finer, in those that the lattice would have more."""
+"""Extra tets of TetGen where the surface is painted finer, relative to the extra tets of the lattice."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 3.7, 1.5
-"""Tets for each triangle where the triangles are finer than the cells: 1.9 to 7.4, and 1 to 5, were counted. (The first
-is the middle of its range: those of a sphere, whose corners lie on one, differ by some per cent from one machine to the
-next.)
+"""Tets for each triangle where the triangles are finer than the cells: counts ranged from 1.9 to 7.4, and 1 to 5.
+
+The first is the middle of its range: counts for a sphere, whose corners are cospherical, differ by some per cent
+between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
-"""The same for each even piece of narrow triangles: 0.9 to 2.3, and 0.5 to 1.2, were counted."""
+"""Tets for each even piece of narrow triangles: counts ranged from 0.9 to 2.3, and 0.5 to 1.2."""
 MOST_PIECES = 1000.0
-"""Of one triangle: a needle is no thousand tets, whatever its length."""
+"""Largest number of pieces of one triangle: a needle does not become a thousand tets, whatever its length."""
 
 
 @dataclass(frozen=True)
 class SurfaceMeasure:
-    """What counts of a surface: longest side (m), enclosed volume (m³), area (m²), number of triangles, and openness:
-    0 where it is closed, 1 for a flat sheet; the number of even ``pieces`` that its triangles make, each one at least;
-    and places on it, where some of it is painted finer.
+    """Figures of a surface that determine the number of its tets.
+
+    These are the longest side ``size`` (m), the enclosed ``volume`` (m³), the ``area`` (m²), the number of triangles,
+    and ``openness``: 0 for a closed surface, 1 for a flat sheet. ``pieces`` counts the even pieces of the triangles, at
+    least one each. ``places`` are sample points, if parts are painted finer.
     """
 
     size: float
@@ -59,22 +62,23 @@ class SurfaceMeasure:
 
     @property
     def is_solid(self) -> bool:
-        """Whether it encloses something."""
+        """True if the surface encloses a volume."""
         return bool(THINNEST * self.size**3 < self.volume < np.inf)
 
     @property
     def thickness(self) -> float:
-        """Mean thickness, m, as of a plate with this volume and area."""
+        """Mean thickness, m, of a plate with this volume and area."""
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """How many cells lie between neighbours of so many vertices, spread evenly over the area."""
+        """Return the number of cells between neighbours of ``points`` vertices, spread evenly over the area."""
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 
 def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
-    """Figures of a surface, computed once, or None where no triangle has an area; ``fineness`` (n,) is what is painted
-    finer.
+    """Return the figures of a surface, computed once, or None if no triangle has an area.
+
+    ``fineness`` (n,), 0 to 1, is the painted refinement.
     """
     if "measure" not in surface.found:
         surface.found["measure"] = _measure(surface)
@@ -112,7 +116,8 @@ def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
 
 
 def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, finest: float = 1.0) -> float:
-    """About how many tets a method (``ResolutionSettings.method``) makes, finer by ``finest`` where it is painted."""
+    """Estimate the number of tets that a method (``ResolutionSettings.method``) makes, finer by ``finest`` where
+    painted."""
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2
     if measure.places is not None and finest > 1.0:
@@ -125,7 +130,7 @@ def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, fines
     full = CELL_TETS * cells
     if method == "lattice":
         return full + 0.5 * SHEET_TETS * (1.0 + measure.openness) * squares
-    # A thin body has tets as small as it is thick, wherever that is.
+    # A thin body has tets as small as its thickness, at any position.
     thin = measure.area / max(measure.thickness, 1e-3 * measure.size) ** 2
     faces = max(CLEAN_FACE_TETS * measure.triangles, CLEAN_PIECE_TETS * measure.pieces)
     return float(np.sqrt(full**2 + thin**2 + faces**2))

@@ -1,4 +1,4 @@
-"""From a surface to tetrahedra, by the way that the resolution settings name."""
+"""Tetrahedral meshing of a surface by the method in the resolution settings."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
     Parameters
     ----------
     surface : SurfaceMesh
-        Metres; open, non-manifold, self-intersecting, inside-out is fine, but for ``clean``.
+        Metres; open, non-manifold, self-intersecting, inside-out is fine, except for ``clean``.
     resolution : ResolutionSettings
     fineness : (n,) or None
-        How much finer than elsewhere tets are at each vertex, 0 to 1 (``ResolutionSettings.finest``).
+        Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.finest``).
 
     Raises
     ------

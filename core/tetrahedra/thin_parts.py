@@ -1,6 +1,6 @@
-"""Where a body is thinner than a length: how far it is from its surface straight through to the other side.
+"""Parts of a body thinner than a length, measured straight through from its surface to the other side.
 
-Only faces that look away from each other count (less than 45 degrees from opposite): a sharp edge is no thin part.
+Only faces that look away from each other count (less than 45 degrees from opposite): a sharp edge is not a thin part.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..mesh.surface_samples import proper_faces, sample_surface
 from ..mesh.vertex_normals import face_normals
 
 SPACING = 0.5
-"""Of the places that are measured, as a part of the length."""
+"""Distance between the measured points, as a part of the length."""
 OPPOSITE = -(0.5**0.5)
 START = 1e-4
 """Part of the length by which a ray begins below the surface."""
 DRAWN_IN = 0.02
-"""Part of the way from its place to the triangle's middle at which a ray begins: edges belong to two triangles."""
+"""Fraction by which a ray's origin moves towards the triangle's middle: edges belong to two triangles."""
 
 
 class ThinParts(NamedTuple):
-    """``share`` of the area that is thinner than the length, 0 to 1; ``vertices`` (k,) next to it; ``thickness`` (m)
-    that half of it does not reach; 0 where nothing is thin.
+    """``share`` of the area that is thinner than the length, 0 to 1, the ``vertices`` (k,) next to it, and the median
+    ``thickness``, m; 0 if nothing is thin.
     """
 
     share: float
@@ -35,16 +35,18 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Without the vertices where cells are painted finer: ``fineness`` (n,), 0 to 1."""
+        """Return the thin parts without the vertices painted finer: ``fineness`` (n,), 0 to 1."""
         if fineness is None:
             return self
         return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
 
 
 class Thickness(NamedTuple):
-    """Places of a surface with another side near: ``across`` (k,), m, straight through to it; ``depths`` (k,), m, to
-    its plane; ``vertices`` (k,) next to them; ``shares`` (k,) of the area that was looked at; the ``length``, m, that
-    decided how near to each other they are.
+    """Points of a surface with an opposite side nearby.
+
+    ``across`` (k,), m, is the distance straight through to that side; ``depths`` (k,), m, the distance to its plane.
+    ``vertices`` (k,) are the nearest vertices; ``shares`` (k,) the shares of the measured area. ``length``, m, set the
+    sample spacing.
     """
 
     across: np.ndarray
@@ -54,7 +56,7 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """What is thinner than ``length``, m, which is not over the reach of the search."""
+        """Return the parts thinner than ``length``, m, which must not exceed the reach of the search."""
         thin = self.across <= length
         if not thin.any():
             return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
@@ -63,15 +65,15 @@ class Thickness(NamedTuple):
 
 
 def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
-    """Parts of a surface that are thinner than ``length``, m: one question to :func:`measure_thickness`."""
+    """Return the parts of a surface that are thinner than ``length``, m, by :func:`measure_thickness`."""
     return measure_thickness(surface, length, most=most).below(length)
 
 
 def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
-    """Where a surface is thinner than ``reach`` times ``length``, m, at places as near to each other as what is thinner
-    than ``length`` asks for. Openings have no other side, so sheets are not thin.
+    """Measure thickness where a surface is thinner than ``reach`` times ``length``, m, at a spacing set by ``length``.
 
-    Of about ``most`` triangles at most, spread over all, the places are measured: others need the memory, too.
+    Openings have no other side, so sheets are not thin. At most about ``most`` triangles, spread over the surface, are
+    sampled, to limit memory.
     """
     triangles = proper_faces(surface)
     if len(triangles) == 0:
@@ -102,7 +104,7 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
 @parallel_kernel
 def _other_side(first, last, reach, places, normals, corners, tree, other):
-    """The triangle that a ray of length ``reach`` from each place straight inwards meets first, or -1."""
+    """Find the triangle that a ray of length ``reach`` from each point straight inwards hits first, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[s]
