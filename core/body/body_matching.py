@@ -78,11 +78,9 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that makes the body vibrate as a finer one does, or as its controlled vibrations do, with the
-    report; None if the body is not matched.
-
-    The modes are those of pins that hold in all frames: these apply from the start, and other modes would be no better
-    than none once pins let go. ``pins`` are of the unknowns; ``points`` are the surface vertices.
+    """Return the method that makes the body vibrate as a finer one or as its controls ask, with the report; None if the
+    body is not matched. Modes are those of the pins that hold in all frames: they apply from the start, and others are
+    no better once pins let go. ``pins`` are of the unknowns; ``points`` are the surface vertices.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
