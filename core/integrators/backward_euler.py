@@ -1,4 +1,4 @@
-"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Calm: it damps more the longer the step is."""
+"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Its damping grows with the step."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """A step of ``time_step`` seconds from positions (n,3) m with velocities (n,3) m/s; needs no history."""
+    """Return a step of ``time_step`` s from positions (n,3) m with velocities (n,3) m/s; the history is not used."""
     return TimeStep(positions + time_step * velocities, positions, time_step)

@@ -1,12 +1,12 @@
-"""BDF2, the backward differentiation formula of second order: livelier than implicit Euler at the same step.
+"""BDF2, the backward differentiation formula of second order: less damping than implicit Euler at the same step.
 
 With ``w = h / h_before`` (Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", Sec. III.5)
 
     x = a x0 - b x1 + c v,    v = a v0 - b v1 + c dv/dt
     a = (1 + w)² / (1 + 2 w),    b = w² / (1 + 2 w),    c = h (1 + w) / (1 + 2 w)
 
-For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history (the first step) it is implicit Euler, whose one step
-leaves the second order of the whole as it is.
+For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history (the first step) it is implicit Euler. One such step keeps
+the global second order.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """A step of ``time_step`` seconds from positions (n,3) m with velocities (n,3) m/s."""
+    """Return a step of ``time_step`` s from positions (n,3) m with velocities (n,3) m/s."""
     if history is None:
         return backward_euler.begin(positions, velocities, None, time_step)
     w = time_step / history.time_step
     b = w**2 / (1.0 + 2.0 * w)
     c = time_step * (1.0 + w) / (1.0 + 2.0 * w)
-    # As differences: a - b = 1, and a body far from the origin loses no digits.
+    # Differences (a - b = 1) avoid cancellation far from the origin.
     base = positions + b * (positions - history.positions)
     carried = velocities + b * (velocities - history.velocities)
     return TimeStep(base + c * carried, base, c, b)

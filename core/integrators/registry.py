@@ -1,5 +1,5 @@
-"""The registry of time integration rules: one line a file. Each offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY,
-OWN (the settings that it alone reads, which ``begin`` is given by name) and ``begin``.
+"""Registry of time integration rules, one file each. A rule offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN (the
+settings that only this rule reads, passed to ``begin`` by name) and ``begin``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backwar
 
 
 def integrator(name: str) -> ModuleType:
-    """The rule of that name; SettingsError names the known ones."""
+    """Return the rule with this name; SettingsError names the known ones."""
     if name not in INTEGRATORS:
         raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")
     return INTEGRATORS[name]

@@ -23,20 +23,20 @@ def backtrack(
     slope: float,
     longest: float = 1.0,
 ) -> tuple[float, Trial | None]:
-    """Halve the step until the merit falls enough.
+    """Halve the step until the merit satisfies Armijo's condition.
 
     Parameters
     ----------
     merit : step length -> (value, magnitude, trial)
-        ``magnitude`` is the sum of the absolute values of what was added up, which bounds the round-off of ``value``;
-        the accepted ``trial`` is handed back, so that nothing is computed twice. inf and NaN are refused.
+        ``magnitude`` is the sum of the absolute values of the summands, which bounds the round-off of ``value``.
+        The accepted ``trial`` is returned, so that nothing is computed twice. inf and NaN are rejected.
     start, magnitude : merit at step length 0
-    slope : derivative there; must be negative for a descent direction
-    longest : step length to begin with
+    slope : derivative there; negative for a descent direction
+    longest : initial step length
 
     Returns
     -------
-    step length and trial; 0 and None when no step is accepted.
+    step length and trial; 0 and None if no step is accepted.
     """
     alpha = longest
     while alpha >= SHORTEST:
@@ -51,7 +51,7 @@ def backtrack(
 def lengthen(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step up to ``longest``, as long as the merit falls."""
+    """Double an accepted step up to ``longest`` while the merit decreases."""
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
         lower, _, farther = merit(2.0 * alpha)
@@ -63,7 +63,7 @@ def lengthen(
 
 @kernel
 def sums(parts):
-    """The sum of a merit's parts (m,) and that of their magnitudes; by blocks, so that little is lost in round-off."""
+    """Return the sum of a merit's parts (m,) and the sum of their magnitudes. Summation in blocks reduces round-off."""
     total, magnitude = 0.0, 0.0
     for first in range(0, len(parts), BLOCK):
         a, b = 0.0, 0.0

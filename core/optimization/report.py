@@ -1,7 +1,7 @@
-"""The story of a step: how many iterations, how far from the minimum, how long each part took, and why it ended.
+"""Report of a step: iterations, convergence, time of each part, and stop reason.
 
-The incremental potential is ``1/2 |x - x~|²_M + h² (W(x) + ...)``, in kg m²; its gradient is kg m, and over h² a force
-in N. The decrement ``-g . dx`` estimates twice what is left to descend.
+The incremental potential is ``1/2 |x - x~|²_M + h² (W(x) + ...)`` in kg m². Its gradient is in kg m, and divided by h²
+a force in N. The decrement ``-g . dx`` estimates twice the remaining decrease.
 """
 
 from __future__ import annotations
@@ -11,14 +11,20 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 REDONE_BY = "; made again by "
-"""Mark in the reason of a step that another rule replaced, before the name of that rule."""
+"""Mark in a step's reason, before the name of the rule that replaced it."""
 
 
 @dataclass
 class Iteration:
-    """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m; None where it was
-    not evaluated), the Newton decrement (minus the slope of the incremental potential, kg m²), the predicted
-    decrease (minus the slope of the line search's merit), the accepted step length and the largest movement (m).
+    """Record of one iteration.
+
+    Attributes
+    ----------
+    gradient_norm : of the incremental potential over free vertices before the iteration, kg m; None if not evaluated
+    decrement : Newton decrement, minus the slope of the incremental potential, kg m²
+    predicted_decrease : minus the slope of the line search's merit, kg m²
+    step_length : accepted part of the search direction
+    movement : largest displacement of a vertex, m
     """
 
     gradient_norm: float | None
@@ -30,18 +36,22 @@ class Iteration:
 
 @dataclass
 class StepReport:
-    """What a solver says of one step.
+    """Report of a solver on one step.
 
-    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m; ``force``: the same in N,
-    divided by h². ``movement``: the largest that the last iteration wanted, m, whatever part of it the line search
-    took. ``linear_solver``: what solved the linear systems, and why it was taken. ``taken``: what a match takes of the
-    elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``lost``: of the kinetic
-    energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
-    tangent that had to be made definite. ``blocked``: of the way of pins and obstacles, what is left since something
-    was in it, and ``blocked_by`` the pairs, by name, that were nearest to each other there. ``contacts``: pairs of what
-    meets that pushed at the end, the nearest of them by ``distance``, m, None where none did. ``solved_with``: names of
-    other bodies that were solved as one system with this one, since they may have touched. ``seconds``: by part
-    (assembly, factorization, solve, local, line_search).
+    Attributes
+    ----------
+    gradient_norm : of the incremental potential at the end, over free vertices, kg m
+    linear_solver : solver of the linear systems, and why it was chosen
+    force : ``gradient_norm`` over h², N
+    movement : largest displacement in the last search direction, m, before the line search
+    taken : part of the elastic energy that a match removes, if known (``eigenfit.stretch_potential``)
+    lost : part of the initial kinetic energy that dynamic nodes cannot carry (``solvers.conjac``)
+    buckles : the tangent of dynamic nodes had to be projected
+    blocked : remaining part of the prescribed path of pins and obstacles
+    blocked_by : pairs of names that were nearest to each other when blocked
+    contacts : active contact pairs at the end, the nearest at ``distance``, m, None without contact
+    solved_with : names of other bodies in the same system, since contact with them was possible
+    seconds : by part (assembly, factorization, solve, local, line_search), s
     """
 
     solver: str
@@ -64,7 +74,7 @@ class StepReport:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def timed(self, part: str) -> _Timed:
-        """A block whose time is added to one part."""
+        """Return a context manager that adds its time to one part."""
         return _Timed(self.seconds, part)
 
     def instead_of(self, refused: StepReport, rule: str) -> StepReport:
@@ -77,12 +87,12 @@ class StepReport:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return asdict(self)
 
 
 class _Timed:
-    """Plainer than a generator, which takes three times as long: a step of a small body has a dozen."""
+    """Timer as a plain class: a generator takes three times as long, and a step of a small body has a dozen."""
 
     __slots__ = ("part", "seconds", "start")
 

@@ -1,4 +1,4 @@
-"""Methods that advance a body in time, one file each, made for a space by the registry."""
+"""Solvers that advance a body in time, one file each. The registry makes the solver for a space."""
 
 from .registry import make_solver
 

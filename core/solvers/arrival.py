@@ -1,11 +1,14 @@
-"""Pins and colliders arrive where they are told without a crossing, before a step is solved.
+"""Dirichlet conditions with contact: move pins and colliders to their prescribed positions without collisions, before
+the step is solved.
 
-Where the way is free they are there at once. Else all is moved with them, along Newton's step of what they drive,
+If the straight path is free of collisions, they move there at once. Otherwise all vertices move with them along
+Newton's direction
 
     H_FF dx_F = -g_F - H_FK dx_K,
 
-as far as nothing crosses, and the merit ``E + rho (what remains of the way)`` falls: in a few such steps all arrive, or
-something that cannot give way blocks them.
+where K are the prescribed degrees of freedom and F the others. CCD limits the step size, and the merit
+``E + rho (remaining part of the path)`` decreases. After a few such steps they arrive, or an obstacle that cannot give
+way blocks them.
 """
 
 from __future__ import annotations
@@ -22,31 +25,33 @@ if TYPE_CHECKING:
     from .step_solver import NewtonIterate, StepSolver
 
 MAX_SUBSTEPS = 60
-"""Steps of an arrival."""
+"""Largest number of Newton steps along the prescribed path."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
-"""rho is at least so many times the work of the masses on their way, and so many times what the slope asks for."""
+"""Lower bounds of the penalty rho: FLOOR times ``dx . M dx``, and ABOVE times the slope of the energy along dx."""
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
-"""Of the way, that so many steps have to gain, or something blocks."""
+"""Smallest part of the path that STALL_WINDOW steps must cover. Below it the path counts as blocked."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
-"""A gap, of the distance from which surfaces push, in which two steps have to gain so much of the way."""
+"""Normalized gap (over the barrier's activation distance) below which two steps must cover MIN_PROGRESS_NARROW of the
+path.
+"""
 
 BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
-"""Gaps, of the distance from which surfaces push: one under which something that cannot give way blocks, and one over
-which all rests well where it is then.
+"""Normalized gaps (over the barrier's activation distance). Below BLOCKED_GAP the path is blocked; above SAFE_GAP the
+surfaces can rest where they are.
 """
 
 BISECTIONS = 5
-"""Of the last piece of a way, until it is known how far of it can be gone."""
+"""Bisections of the last increment, which locate the farthest safe point of the path."""
 
 
 def advance_prescribed_motion(
     solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
-    """Positions (n,3) with pins where they are told, from ones without a crossing, or as near as they come; obstacles,
-    too. What part of the way is left is in the report.
+    """Return positions (n,3) m with pins at their prescribed positions, or as near as they come, from collision-free
+    positions x (n,3) m. Obstacles move too. ``report.blocked`` holds the remaining part of the path.
     """
     model, meeting, x = solver.model, step.meeting, x.copy()
     gained: list[float] = []
@@ -65,7 +70,7 @@ def advance_prescribed_motion(
         dx, slope = _newton_direction_with_dirichlet(solver, here, given, step, report)
         rho = max(rho, FLOOR * float(np.sum(dx * (model.mass @ dx))), ABOVE * slope)
 
-        # Colliders that come to what nothing pushes yet: no energy tells how far they may go.
+        # Colliders approach a surface beyond the barrier's range: the energy does not limit their step size yet.
         comes = not given.any() and meeting.normalized_gap(x) == np.inf
 
         def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho, comes=comes):
@@ -103,7 +108,9 @@ def advance_prescribed_motion(
 
 
 class _PathPoint(NamedTuple):
-    """Positions (n,3) on the way, where obstacles are then, and what part of the way is left."""
+    """A point of the prescribed path: positions (n,3) m, collider positions (c,3) m, and the remaining part of the
+    path.
+    """
 
     x: np.ndarray
     collider_positions: np.ndarray
@@ -111,7 +118,9 @@ class _PathPoint(NamedTuple):
 
 
 def _bisect_last_increment(step: IncrementalPotential, rests: _PathPoint, beyond: _PathPoint) -> _PathPoint:
-    """The farthest that rests well of the straight, free way from one place to one where nothing does, by halves."""
+    """Return the farthest point with a safe gap on the collision-free segment from ``rests`` (safe) to ``beyond`` (not
+    safe), by bisection.
+    """
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(rests, beyond)))
         step.meeting.collider_positions = between.collider_positions
@@ -125,7 +134,9 @@ def _bisect_last_increment(step: IncrementalPotential, rests: _PathPoint, beyond
 def _newton_direction_with_dirichlet(
     solver: StepSolver, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """What all is moved by (n,3) with pins that are moved by what is ``given`` (n,3), and the energy's slope."""
+    """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, and the
+    energy's slope along it, kg m².
+    """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):
         tangent, low_rank = step.tangent(at.deformation), step.low_rank(at.deformation)

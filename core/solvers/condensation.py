@@ -1,17 +1,19 @@
-"""Static condensation of the mixed method, element by element ([MFEM22] Eqs. 15, 19, 20).
+"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20).
 
-All in the frame of the singular vectors of F, ``D = U^T dF V``, where the derivative of the polar stretch is sparse:
+The frame is that of the singular vectors of F, ``D = U^T dF V``, since the derivative of the polar stretch is sparse
+there:
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` leads from one to
-the other. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
-``n = V^T N``; with e_p in place of u, row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (a half at p) and row p of
-T are enough for the stretch in the frame Q:
+(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` maps between the
+two frames. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
+``n = V^T N``. With e_p instead of u, the stretch in the frame Q needs only row p of T and row p of the shares
+``sigma_p / (sigma_p + sigma_j)`` (one half at p):
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
-The element matrix is ``E^T H_s E`` over the nine directions of three corners. Eight elements are done side by side.
+The element matrix is ``E^T H_s E`` over the nine directions of three corners. Kernels process eight elements side by
+side.
 """
 
 from __future__ import annotations
@@ -51,14 +53,14 @@ from .second_derivative import PolarHessianTerms, add_polar_hessian, add_twists,
 
 @inlined
 def _stress_of(A, flip, E):
-    """``H_s`` applied to six numbers of a stretch in the frame Q."""
+    """``H_s`` times a stretch, six numbers in the frame Q."""
     x, y, z = A
     return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
 
 
 @inlined
 def _inner(A, B):
-    """``sum_ij A_ij B_ij`` of symmetric matrices as six numbers."""
+    """``sum_ij A_ij B_ij`` of symmetric matrices given as six numbers."""
     return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
 
 
@@ -68,9 +70,9 @@ def _with_stress(M, stress):
 
 
 class Mixed(NamedTuple):
-    """Where the mixed method linearises: decompositions U, V (m,3,3) and sigma (m,3) of F, polar stretches and
-    independent ones s (m,6) with their frames Q (m,3,3), and the first and second derivatives of psi in these frames,
-    stress (m,3), curvature (m,3,3) and flip (m,3), Pa.
+    """Linearization point of Mixed FEM. U, V (m,3,3) and sigma (m,3) are the SVD of F. Polar stretches and independent
+    stretches s are (m,6), with the eigenvectors Q (m,3,3) of s. The first and second derivatives of psi in the frame Q
+    are stress (m,3), curvature (m,3,3) and flip (m,3), Pa.
     """
 
     U: np.ndarray
@@ -87,11 +89,12 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Element matrices of ``J^T H_s J`` with mass into blocks (m,10,3,3); returns the stresses ``J^T (g_s + H_s c)``
-    (m,3,3), Pa, and ``w c . H_s c`` (m,).
+    """Write the element matrices of ``J^T H_s J`` plus mass to blocks (m,10,3,3). Return the stresses
+    ``J^T (g_s + H_s c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,).
 
-    Weights w (m,) are m³ times h². Twists are those of an s that agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)``
-    with ``t = diag(V^T (dpsi/dS) V)``; tension gives the positive ones.
+    Weights w (m,) are volumes times h², m³ s²; N (m,4,3) are shape function gradients, 1/m; ``masses`` (m,4) are
+    element masses, kg. Twists are those of an s that agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with
+    ``t = diag(V^T (dpsi/dS) V)``. Tension makes them positive.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -106,8 +109,9 @@ def condense(
 def local_update(
     mixed: Mixed, turning: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``w ds . H_s ds`` with the work of all turns
-    if they were added (m,), and ``w lambda . c`` (m,).
+    """Return ``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), Pa, ``w ds . H_s ds`` (m,) and ``w lambda . c``
+    (m,), for changes dF (m,3,3) and weights w (m,). The third value includes the work of the twists if ``turning`` adds
+    all of them.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -116,7 +120,7 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What :func:`condense` returns, without the element matrices."""
+    """Return the stresses and ``w c . H_s c`` as :func:`condense`, without element matrices."""
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     _condensed_stress(m, *mixed, weights, P, disagreement)
@@ -139,7 +143,7 @@ def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
 @inner_kernel
 def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights):
     for lane in range(LANES):
-        # Lanes beyond the last element repeat it.
+        # Surplus lanes repeat the last element.
         e = min(first + lane, end - 1)
         _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
         load_matrix(W, at.N + lane, N[e, 1:])
@@ -177,7 +181,9 @@ def _condense(
 def _condense_exactly(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
 ):
-    """The same with the whole second derivative: a kernel of its own, since few bodies need it compiled."""
+    """Condense with the complete second derivative of the polar stretch. It is a separate kernel since few bodies need
+    it compiled.
+    """
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
@@ -206,7 +212,7 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Stress and disagreement of a lane; the shares, T and ``H_s``."""
+    """Store the stress and ``c . H_s c`` of a lane. Return the shares, T and the two parts of ``H_s``."""
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
     E = congruent(transposed(Q), six(W, at.APART + lane))
@@ -225,11 +231,11 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Stress, disagreement and the blocks of corners 2, 3, 4 of all lanes."""
+    """Compute stress, ``c . H_s c`` and the blocks of corners 2, 3, 4 in all lanes."""
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
-        # What multiplies the six numbers of a second stretch in w dS . H_s dS.
+        # Factors of the six numbers of the second stretch in w dS . H_s dS.
         w = W[at.WEIGHT + lane]
         A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
         flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
@@ -329,7 +335,7 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Of all the turns that the local update makes, to its curvature."""
+    """Add the work of the twists, both signs, to the curvature of the local update."""
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

@@ -1,20 +1,19 @@
-"""ConJac: a few nodes carry a body's motion, and all others follow as the forces on them ask ([ConJac20], with another
-step).
+"""ConJac: a few dynamic nodes carry the motion of a body, and all other vertices are quasistatic ([ConJac20], with
+another time step).
 
-A step from x0, with ``J`` of the tangent K there (:mod:`.conjac_map`) and the nodes' velocities, of which J makes what
-is nearest to the body's by its mass:
+A step from x0 uses the map ``J`` of the tangent K there (:mod:`.conjac_map`), and projects the body's velocities onto J
+by the mass:
 
-1. the nodes' own linear system ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.reduced_flow`), ``x = x0 + J u``;
-2. Newton's steps with the nodes held, down the line search, until the forces on all others have no sum;
-3. velocities ``J u'``.
+1. solve the nodes' linear system ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.reduced_flow`), ``x = x0 + J u``;
+2. Newton's method with line search and fixed nodes, until the forces on all other vertices balance;
+3. set the velocities to ``J u'``.
 
-The paper's step is in :mod:`.conjac_published`. This one is as lively as its nodes: the exact flow takes no energy.
-What J leaves of the energy's curve may make some, or take some, though: a step ends with what its linear system has,
-by the speed of what vibrates, and where it is far off, or something touches, it is a minimum over all vertices with the
-nodes' inertia.
+The paper's own step is in :mod:`.conjac_published`. The exact flow of this one dissipates no energy. The nonlinear
+energy that J neglects can add or remove some, so scaled vibrations give a step the energy of its linear system. If the
+error is large, or with contact, the step minimizes over all vertices with the nodes' inertia.
 
-In free flight the forces on what follows are those beside the rigid motion: what weight and floor pull all of it by
-bends nothing. Where a free part has too few nodes to turn, its rigid motions are unknowns beside them.
+In free flight the quasistatic forces exclude rigid motion: weight and floor that act on the whole part do not bend it.
+If a free part has too few nodes to rotate, its rigid motions are additional unknowns.
 """
 
 from __future__ import annotations
@@ -49,41 +48,47 @@ from .rigid_parts import RigidComponent, RigidParts
 from .step_solver import NewtonIterate, StepSolver
 
 WEIGHT = 1e-9
-"""Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
+"""Part of the mass that quasistatic vertices keep in a step, so that the matrix of unconstrained parts has a factor."""
 
 LIGHT = 1e-6
-"""Of the mass, that the matrix has in a step that is a minimum, so that there is a factor."""
+"""Part of the mass in the matrix of a minimization over all vertices, so that it has a factor."""
 
 CALMING = 30
-"""Iterations of such a step at most, or more where that is set."""
+"""Largest number of iterations of such a minimization, unless ``max_iterations`` is larger."""
 
 ROUNDS = 4
-"""In which what acts beside elasticity is found where a step leads to."""
+"""Fixed-point rounds that find the end-of-step forces other than elasticity."""
 
 SLOW = 0.1
-"""Of the last correction's decrement, above which the step's own factor is too far off for another one."""
+"""Part of the last correction's decrement above which the tangent is factorised again."""
 
 ROUND_OFF = 1e-9
-"""Of the potentials' magnitude, below which what a step ends with too much says nothing."""
+"""Part of the potentials' magnitude below which an energy error is round-off."""
 
 STILL = 1e-12
-"""Square of the sizes that a body moves by in a step, under which it lies still."""
+"""Squared displacement in a step, over the body's size, below which the body is at rest."""
 
 EXCESS = 0.1
-"""Of the kinetic energy, that a step may end with beyond its linear system's before it is made again."""
+"""Part of the kinetic energy by which a step may exceed its linear system's energy before it is repeated."""
 
 
 class ConJacSolver(StepSolver):
-    """The step above."""
+    """ConJac with exact integration of its dynamic nodes: the steps of this module's description ([ConJac20],
+    modified).
+
+    Settings: ``max_iterations`` limits the quasistatic corrections (a minimization gets at least ``CALMING``);
+    ``tolerance`` also ends the rounds for other forces. The others are those of :class:`StepSolver` without
+    ``integrator``: free steps are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
+    """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(self._following(model), settings, linear_solver)
         self._settle_in(model)
         self.drag = self.mass_damping_load(model)
-        self.integrator = bdf2  # whose history it keeps
+        self.integrator = bdf2  # keeps its history
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """As :meth:`StepSolver.follow`."""
+        """Continue with the same body, as :meth:`StepSolver.follow`."""
         super().follow(self._following(model), pinned, stiffness)
         newton = self._newton
         self._settle_in(model)
@@ -94,7 +99,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """As :meth:`StepSolver.step`, whatever the rule of time integration."""
+        """Advance a state, as :meth:`StepSolver.step`, for any ``integrator``."""
         self._asked, self._solved = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -102,7 +107,7 @@ class ConJacSolver(StepSolver):
             return replacing_step(self, state, pin_targets, time_step, loads)
 
     def _following(self, model: Space) -> Space:
-        """What has no motion of its own: the nodes' centres are given, and hardly anything weighs."""
+        """Return the quasistatic space: the nodes' centres are prescribed, and masses are nearly zero."""
         nodes = self._nodes_of(model)
         given = np.union1d(model.pinned, nodes.centres).astype(np.int64)
         return replace(model, masses=WEIGHT * model.masses, pinned=given)
@@ -112,7 +117,7 @@ class ConJacSolver(StepSolver):
         return none if model.nodes is None else model.nodes
 
     def _settle_in(self, model: Space) -> None:
-        """The base class's model is what the linear systems are made for: all else is of the body."""
+        """Set the body's model. The linear systems, made by the base class, remain those of the quasistatic space."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
@@ -122,7 +127,7 @@ class ConJacSolver(StepSolver):
     # -- a step ---------------------------------------------------------------------------------------------------
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """One step, as :meth:`StepSolver.step`."""
+        """Solve a step, as :meth:`StepSolver.solve`."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             wholes = self._rigid.components_at(state.positions)
@@ -148,13 +153,11 @@ class ConJacSolver(StepSolver):
         return end
 
     def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
-        """As :meth:`StepSolver._record_gradient`, of what was solved."""
+        """Record the gradient of the potential that was minimized, as :meth:`StepSolver._record_gradient`."""
         return super()._record_gradient(at, state, self._solved or step, report)
 
     def _calmed(self, state: State, carried: ReducedSystem, step: IncrementalPotential, report: StepReport) -> Solution:
-        """The step by a rule of time integration: Newton's, of a body in which what carries it has all mass. What
-        touches, slides or sticks is found for all vertices at once.
-        """
+        """Solve a step, with any contact, by Newton's method over all vertices; the basis T carries the mass."""
         time, k = step.time, carried.map.J.shape[2]
         speeds = carried.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost(carried, speeds, time.predicted - time.base)
@@ -173,7 +176,7 @@ class ConJacSolver(StepSolver):
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _light(self) -> NewtonSolver:
-        """What finds where a body is that weighs next to nothing."""
+        """Return Newton's solver for the nearly massless body."""
         if self._newton is None:
             self._newton = NewtonSolver(self._weightless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
@@ -191,7 +194,7 @@ class ConJacSolver(StepSolver):
         report: StepReport,
         projected: bool = False,
     ) -> ReducedSystem:
-        """What carries the body from a state, by its tangent there, projected where it has to be."""
+        """Return the reduced system at a state, from the tangent there, which is projected if it is not definite."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
@@ -205,7 +208,7 @@ class ConJacSolver(StepSolver):
             stiffness[:k, :k] = map_.stiffness - WEIGHT * mass[:k, :k]
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.friction is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
-            if has_others and by_tets and not wholes:  # few of them, often
+            if has_others and by_tets and not wholes:  # few elements, often
                 elastic = stiffness - products(self._others_at(ahead, deformation, step), self.model.mesh.tets, T)
             elif has_others:
                 blocks = np.empty_like(self.system.blocks)
@@ -220,16 +223,14 @@ class ConJacSolver(StepSolver):
         return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
     def _unseen(self, wholes: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
-        """Motions of parts as a whole that no node sees, (n,3,c), and M times these."""
+        """Return the rigid motions that no node resolves, (n,3,c), and M times these."""
         unseen = self._rigid.unresolved_motions(self._nodes, wholes)
         return unseen, (self.model.mass @ unseen.reshape(len(unseen), -1)).reshape(unseen.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the tangent at a deformation with what acts beside it at x; it is projected where it is not
-        definite without.
-        """
+        """Factorise the tangent at a deformation, projected if necessary, plus the other potentials at x (n,3) m."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -252,7 +253,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
-        """Where the nodes' own motion leads the body; None where it gained energy by it."""
+        """Return the solution along the nodes' exact motion, or None if it gains energy."""
         T, x0, h = carried.T, state.positions, step.h
         with report.timed("local"):
             speeds = carried.speeds(self.model.mass @ (h * state.velocities))
@@ -297,8 +298,8 @@ class ConJacSolver(StepSolver):
         moves: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each body, what it has more of energy at the end than its linear system, and the kinetic energy of that;
-        ``flow``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
+        """Return, for each body, the final energy beyond its linear system's, and the linear system's kinetic energy.
+        ``flow`` holds u, u' and the forces besides elasticity; ``moves`` displacements (n,3) m and their elastic part.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -321,8 +322,8 @@ class ConJacSolver(StepSolver):
         forces: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The nodes' movement u and speeds after the step (k,), and what pushes them beside elasticity (k,), which is
-        found where the step leads, in rounds.
+        """Return the nodes' displacement u, their speeds after the step, and the forces besides elasticity, (k,) each.
+        Rounds evaluate those forces at the end of the step.
         """
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
@@ -334,7 +335,7 @@ class ConJacSolver(StepSolver):
                 b, S_p = self._others(state, deformation, carried, given, u, step)
                 elastic = carried.elastic
             before = u
-            # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
+            # One thread: synchronization at so small a matrix costs hundreds of times the work shared.
             with one_blas_thread():
                 u, after = exponential_step(carried.mass, elastic, speeds, forces, (b, S_p))
             if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
@@ -350,7 +351,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """By T, b and S_p of what acts beside elasticity and weight (:mod:`.reduced_flow`), where u leads."""
+        """Return b and S_p (:mod:`.reduced_flow`) of the forces besides elasticity and weight, after displacement u."""
         T, x = carried.T, state.positions + carried.T @ u + given
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -358,7 +359,7 @@ class ConJacSolver(StepSolver):
         return S_p @ u - by_columns(T, g), S_p
 
     def _others_at(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """The element blocks of what acts beside elasticity and weight."""
+        """Return the element blocks (m,10,3,3) of the stiffness besides elasticity."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
@@ -375,8 +376,8 @@ class ConJacSolver(StepSolver):
         bent: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
-        """What the linear system has of energy after a movement (n,3), beside motion; of what acts beside elasticity
-        and weight, what it has at the beginning. Of what is ``bent`` (n,3) in it alone it knows a stiffness.
+        """Return the linear system's potential energy after displacements dx (n,3) m. Forces besides elasticity and
+        weight keep their initial energy. Only the elastic part ``bent`` (n,3) m of dx has a stiffness.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         curved = self.elastic.delta_F(bent)
@@ -389,16 +390,14 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost(self, carried: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Of the kinetic energy of velocities (n,3), what the nodes' speeds (k,) have not; 0 where there is next to
-        none.
-        """
+        """Return the part of the kinetic energy of velocities (n,3) missing in the nodes' speeds (k,); 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= STILL * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0
         return max(1.0 - float(speeds @ carried.mass @ speeds) / before, 0.0)
 
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Of elasticity, what corrects it, and weight, times h², (n,3) kg m."""
+        """Return the gradient of elasticity, its correction and weight, times h², (n,3) kg m."""
         stress = self.elastic.stress(deformation)
         if step.strain is not None:
             stress = stress + step.strain.forces(*self.elastic.strained(deformation))
@@ -416,8 +415,8 @@ class ConJacSolver(StepSolver):
         most: int,
         renews: bool = True,
     ) -> NewtonIterate:
-        """What follows, brought to where the forces on it have no sum with a ``load`` (n,3), kg m, or as near as so
-        many corrections bring it; ``renews``: with another factor where the step's own is too far off.
+        """Move the quasistatic vertices until their forces balance a ``load`` (n,3) kg m, with at most ``most``
+        corrections. With ``renews``, the tangent is factorised again if the step's own converges too slowly.
         """
         map_, last, most = carried.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:
@@ -429,7 +428,7 @@ class ConJacSolver(StepSolver):
             if renews and -float((g * dx).sum()) > SLOW * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
-                # Nothing resists the motions that are unseen from here: others than at the step's beginning.
+                # The unresolved rigid motions differ from those at the step's beginning, and nothing resists them.
                 unseen, momenta = self._unseen(self._rigid.components_at(at.x))
                 T = np.concatenate([carried.map.J, unseen], axis=2)
                 carried = carried._replace(T=T, unseen_momenta=momenta)

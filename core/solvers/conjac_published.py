@@ -1,12 +1,13 @@
-"""ConJac as it was published ([ConJac20] Algorithm 1), beside the step of :mod:`.conjac` for comparison.
+"""ConJac as published ([ConJac20] Algorithm 1), for comparison with :mod:`.conjac`.
 
-With single vertices for nodes, the projected stiffness K at the step's beginning, forces f there, and
+Nodes are single vertices. With the projected stiffness K and forces f at the step's beginning, and
 ``J = -K_qq^-1 K_qd``:
 
     J^T (M + beta h² K) J v_d = J^T (M v0 + h f)        (Eq. 11)
     x_d = x_d0 + h v_d,     x_q = x_q0 + h J_qd v_d - gamma K_qq^-1 f_q        (Eqs. 12, 13; f = -grad)
 
-[ConJac20] writes K for ``df/dx``, hence its minus signs. Pins move to where they are told, and what follows feels it.
+[ConJac20] writes K for ``df/dx``, hence its minus signs. Pins move to their prescribed positions, and the quasistatic
+vertices follow through their forces.
 """
 
 from __future__ import annotations
@@ -25,8 +26,14 @@ from .protocol import check_finite
 
 
 class PublishedConJacSolver(ConJacSolver):
-    """The paper's step: one velocity step, and ``corrections`` of a part gamma of Newton's by the step's own factor;
-    the first is of the forces at the step's beginning. A gamma of 0 is searched, each time from the forces anew.
+    """ConJac's published step ([ConJac20] Algorithm 1): one linear velocity solve, then ``corrections`` quasistatic
+    Newton steps.
+
+    The corrections use the step's own factor. The first uses the forces at the step's beginning.
+
+    Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the part of each Newton step taken (0: by line
+    search, from recomputed forces); ``corrections``; the others are those of :class:`StepSolver`, without
+    ``integrator``.
     """
 
     def _nodes_of(self, model: Space) -> Nodes:
@@ -34,11 +41,11 @@ class PublishedConJacSolver(ConJacSolver):
         return single_vertices(nodes.centres, model.unknowns)
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """One step, as :meth:`StepSolver.step`."""
+        """Solve a step, as :meth:`StepSolver.solve`."""
         beta, gamma = self.settings.damping_factor, self.settings.stabilization
         before, wholes = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
         carried = self._carried(state, before, wholes, step, report, projected=True)
-        # What no node sees would have no factor: as in the paper where all of them are seen.
+        # Unresolved rigid motions have no stiffness. If nodes resolve all of them, the step is the paper's.
         balanced = wholes if carried.T.shape[2] > 3 * len(self._nodes.centres) else []
         with report.timed("solve"):
             x, T = self.start(state.positions, step), carried.T

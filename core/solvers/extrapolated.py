@@ -1,24 +1,24 @@
-"""The end of a step that is extrapolated from x_m, after its part theta (``integrators/theta_midpoint``).
+"""End of a step that is extrapolated from x_m, after its part theta (``integrators/theta_midpoint``).
 
-**Pins** go straight to their targets, and are there at the end.
+**Pins** move straight to their targets and reach them at the end.
 
-**Contact** is met where it is shown, at the end: its potential is one of the extrapolated positions
-(``contact/points_at_end``), so nothing is shown deeper in an obstacle than by implicit Euler. And a convex potential
-whose force is taken at the end of a step gives back no more energy than it took.
+**Contact** acts at the end of the step, which is shown: its potential takes the extrapolated positions
+(``contact/points_at_end``). So no frame shows deeper penetration than implicit Euler. A convex potential whose force is
+taken at the end of a step also returns no more energy than it took.
 
-**Energy** is made where a step is stopped before it converges, for it is extrapolated with its error. With the force r
-that is left unbalanced at x_m
+**Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
+unbalanced force r at x_m
 
     (x - x0) . (f(x_m) + r) = (|v|²_M - |v0|²_M) / 2 + (theta - 1/2) |v - v0|²_M
 
-so ``(x - x0) . r`` is work that nothing does. A step is made again where that counts, where the extrapolation would
-turn tets inside out, and where the step gains energy: with f the elastic forces and a the accelerations at x_m, by
+so ``(x - x0) . r`` is spurious work. A step is repeated if that work is large, if the extrapolation would invert tets,
+or if the step gains energy. With the elastic forces f and the accelerations a at x_m, the gain is
 
     K(v) - K(v0) + W(x) - W(x0) - (x - x0) . (M a - f)
 
-The last term is the work of all other forces; of a body whose shape at rest grows none can be told. For what is linear
-the gain is never positive; but an extrapolated turn stretches stiff parts by a quarter of the square of its angle. BDF2
-makes such a step again; implicit Euler one that did not converge.
+The last term is the work of all other forces. The gain is unknown for a body whose rest shape grows. For linear systems
+it is never positive, but an extrapolated rotation stretches stiff parts by a quarter of its squared angle. BDF2 repeats
+a converged step, implicit Euler one that did not converge.
 """
 
 from __future__ import annotations
@@ -33,17 +33,19 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Part of the kinetic and elastic energy that a step may gain. Soft bodies gain and lose up to 3e-3 in turns, which the
-midpoint rule gives back; a step that stretches bone gains many times its energy."""
+"""Part of the kinetic and elastic energy that a step may gain. Soft bodies gain and lose up to 3e-3 in rotations, which
+the midpoint rule gives back. A step that stretches bone gains many times its energy.
+"""
 
 WORK_OF_NOTHING = 0.01
-"""Part of the kinetic energy from which that work counts. Steps of two iterations that go well were seen to have 0.001;
-with 0.05 in the place of this, steps of one iteration doubled the energy of a swinging bar, with this they add none."""
+"""Part of the kinetic energy above which the spurious work rejects a step. Good steps of two iterations had 0.001. With
+0.05 here, steps of one iteration doubled the energy of a swinging bar; with 0.01 they add none.
+"""
 
 
 class Solution(NamedTuple):
-    """Where a method has brought a step: positions x with their deformation, and the independent stretches; velocities
-    where they are not those of the time integration rule.
+    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6). Velocities
+    (n,3) m/s are None if the time integration rule yields them.
     """
 
     x: np.ndarray
@@ -55,8 +57,9 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """The state after a step from another whose solution is ``at``, with pins at targets (p,3); None where it had
-    better be made by another rule. ``left`` of a step that did not converge is the incremental potential's gradient.
+    """Return the state at the end of a step from ``state`` whose solution is ``at``, with pins at targets (p,3) m.
+    Return None if another rule should repeat the step. ``left`` (n,3) kg m is the incremental potential's gradient of a
+    step that did not converge, None otherwise.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)

@@ -1,8 +1,8 @@
-"""The incremental potential of one step, which every solver here minimises over the free vertices ([MFEM22] Eq. 2):
+"""Incremental potential of one step, which every solver here minimizes over the free vertices ([MFEM22] Eq. 2):
 
     E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x + sum of the step's other potentials)
 
-with x~ and the effective h of the time integration rule. Energies are in kg m² (J times s²), gradients in kg m.
+The time integration rule defines x~ and the effective step h. Energies are in kg m² (J times s²), gradients in kg m.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from ..integrators.time_step import TimeStep
 from .internal_friction import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
-"""Rounds in which lagged potentials (friction, the law of pin springs) are updated at a step's solution. Each is a
-Newton iteration of that law: a step of ten seconds in a subspace takes four, ordinary steps one or two.
+"""Rounds that update lagged potentials (friction, the law of pin springs) at a step's solution. Each round is a Newton
+iteration of that law. A step of ten seconds in a subspace takes four, ordinary steps one or two.
 """
 
 MAX_LAGGING_UPDATES = 30
-"""Iterations in which they are renewed on the way there; where they do not converge by then, each round has its own."""
+"""Iterations that may update lagged potentials before the solution. If these do not suffice, only the rounds update
+them.
+"""
 
 
 class IncrementalPotential:
@@ -35,13 +37,15 @@ class IncrementalPotential:
 
     Parameters
     ----------
+    inertia, gravity, elastic : potentials of the body
+    potentials : other potentials, among them at most one barrier and one potential of strain
     time : TimeStep
-    potentials : what acts beside inertia, gravity and elasticity
-    pinned : (p,) vertices whose gradient is left out
-    given : (p,3) m, where they are
-    friction : InternalFriction, if there is any
+    pinned : (p,) vertices whose gradient is set to zero
+    prescribed_positions : (p,3) m of the pinned vertices
+    friction : StretchDamping (internal friction) or None
 
-    ``element_weights`` (m,): h² times the elastic potential's, m³ s².
+    Attributes: ``meeting`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
+    step, s; ``element_weights`` (m,) the elastic weights times h², m³ s².
     """
 
     def __init__(
@@ -67,8 +71,8 @@ class IncrementalPotential:
         self._following = MAX_LAGGING_UPDATES
 
     def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
-        """All but the elastic energy, with the friction of stretches s (m,6) and what potentials of strain have of
-        theirs, each None where there is none, and the sum of the parts' magnitudes.
+        """Return the potential without the elastic energy, and the sum of the parts' magnitudes, kg m². Internal
+        friction takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -79,7 +83,7 @@ class IncrementalPotential:
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
-        """The whole, and the sum of its parts' magnitudes."""
+        """Return the potential at x (n,3) m, and the sum of its parts' magnitudes, kg m²."""
         s = None if self.friction is None else deformation.stretch()
         stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
         rest, magnitude = self.rest_of_value(x, s, stretch)
@@ -89,7 +93,9 @@ class IncrementalPotential:
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
-        """The gradient, with ``more`` stresses (m,3,3)."""
+        """Return the gradient (n,3) kg m at x (n,3) m, with ``more`` stresses (m,3,3) Pa. Rows of pins are zero without
+        ``of_pins``.
+        """
         stress = self._elastic.stress(deformation) + more
         if self.friction is not None:
             stress += self.friction.stress(deformation)
@@ -100,8 +106,8 @@ class IncrementalPotential:
     def gradient(
         self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
     ) -> np.ndarray:
-        """Its gradient for stresses (m,3,3), (n,3), with zeros at pins unless it is to be ``of_pins``, too; with that
-        of what acts beside inertia, gravity and elasticity, or without.
+        """Return the gradient (n,3) kg m for stresses (m,3,3) Pa. Rows of pins are zero without ``of_pins``. Without
+        ``of_potentials`` only inertia, gravity and the stresses contribute.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
@@ -112,20 +118,22 @@ class IncrementalPotential:
         return g
 
     def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
-        """Of the potential of strain alone, N."""
+        """Return the gradient of the potential of strain alone, (n,3) N."""
         if self.strain is None:
             return 0.0
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Second derivatives of the elastic energy by F, with what a strong potential of strain takes back of them."""
+        """Return the second derivatives of the elastic energy by F, less those that a strong potential of strain
+        cancels.
+        """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
         stretch = self._elastic.strained(deformation)[1]
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """The same by independent stretches, projected."""
+        """Return the projected second derivatives by independent stretches, as :meth:`tangent`."""
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
         return self._softened(stretch, self._elastic.stretch_tangent(stretch, projected=False), True)
@@ -137,27 +145,29 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """What is added to the stiffness by no single element."""
+        """Return the low-rank part of the stiffness, which belongs to no single element, N/m; None without one."""
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """The part of a way (n,3) from x, at most 1, along which all may be asked where bodies meet, with obstacles
-        that stand, or are ``going`` all their way.
+        """Return the largest part (at most 1) of a step dx (n,3) m from x that is free of collisions and inversions; 1
+        without a barrier. Obstacles stand still, or with ``going`` make their whole remaining displacement.
         """
         if self.meeting is None:
             return 1.0
         return min(self.meeting.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
 
     def without_contact(self) -> IncrementalPotential:
-        """The same where bodies do not meet."""
+        """Return a copy without the barrier."""
         other = copy.copy(self)
         other.potentials, other.meeting = tuple(each for each in self.potentials if each is not self.meeting), None
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
-        """Whether nothing touches at x, nor, where bodies meet, on the way there; if so, obstacles have gone theirs."""
+        """Return True if nothing is in contact at x nor, with a barrier, collides on the path there. In that case
+        obstacles have moved along their paths.
+        """
         meeting = self.meeting
         if meeting is None:
             return not self.has_active_contact(x)
@@ -170,23 +180,23 @@ class IncrementalPotential:
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
-        """How far from what must not be, where bodies meet: the smallest gap, or what is left of a tet that stays
-        upright, whichever is less.
+        """Return the smaller of the barrier's normalized gap and the smallest det F of a tet that must not invert.
+        Requires a barrier.
         """
         return min(self.meeting.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
-        """The step is as it was solved: the next one begins where its obstacles are."""
+        """Accept the step as solved. The next one begins with the obstacles at their current positions."""
         if self.meeting is not None:
             self.meeting.end_step()
 
     @property
     def has_contact(self) -> bool:
-        """Whether a potential sets in or ends within the step, as contact does."""
+        """Return True if a unilateral potential, such as contact, can start or end within the step."""
         return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
 
     def has_active_contact(self, x: np.ndarray) -> bool:
-        """Whether anything touches an obstacle, or another body, at x."""
+        """Return True if the body is in contact with an obstacle or another body at x (n,3) m."""
         if self.meeting is not None and self.meeting.normalized_gap(x) < np.inf:
             return True
         return any(
@@ -194,25 +204,27 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
+        """Return the unilateral springs of an iteration that begins at x (n,3) m, where the stiffness was assembled
+        last.
+        """
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
-        """Whether the friction of a contact wants another iteration than the last one, which led to x."""
+        """Return True if contact friction requires another iteration after the last one, which led to x (n,3) m."""
         each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
         return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
-        """Renew at a solution what was lagged; True when it changed."""
+        """Update lagged terms at a solution x (n,3) m. Return True if they changed."""
         self.renewals_left -= 1
         settled = self.meeting is not None and self.meeting.update_at_solution(x)
         return self._update(x) or settled
 
     def update_lagging(self, x: np.ndarray) -> bool:
-        """Renew on the way to a solution what was lagged; True when it changed."""
+        """Update lagged terms at an iterate x (n,3) m. Return True if they changed."""
         self._following -= 1
         return self._following >= 0 and self._update(x)
 
     def _update(self, x: np.ndarray) -> bool:
-        # Every potential is asked, also after one has said yes.
+        # A list, not a generator: every potential is updated, also after one returned True.
         return any([potential.update(x) for potential in self.potentials])

@@ -1,15 +1,15 @@
-"""Linearly implicit FEM: one linear solve a step ([ConJac20] Eq. 10).
+"""Linearly implicit FEM: one linear solve per step ([ConJac20] Eq. 10).
 
     (M + beta h² K) v = M v0 + h f,      x = x0 + h v
 
-K is the projected stiffness ``-df/dx`` at the start of the step, f the forces there; beta = 1 is Baraff and Witkin's
-rule, a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
+K is the projected stiffness ``-df/dx`` and f the forces, both at the start of the step. beta = 1 is Baraff and Witkin's
+rule; a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
 
-Forces at the end of a step are not ``f - beta K (x - x0)``. How far the step's own factor would move the body for what
-they are beside it is told with each step: the distance from the solution, within a factor of a few.
+The forces at the end of a step differ from ``f - beta K (x - x0)``. Each step reports the displacement that the step's
+own factor yields for this difference: the distance from the solution, within a factor of a few.
 
-Where bodies meet, what is linear is one quadratic energy, and Newton's iterations add the barrier to it until that is
-least, as it is where they creep: elasticity is still asked once, at the start.
+With a barrier, the linear part is one quadratic energy. Newton's iterations minimize its sum with the barrier,
+unprojected if they stagnate. Elasticity is still evaluated once, at the start.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .protocol import check_direction, check_finite
 from .step_solver import StepSolver, is_stagnating, line_search_with_contact
 
 MOST_SOLVES = 6
-"""Linear solves a step where loads (contact) change as the body moves."""
+"""Largest number of linear solves per step if loads (contact) change as the body moves."""
 
 MOST_MEETING = 100
-"""The same where bodies meet: a step that ends early there has forces of the barrier that nothing balances."""
+"""Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
 
 ROUGH = 1000.0
-"""Tolerances that one solve may leave of a step that counts as converged: by default a hundredth of the body's size."""
+"""Multiple of the tolerance that one solve may leave in a converged step: by default a hundredth of the body's size."""
 
 
 class _Linearized:
-    """Elasticity in a step, internal friction and what a match takes of it with it: linear about the start."""
+    """Elasticity, internal friction and the potential of strain in a step, linearized about its start."""
 
     def __init__(self, solver: StepSolver, state: State, step: IncrementalPotential) -> None:
         self._solver, self._step, self._start = solver, step, state.positions
@@ -46,12 +46,15 @@ class _Linearized:
         self._tangent = step.tangent(deformation).scaled(beta)
         self._at_start, self._low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
         self._straining = self._low_rank.scaled(beta) if step.strain else None
-        # Internal friction is linear from where inertia leads: from the start it would take turns for stretches.
+        # Internal friction is linearized about the inertial prediction: about the start, rotations would count as
+        # stretches.
         self._ahead = solver.start(step.time.predicted, step)
         self._deformation_ahead = step.friction and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-        """Of the incremental potential, (n,3) kg m, and the element matrices of internal friction, if there is any."""
+        """Return the incremental potential's gradient (n,3) kg m at x (n,3) m, and the element matrices (m,10,3,3) of
+        internal friction or None.
+        """
         step, solver = self._step, self._solver
         stress, added = (
             self._stress + self._tangent.stress_change(solver.elastic.delta_F(x - self._start)),
@@ -68,7 +71,9 @@ class _Linearized:
         return g, added
 
     def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
-        """The gradient at x, once the system is assembled for it, with what touches ``projected``."""
+        """Assemble the system at x (n,3) m, with the barrier's Hessian ``projected``, and return the gradient (n,3) kg
+        m.
+        """
         step = self._step
         if step.meeting is not None:
             step.meeting.projected = projected
@@ -78,7 +83,9 @@ class _Linearized:
         return g
 
     def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """What is left of the gradient where nothing is linear, (n,3) kg m; what a beta beside one adds is meant."""
+        """Return the residual gradient without linearization, (n,3) kg m. The additional stiffness of a beta other than
+        1 is intended and does not count.
+        """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
         left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
@@ -89,13 +96,24 @@ class _Linearized:
 
 
 class LinearlyImplicitSolver(StepSolver):
-    """One linear solve a step, with the damping factor beta; a few where loads change within it, as contact does; as
-    many as it takes where bodies meet.
+    """Linearly implicit FEM: Baraff and Witkin's linearized implicit Euler ([ConJac20] Eq. 10), in the full space or a
+    subspace.
+
+    1. Assemble the projected tangent at the start of the step.
+    2. Solve ``(M + beta h² K) dx = -gradient`` once; up to ``MOST_SOLVES`` times if loads such as contact change.
+    3. With a barrier, repeat as Newton's method with line search and CCD, up to ``MOST_MEETING`` times.
+    4. Evaluate the nonlinear residual, and report the displacement that it would still cause.
+
+    Settings: ``damping_factor`` beta; ``stop_rule`` and its tolerance, and the others of :class:`StepSolver`.
+    ``max_iterations`` is not used.
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """One step. Pinned vertices move by what they are told; the others feel it through ``beta h² K``."""
-        # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.
+        """Solve a step, as :meth:`StepSolver.solve`. Pinned vertices make their prescribed displacements, which act on
+        the others through ``beta h² K``.
+        """
+        # Linear forces yield the same solution from any point. Contact needs the prediction, where collisions are
+        # ahead.
         x = self.initial_iterate(step.time.predicted, state, step, report)
         with report.timed("assembly"):
             linearized = _Linearized(self, state, step)
@@ -135,11 +153,13 @@ class LinearlyImplicitSolver(StepSolver):
         report: StepReport,
         bends: bool,
     ) -> np.ndarray:
-        """Where Newton's iteration from x leads, as far as nothing crosses and the energy falls; judged as Newton's."""
+        """Return the next iterate (n,3) m of Newton's method from x (n,3) m, limited by collisions and the decrease of
+        energy. The stop rule is that of Newton's method.
+        """
         decrement = -float(np.sum(g * dx))
         check_direction(dx, decrement)
         with report.timed("line_search"):
-            # All but the potentials is quadratic: its slope and its curvature along the way tell it.
+            # Only the potentials are not quadratic: slope and curvature along dx define the rest.
             first, then = (linearized.gradient(at, of_potentials=False)[0] for at in (x, x + dx))
             slope, bend = float(np.sum(first * dx)), float(np.sum((then - first) * dx))
 
@@ -163,15 +183,15 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Whether the linear solve was the last one: loads that change, as those that touch or let go, ask for
-        another.
+        """Record a linear solve, and end the step if it was the last one. Loads that change, such as starting or ending
+        contact, require another.
         """
         size = self.model.farthest(dx)[0]
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
         missing = self.system.error_estimate()
-        # Where all is linear an exact solve leaves nothing to do.
+        # An exact solve of a linear problem leaves no residual.
         report.movement = size + missing.movement if changing else missing.movement
         stop_reason = self.stop_reason(missing.decrement + (decrement if changing else 0.0), report.movement, step.h)
         if stop_reason:
@@ -182,7 +202,9 @@ class LinearlyImplicitSolver(StepSolver):
             report.reason = f"{solves} did not meet the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
-        """Whether what the linear solve left is little enough."""
+        """Record the displacement dx (n,3) m due to the residual ``left`` (n,3) kg m. A step with too large a residual
+        has not converged.
+        """
         missing = self.system.error_estimate()
         report.movement = (self.model.farthest(dx)[0] + missing.movement) / step.time.theta
         decrement = missing.decrement - float(np.sum(left * dx))

@@ -1,5 +1,5 @@
-"""What a trial of the line search has of every element in the mixed method, in one pass: as positions and stretches are
-the method's unknowns, there are two decompositions and what the constraint between them costs.
+"""Element quantities of one line search trial in Mixed FEM, in one pass. Positions and stretches are the unknowns, so a
+trial needs two decompositions and the constraint's term between them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ def mixed_element_trial(
     multiplier: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
-    """``F + alpha dF`` and ``s + alpha ds``, decomposed; the polar stretches (m,6); ``w lambda . (s(F) - s)``, (m,).
+    """Return ``F + alpha dF`` and ``s + alpha ds`` with their decompositions, the polar stretches (m,6), and
+    ``w lambda . (s(F) - s)`` (m,).
 
-    F's decomposition starts from its frames V, and that of s, which follows s(F), from F's new ones.
-    dF (m,3,3); ds, multiplier (m,6); weights w (m,).
+    The decomposition of F starts from its frames V. The decomposition of s starts from the new frames of F, since s is
+    close to s(F). Shapes: dF (m,3,3); ds and multiplier (m,6), Pa for the latter; weights w (m,).
     """
     m = len(ds)
     moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))

@@ -2,22 +2,21 @@
 
     L(x, s, lambda) = 1/2 |x - x~|_M^2 + h² sum_e w_e ( psi(s_e) + lambda_e . (s(F_e(x)) - s_e) ) - h² f . x
 
-Six numbers stand for each symmetric S, and lambda is dual to them, so the paper's ``Sym`` (Eq. 6) is inside ``psi``'s
-derivative by s. The constraint is written with the opposite sign of Eq. 5, so that lambda is the stress ``dpsi/ds``.
-With ``J = ds(F)/dF``, ``c = s(F) - s`` and the projected ``H_s``, an iteration is
+Six numbers represent each symmetric S, and lambda is dual to them, so ``psi``'s derivative by s contains the paper's
+``Sym`` (Eq. 6). The constraint has the opposite sign of Eq. 5, so that lambda is the stress ``dpsi/ds``. With
+``J = ds(F)/dF``, ``c = s(F) - s`` and the projected ``H_s``, an iteration is
 
     (M + h² sum w B^T J^T H_s J B) dx = -(M (x - x~) + h² sum w B^T J^T (g_s + H_s c) - h² f)         (Eq. 20)
     ds = c + J B dx,        lambda = g_s + H_s ds                                                      (Eqs. 15, 19)
 
-``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) join M and its terms. Merit of the
-line search: L with the new lambda, whose slope is at most ``r.dx - dx.M dx - h² sum w ds.H_s ds`` with the residual r
-of the linear solve.
+``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) join M and its terms. The line
+search uses L with the new lambda as merit. Its slope is at most ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the
+residual r of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. Its part from tension is added back after the first iteration, and once
-stretches and positions agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. In a subspace
-its part from pressure goes in too, as long as the matrix stays definite. Measured choices:
-``docs/design/mixed_fem.md``.
+convergence near the solution of soft bodies. After the first iteration, its part from tension is added back. Once
+stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. In a subspace,
+the part from pressure is also added while the matrix stays definite. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -41,20 +40,22 @@ from .step_solver import StepSolver
 
 HAND_OVER = 0.01
 """Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
-alone would hand over too early in stiff bodies and kill their motion."""
+alone would hand over too early in stiff bodies and damp their motion.
+"""
 
 UNTANGLING = 5
 """Iterations, in a step that begins with inverted tets, in which stretches around them restart from the identity."""
 
 TANGLED = 0.01
-"""Part of the tets that is inverted above which no stretch of the body is a useful guess. Restarting only those around
-inverted tets left some of a scrambled body's caught at a Poisson's ratio of 0.45."""
+"""Part of inverted tets above which all stretches of the body restart. Restarting only those around inverted tets left
+some of a scrambled body's tets inverted at a Poisson's ratio of 0.45.
+"""
 
 
 class _Iterate(NamedTuple):
     x: np.ndarray
     deformation: Deformation
-    polar: np.ndarray  # s(F(x)), (m,6)
+    polar: np.ndarray  # polar stretches s(F(x)), (m,6)
     stretch: Stretch
     value: float  # L without the multiplier's term
     magnitude: float  # the sum of its parts' magnitudes
@@ -66,25 +67,36 @@ class _Direction(NamedTuple):
     ds: np.ndarray
     multiplier: np.ndarray
     work: np.ndarray  # h² w multiplier . c, (m,)
-    decrement: float  # minus the slope of the incremental potential, were s and s(F) the same
+    decrement: float  # minus the slope of the incremental potential for s = s(F)
     predicted_decrease: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
 
 
 class MixedFEMSolver(StepSolver):
-    """The sequential quadratic programme of [MFEM22] Alg. 1."""
+    """Mixed FEM: sequential quadratic programming on positions, stretches and multipliers ([MFEM22] Alg. 1), in the
+    full space or a subspace ([SubMFEM23]).
+
+    1. Evaluate stress and projected Hessian of each element by its independent stretch.
+    2. Condense the stretches, assemble and solve the linear system for dx.
+    3. Update the stretches and multipliers element by element.
+    4. Line search on the Lagrangian, limited by CCD.
+    5. Repeat until the stop rule holds; with ``quadratic_finish``, unprojected Newton takes over near the solution.
+
+    Settings: ``quadratic_finish`` (see this module's description), and those of :class:`StepSolver`.
+    """
 
     start_from_prediction = True
-    """Iterate from where inertia alone would lead. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken
-    body a third more iterations (the headline scene: 200 against 147 in 25 steps, 17 against 8 in the hardest)."""
+    """Start from the inertial prediction. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken body a
+    third more iterations (main scene: 200 instead of 147 in 25 steps, 17 instead of 8 in the hardest step).
+    """
 
     record_gradients = False
-    """Whether the history holds the incremental potential's gradient at every iteration (one more stress
-    evaluation).
+    """If true, the history holds the incremental potential's gradient at every iteration, for one more stress
+    evaluation.
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """One step, as :meth:`step`."""
+        """Solve a step, as :meth:`StepSolver.solve`."""
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             x, deformation = self._start(guess, state, step, report)
@@ -106,7 +118,7 @@ class MixedFEMSolver(StepSolver):
             self.check_convergence(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
             if report.iterations <= tangled and report.converged:
-                # Converged on what the guessed stretches ask for, which is not the step's solution.
+                # Converged for the restarted stretches, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
             changed = self.update_lagging(at.x, step, report)
             if self._hands_over(direction, report):
@@ -129,7 +141,9 @@ class MixedFEMSolver(StepSolver):
     def _start(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
-        """Where to begin: at the guess, or where the body is if the guess would turn tets inside out that are not."""
+        """Return the initial positions (n,3) m and their deformation: the guess, or the current positions if only the
+        guess inverts tets.
+        """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
         if step.meeting is None and deformation.sigma.min() <= 0.0:
@@ -140,16 +154,16 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Whether Newton takes over: once stretches agree with positions, or where no step lowers the merit."""
+        """Return True if Newton takes over: stretches agree with positions, or no step lowers the merit."""
         if not self.settings.quadratic_finish or report.converged:
             return False
-        # The first iteration starts where s was put, often at s(F) itself: its agreement says nothing.
+        # The first iteration often starts with s = s(F): its agreement is meaningless.
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.predicted_decrease
         return agree or bool(report.reason)
 
     def _guessed(self, deformation: Deformation) -> np.ndarray | None:
-        """The tets whose stretches are to restart at a deformation, as a mask (m,): those around inverted tets that no
-        pin is near to hold, or all of a body that is tangled. None where there are none.
+        """Return a mask (m,) of the tets whose stretches restart at a deformation, or None. It selects the surroundings
+        of inverted tets that are not near pins, or all tets of a tangled body.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -158,7 +172,7 @@ class MixedFEMSolver(StepSolver):
         return self.model.around(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """With those stretches from the identity."""
+        """Return the iterate with the ``guessed`` stretches, a mask (m,), set to the identity."""
         if guessed is None:
             return at
         s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
@@ -167,7 +181,7 @@ class MixedFEMSolver(StepSolver):
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """An iterate of what is decomposed already, with its energies as the step's potentials are now."""
+        """Return an iterate from its decompositions, with the energies of the step's current potentials."""
         rest, magnitude = step.rest_of_value(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
@@ -185,19 +199,21 @@ class MixedFEMSolver(StepSolver):
             if direction is None or direction.predicted_decrease <= 0.0:
                 direction = self._along(mixed, turning, rubs, low_rank, at, step, report)
         if direction is None:
-            self.system.factorize()  # says where it is not definite
+            self.system.factorize()  # raises FactorizationError
         return direction
 
     def _turnings(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
-        """What is tried of the constraint's second derivative, one after the other until the matrix is definite."""
+        """Return the terms of the constraint's second derivative, in the order in which they are tried until the matrix
+        is definite.
+        """
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
-        # In the first iteration s is still the last step's, and its tension would hold back what turns. But where
-        # neither inertia nor stiffness holds a body, as a pendulum in a very long step, tension does.
+        # In the first iteration s belongs to the last step, and its tension would resist rotations. Tension is needed
+        # only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a very long step.
         if report.iterations == 0:
             return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
-        # Internal friction balances what relaxes. Stiff parts are left with tension here and pressure there that make
-        # no sum when all of them turn, but would without the pressures.
+        # Internal friction balances relaxing stresses. Tension and pressure in stiff parts cancel when these rotate as
+        # a whole, but tension alone would resist the rotation.
         if self.settings.stiffness_damping:
             return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
         return (
@@ -214,8 +230,8 @@ class MixedFEMSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """The direction with so much of the second derivative; None where the matrix is not definite. ``rubs``: the
-        stresses and element matrices of internal friction.
+        """Return the direction with these terms of the second derivative, or None if the matrix is not definite.
+        ``rubs`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of internal friction.
         """
         with report.timed("assembly"):
             system = self.system
@@ -239,13 +255,13 @@ class MixedFEMSolver(StepSolver):
             if step.strain is not None:
                 moved = step.strain.step_by(at.stretch, apart, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
-                # What the matrix has of it is not quite the second derivative.
+                # The matrix holds only an approximation of its second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
             if step.strain is not None or step.friction is not None:
                 work = step.element_weights * (multiplier * apart).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
-            # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
-            # stiff bodies. What tension alone gains is left out, on the safe side.
+            # A sum of squares except for twists under pressure: the decrement minus the curvature of c would cancel in
+            # stiff bodies. The gain of tension alone is omitted, which is conservative.
             predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
         decrement = -float((g * dx).sum())
         return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
@@ -253,7 +269,7 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, apart: np.ndarray
     ) -> np.ndarray:
-        """The gradient for condensed stresses P (m,3,3), where positions ask for stretches that are ``apart`` (m,6)."""
+        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa, with ``apart`` = s(F) - s (m,6)."""
         if step.strain is None:
             return step.gradient(at.x, P)
         bends = self.system.low_rank is not None
@@ -267,7 +283,7 @@ class MixedFEMSolver(StepSolver):
             return it.value + total, it.magnitude + size, it
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
-            # F is linear in x: what the local step needs serves every trial.
+            # F is linear in x, so dF of the local update serves every trial.
             deformation, stretch, polar, work = mixed_element_trial(
                 alpha,
                 at.deformation,

@@ -1,4 +1,4 @@
-"""What a solver is: it is made for a model and settings, and makes steps."""
+"""Interface of solvers: made for a model and settings, a solver advances states by time steps."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..subspaces.space import Space
 
 
 class Solver(Protocol):
-    """A method that advances a state by one time step."""
+    """Method that advances a state by one time step."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Analyse the model once; ``linear_solver`` is a choice that was made already."""
+        """Analyse the model once; ``linear_solver`` is a choice already made, or None to choose by the settings."""
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Go on with the same body when other unknowns are given, or its stiffness is another."""
+        """Continue with the same body after a change of its pinned unknowns (``pinned``) or its ``stiffness``."""
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3), and with what acts in
-        that step.
+        """Return the state after ``time_step`` s, with pinned vertices at ``pin_targets`` (p,3) m and the step's
+        ``loads``, and the report.
         """
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """DivergenceError with the first vertex whose value is not a number."""
+    """Raise DivergenceError with the first vertex whose value is not finite."""
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(
@@ -45,7 +45,7 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 
 def check_direction(direction: np.ndarray, decrement: float) -> None:
-    """DivergenceError when a search direction or the decrease that it predicts is not a number."""
+    """Raise DivergenceError if a search direction or the decrease that it predicts is not finite."""
     check_finite(direction, "search direction")
     if not np.isfinite(decrement):
         raise DivergenceError(

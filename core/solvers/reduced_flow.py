@@ -1,13 +1,13 @@
-"""The motion of few unknowns u that are linear: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, integrated
-exactly over a step; times and stiffnesses are in units of the step.
+"""Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
+over a step. Times and stiffnesses are in units of the step.
 
-r is constant; p are the forces of what changes within the step (contact, friction, drag), which are taken where they
-are at the step's end, ``p = b - S_p u``, and for constant over it: what rests, rests, and p gives no energy back. By
-the modes of S and M, with ``w_k = omega_k²`` (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
+r is constant. The forces p that change within the step (contact, friction, drag) are taken at its end,
+``p = b - S_p u``, and held constant over it: bodies at rest stay at rest, and p returns no energy. In the modes of S
+and M, with ``w_k = omega_k²`` (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 
-and the hyperbolic functions where an eigenvalue is negative.
+Negative eigenvalues use the hyperbolic functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 STILL = 1e-8
-"""Square of an angle under which its functions are their series."""
+"""Squared angle below which the functions are replaced by their series."""
 
 
 def exponential_step(
@@ -26,7 +26,7 @@ def exponential_step(
     forces: np.ndarray,
     others: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """u and u' (k,), per step, of M, S (k,k) and w, r (k,); ``others``: b (k,) and S_p (k,k)."""
+    """Return u and u' (k,), per step, for M, S (k,k) and w, r (k,). ``others`` holds b (k,) and S_p (k,k)."""
     if not len(speeds):
         return speeds, speeds
     squares, modes = scipy.linalg.eigh(stiffness, mass)
@@ -40,7 +40,7 @@ def exponential_step(
 
 
 def angles(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``cos w``, ``sin w / w`` and ``(1 - cos w) / w²`` of squares w² (k,) of any sign."""
+    """Return ``cos w``, ``sin w / w`` and ``(1 - cos w) / w²`` for squares w² (k,) of any sign."""
     root = np.sqrt(np.abs(squares))
     turns, small = squares > 0.0, np.abs(squares) < STILL
     root = np.where(small, 1.0, root)

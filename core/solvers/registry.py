@@ -1,4 +1,4 @@
-"""From the settings to what steps: the space of a solver, and the solver made for it."""
+"""Factories of the solver and of the space in which it solves, by the settings."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .protocol import Solver
 
 
 def space_of(model: Model, settings: SolverSettings) -> Space:
-    """What the solver that the settings name steps: the model itself, or its subspace, which takes a while to make."""
+    """Return the solver's space by the settings: the model itself, or its subspace, which is slow to construct."""
     if not settings.kind.takes_modes:
         return model
     return skinning_subspace(model, settings.modes, settings.cubature_points).model
 
 
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
-    """The solver that the settings name, made for the space that it steps.
+    """Return the solver that the settings name, for the space in which it solves.
 
-    ``linear_solver``: a choice that was made already, in place of the settings' own.
+    ``linear_solver`` is a choice already made, which replaces the settings' own.
     """
     module, _, method = settings.kind.method.rpartition(".")
     return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

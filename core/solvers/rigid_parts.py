@@ -1,9 +1,8 @@
-"""Connected parts of a body that can move as a whole, since nothing holds them, or too few pins to keep them from
-turning: and how each does.
+"""Rigid motion of connected parts of a body without pins, or with too few pins to prevent rotation.
 
-By the mass, a part's movement falls into c of it as a whole, along ``A`` (n,3,c), and the rest: three ways and three
-turns about its centre, or the turns about its pins. ``A^T M v`` are its momenta: they go on as it turns, its velocities
-do not.
+The mass splits a part's motion into c rigid motions, the columns of ``A`` (n,3,c), and the rest. A free part has three
+translations and three rotations about its centre; a part on few pins has the rotations about these. ``A^T M v`` are its
+momenta. A rotating part conserves its momenta, not its velocities.
 """
 
 from __future__ import annotations
@@ -17,15 +16,20 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Of how far a part's vertices move in it, what pins or nodes move by in a motion that they do not see."""
+"""Displacement of pins or nodes in a rigid motion, over that of the part's vertices, below which they do not resolve
+it.
+"""
 
 GIVEN = 0.1
-"""Of the kinetic energy of what vibrates, that it is given at most in a step that has settled to less."""
+"""Largest part of the vibrations' kinetic energy that is added in a step which ended with too little."""
 
 
 class RigidComponent(NamedTuple):
-    """A part's vertices (r,) and where they are about its centre, (r,3) m; how A's columns are mixed of three ways and
-    three turns, (6,c); A (n,3,c), M A, and ``A^T M A``'s inverse.
+    """Rigid motions of a part at given positions.
+
+    ``vertices`` (r,) and their positions about the centre (r,3) m; ``mixed`` (6,c), A's columns as combinations of
+    three translations and three rotations; ``motions`` A (n,3,c); ``weighed`` M A (n,3,c); ``inverse`` of ``A^T M A``
+    (c,c).
     """
 
     vertices: np.ndarray
@@ -36,15 +40,15 @@ class RigidComponent(NamedTuple):
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
-        """Of momenta (n,3), how it moves as a whole: by A's columns, (c,)."""
+        """Return the coefficients (c,) of A's columns for momenta (n,3)."""
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Of momenta (n,3), how it turns in a step, (3,): by its inertia halfway, which turns with it. By that at the
-        beginning a body that tumbles would gain energy.
+        """Return the rotation vector (3,) of a step for momenta (n,3). It uses the inertia at half the rotation. With
+        the initial inertia a tumbling body would gain energy.
         """
         turn, Q = (self.mixed @ self.rigid_motion(momenta))[3:], self.mixed[3:, -3:]
-        if Q.shape[1] < 3:  # about a line
+        if Q.shape[1] < 3:  # one axis
             return turn
         inverse = Q @ self.inverse[-3:, -3:] @ Q.T
         half = Rotation.from_rotvec(0.5 * turn)
@@ -52,7 +56,7 @@ class RigidComponent(NamedTuple):
 
 
 class RigidParts:
-    """Of a model."""
+    """Parts of a model that can move as rigid bodies."""
 
     def __init__(self, model: Model) -> None:
         self._mass, self._weights, label = model.mass, model.lumped_masses, islands(model.mesh)
@@ -65,7 +69,7 @@ class RigidParts:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
-        """Those of each part at positions (n,3)."""
+        """Return the rigid motions of each part at positions x (n,3) m."""
         found = []
         for rows, pins in self._parts:
             mixed, centre = _mixes(x, rows, pins, self._weights)
@@ -77,13 +81,13 @@ class RigidParts:
         return found
 
     def balanced(self, gradient: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
-        """A gradient (n,3) without what moves each part as a whole, as seen by those who move with it."""
+        """Return a gradient (n,3) without the forces that accelerate each part as a rigid body."""
         for each in wholes:
             gradient = gradient - each.weighed @ each.rigid_motion(gradient)
         return gradient
 
     def turned(self, dx: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
-        """A movement (n,3) with turns of parts as turns are, where it has them as they begin."""
+        """Return a displacement (n,3) m whose linearized rotations of parts are replaced by finite ones."""
         moved = dx.copy()
         for each in wholes:
             turn = each.rotation(self._mass @ dx)
@@ -95,7 +99,7 @@ class RigidParts:
         return moved
 
     def without_rigid_motion(self, velocities: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
-        """Velocities (n,3) without those of parts as a whole."""
+        """Return velocities (n,3) without the rigid motion of parts."""
         momenta = self._mass @ velocities
         for each in wholes:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
@@ -104,9 +108,9 @@ class RigidParts:
     def carried(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Velocities (n,3), a step's way each, of a body that was where some say, once it is where others do: with its
-        momenta, and what vibrates turned with it. Its weight (n,3), of which they had the pull at the beginning, pulls
-        by the mean of that and the one at the end, as in Verlet's rule: a pendulum's energy stays.
+        """Transport velocities (n,3), in m per step, from the components ``before`` to those ``after`` a step. Momenta
+        are kept and vibrations rotate with their part. ``weight`` (n,3) has acted with its initial lever arms; here it
+        acts with the mean of initial and final ones, as in Verlet's rule, which keeps the energy of a pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -127,9 +131,9 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Take from velocities (n,3) of one body, whose vertices are ``rows``, so much kinetic energy, or give it where
-        that is negative: of what vibrates, beside parts as a whole. What hangs, and has no momentum to keep, has no
-        more then than what is left of the ``kinetic`` energy. Less than is ``unsure`` is nothing.
+        """Remove the kinetic energy ``excess`` from the vibrations in velocities (n,3) of the body ``rows``, in place;
+        add energy if negative. Rigid motions are unchanged. A suspended body, without momenta to conserve, keeps at
+        most ``kinetic - excess``. An excess below ``unsure`` is ignored.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, wholes)
@@ -143,14 +147,14 @@ class RigidParts:
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, wholes: list[RigidComponent]) -> np.ndarray:
-        """J (n,3,k) with the round-off taken out that it has where nodes move as a part does as a whole."""
+        """Return J (n,3,k) without its round-off error in the rigid motions of parts."""
         for each in wholes:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
             J = J + (each.motions - J @ seen) @ np.linalg.pinv(seen, UNRESOLVED)
         return J
 
     def unresolved_motions(self, nodes: Nodes, wholes: list[RigidComponent]) -> np.ndarray:
-        """Motions of parts as a whole that leave all nodes where they are, (n,3,c), orthonormal by the mass."""
+        """Return the rigid motions of parts that leave all nodes at rest, (n,3,c), orthonormal by the mass."""
         found = [np.zeros((self._mass.shape[0], 3, 0))]
         for each in wholes:
             values, vectors = np.linalg.eigh(each.inverse)
@@ -163,7 +167,7 @@ class RigidParts:
 
 
 def _ways(away: np.ndarray) -> np.ndarray:
-    """Three ways and three turns of points (r,3), (r,3,6)."""
+    """Return the three translations and three rotations of points (r,3) m about the origin, (r,3,6)."""
     ways = np.zeros((len(away), 3, 6))
     ways[:, :, :3] = np.eye(3)
     ways[:, :, 3:] = np.stack([np.cross(axis, away) for axis in np.eye(3)], axis=2)
@@ -173,7 +177,9 @@ def _ways(away: np.ndarray) -> np.ndarray:
 def _mixes(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mixtures (6,c) of a part's ways and turns that move none of its pins, and the centre that it turns about."""
+    """Return the combinations (6,c) of translations and rotations of a part that move none of its pins, and their
+    centre (3,) m.
+    """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])
     centre = x[pins].mean(axis=0)

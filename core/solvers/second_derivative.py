@@ -1,12 +1,12 @@
-"""The second derivative of the polar stretch against a stress T, which the paper drops ([MFEM22] Eq. 14): what
-condensing adds of it to element matrices, by lanes.
+"""Second derivative of the polar stretch contracted with a stress T, which [MFEM22] drops (Eq. 14). Condensation adds
+its terms to the element matrices, by lanes.
 
-``S² = F^T F``, twice differentiated, gives in the frame V, with ``D = U^T dF V``,
+Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V``,
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
-Where T is diagonal there, as the stress of an isotropic energy at its own stretch, twists are what is left without
-coupling turns and shears.
+If T is diagonal there, as the stress of an isotropic energy at its own stretch, the twists are the terms that do not
+couple rotations and shears.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from . import workspace as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Which twists of the constraint's second derivative go into the element matrices: what turns against a tension
-    gains energy, against a pressure it loses some. None as in Eq. 14, those of tension, which are semi-definite, or
-    all. What else there is of that derivative couples turns with shears, which stiff parts hardly know; EXACT has it
-    too, for the stress ``g_s + H_s c``.
+    """Twist terms of the constraint's second derivative in the element matrices: NOTHING (Eq. 14), TENSION
+    (semi-definite), or ALL.
+
+    Rotation against a tension costs energy, against a pressure it releases energy. The remaining terms couple rotations
+    with shears, which stiff parts hardly have. EXACT includes them, for the stress ``g_s + H_s c``.
     """
 
     NOTHING = 0
@@ -34,7 +35,7 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """``own / (own + other)``, the sum clamped away from zero (inverted elements)."""
+    """``own / (own + other)``, with the sum clamped away from zero (inverted elements)."""
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -49,7 +50,7 @@ def shares_of(sigma):
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, turning):
-    """Twists about the three axes, Pa; of the positive ones alone, or of all."""
+    """Return the twists about the three axes, Pa: clamped at zero, or unclamped if ``turning`` > 1."""
     least = -1e300 if turning > 1 else 0.0
     x, y, z = product(Vt, Q)
     t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
@@ -62,7 +63,7 @@ def twists_of(Vt, Q, sigma, stress, turning):
 
 @inner_kernel
 def add_twists(W, turning):
-    """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
+    """Add the twists to the blocks of all lanes: ``w/2 twist_k`` times the squared rotations ``D_ij - D_ji``."""
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
@@ -81,7 +82,7 @@ def add_twists(W, turning):
 
 @inner_kernel
 def add_polar_hessian(W):
-    """Add all of it to the blocks of all lanes, for the stress that was condensed.
+    """Add the complete second derivative to the blocks of all lanes, for the condensed stress.
 
     A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.
     """
@@ -103,7 +104,7 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """T' of six numbers T, as a matrix; none of an element that is flat or inverted, whose polar stretch jumps."""
+    """T' of six numbers T, as a matrix. It is zero for a flat or inverted element, whose polar stretch jumps."""
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
     yz, xz, xy = w * t[3] / (y + z), w * t[4] / (x + z), w * t[5] / (x + y)

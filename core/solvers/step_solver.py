@@ -1,6 +1,4 @@
-"""What the solvers share, in the full space and in a subspace: the incremental potential of a step, its linear system,
-pins and the end of a step.
-"""
+"""Base class of the solvers: incremental potential, linear system, pins, Newton iteration and stop rules of a step."""
 
 from __future__ import annotations
 
@@ -33,22 +31,22 @@ from .protocol import check_direction, check_finite
 from .unilateral_model import QPSolution, solve_active_set_qp
 
 ROUND_OFF_DECREMENT = 1e-9
-"""Part of the merit's magnitude under which a decrement is lost in round-off."""
+"""Part of the merit's magnitude below which a decrement is round-off."""
 
 MAX_EXTENDED_STEP = 64.0
-"""Times a direction along which a matrix was not positive definite that a step may be as long."""
+"""Largest step length along a direction whose matrix was not positive definite."""
 
 BLOWUP_DISTANCE = 1e3
-"""Sizes of the body that a vertex may leave its predicted place by in one step: beyond that the step has blown up."""
+"""Distance from a vertex's predicted position, in sizes of the body, beyond which a step has blown up."""
 
 
 STAGNATION_RATIO = 0.5
-"""Of a whole step, from which on the next one is too long for what converges well."""
+"""Ratio of the displacements of two full steps above which convergence stagnates."""
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Whether, since a step was last shortened, one was hardly shorter than the one before: what was projected holds
-    such back.
+    """Return True if, since the last shortened step, a full step was hardly shorter than its predecessor, as with a
+    projected Hessian.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
@@ -66,8 +64,9 @@ def line_search_with_contact(
     step: IncrementalPotential,
     bends: bool,
 ) -> tuple[float, Trial | None]:
-    """As :func:`backtrack`, from ``start`` (value, magnitude and slope) as far as all may be asked from x along dx;
-    farther where the matrix had to be projected: away from a saddle it would creep.
+    """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
+    Steps longer than 1 are tried if the Hessian had to be projected (``bends``), since a projected direction is too
+    short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.meeting is None or not bends or alpha < 1.0:
@@ -76,7 +75,7 @@ def line_search_with_contact(
 
 
 class NewtonIterate(NamedTuple):
-    """Positions with their deformation, and the incremental potential there with its magnitude."""
+    """Positions x (n,3) m with their deformation, and the incremental potential there with its magnitude, kg m²."""
 
     x: np.ndarray
     deformation: Deformation
@@ -85,10 +84,13 @@ class NewtonIterate(NamedTuple):
 
 
 class StepSolver:
-    """Base of the solvers. "Positions" are the unknowns of the space that it steps: those of all vertices, or the few
-    of a subspace, for which the cubature points take the place of the tets. Nothing of a method changes with the space:
-    condensed to the unknowns of a subspace, an iteration of Mixed FEM is [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local
-    step.
+    """Base class of the solvers. "Positions" are the unknowns of the space: all vertices, or the few unknowns of a
+    subspace, whose cubature points replace the tets. A method is the same in both: condensed to a subspace, an
+    iteration of Mixed FEM is [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local step.
+
+    Settings: ``integrator`` (with ``theta``); ``gravity``, m/s²; ``max_iterations``; ``stop_rule`` and its tolerance
+    (``tolerance``, part of the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
+    ``mass_damping``, 1/s; ``stiffness_damping``, s; ``linear_solver``.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -105,15 +107,15 @@ class StepSolver:
         self.system = model.linear_system(settings, linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
-        """What slows all of a body, if anything does."""
+        """Return the load of mass damping, or none."""
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Go on with the same body, as :meth:`Solver.follow`."""
+        """Continue with the same body, as :meth:`Solver.follow`."""
         self.model, self.elastic = model, model.elastic
         if pinned:
-            del self.system  # its factor goes before the next one comes
+            del self.system  # free its factor before the next one is allocated
             self.system = model.linear_system(self.settings, self.linear_solver)
         elif stiffness:
             self.system.follow(model.elastic.shear_modulus)
@@ -121,7 +123,7 @@ class StepSolver:
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """One step of the time integration rule, as :meth:`Solver.step`."""
+        """Advance a state by a step of the time integration rule, as :meth:`Solver.step`."""
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
             if new is None:
@@ -138,7 +140,7 @@ class StepSolver:
         time_step: float,
         loads: LoadsOrFactory,
     ) -> tuple[State | None, StepReport]:
-        """Return the state after a rule's step; None if the step is to be made by another rule."""
+        """Return the state after a rule's step, or None if another rule should repeat it, and the report."""
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
@@ -159,7 +161,7 @@ class StepSolver:
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """What a method is: where the incremental potential is least, as nearly as it finds it."""
+        """Return the minimizer of the incremental potential, to the method's accuracy."""
         raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ class StepSolver:
     def begin(
         self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
     ) -> IncrementalPotential:
-        """What a step from a state minimises."""
+        """Return the incremental potential of a step from a state."""
         given = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
@@ -182,7 +184,7 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Positions to iterate from, with pins where they have to be."""
+        """Return initial positions with pins at their prescribed positions."""
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
@@ -191,8 +193,8 @@ class StepSolver:
     def initial_iterate(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Positions to iterate from: a guess, or where the body is, with what moves it where it has to be, where
-        something touches already, or would there, or the way to the guess is not free.
+        """Return initial positions: the guess, if the path to it and the guess itself are free of contact; otherwise
+        the current positions, with pins and obstacles moved along their prescribed paths.
         """
         if step.meeting is None:
             return self.start(guess, step)
@@ -206,8 +208,8 @@ class StepSolver:
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """The incremental potential's gradient at a solution, (n,3) kg m, noted in the report; DivergenceError names a
-        vertex that is not a number or has flown away.
+        """Return the incremental potential's gradient (n,3) kg m at a solution, and record it in the report.
+        DivergenceError names a vertex that is not finite or has flown away.
         """
         check_finite(at.x, "position")
         self._check_flight(state, at.x, step)
@@ -220,7 +222,9 @@ class StepSolver:
         return gradient
 
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
+        """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE plus ten times
+        the displacement of the pins.
+        """
         flight, vertex = self.model.farthest(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
         if flight <= far:
@@ -238,12 +242,12 @@ class StepSolver:
     # -- Newton's iteration -----------------------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
-        """Positions ready for a Newton iteration; quicker with a deformation that is ``near``."""
+        """Evaluate positions for a Newton iteration; a deformation that is ``near`` speeds this up."""
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
     def minimize(self, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool) -> NewtonIterate:
-        """Newton iterations from x until the report has a reason to end, or the cap is reached."""
+        """Newton iterations from x (n,3) m until the report has a stop reason or the cap is reached."""
         with report.timed("line_search"):
             at = self.evaluate(x, step)
         while report.iterations < self.settings.max_iterations:
@@ -261,10 +265,10 @@ class StepSolver:
     def newton_iteration(
         self, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> NewtonIterate | None:
-        """One Newton iteration on the incremental potential, noted in the report; None when no step lowers it any
-        further.
+        """Make one Newton iteration on the incremental potential and record it. Return None if no step lowers the
+        potential.
 
-        Unprojected Hessians are projected where Cholesky fails.
+        Unprojected Hessians are projected if Cholesky fails.
         """
         with report.timed("assembly"):
             g = step.gradient_at(at.x, at.deformation)
@@ -296,13 +300,13 @@ class StepSolver:
         return accepted
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Where the model of an iteration at x is least, once its system is factorised."""
+        """Return the minimizer of the iteration's quadratic model at x (n,3) m, after its system was factorised."""
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True) -> None:
-        """With what is elastic ``projected``, and what is ``touching``."""
+        """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
         added, system = None, self.system
         if step.friction is not None:
             added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
@@ -327,10 +331,10 @@ class StepSolver:
         magnitude: float,
         accepted: bool,
     ) -> None:
-        """Note an iteration, and say in the report when it was the last one and why.
+        """Record an iteration, and whether and why it was the last one.
 
-        The whole search direction is judged, not the part that the line search took: at the minimum round-off alone
-        decides how much of it is taken.
+        The complete search direction is judged, not the part that the line search took: at the minimum, round-off alone
+        determines that part.
         """
         report.iterations += 1
         report.history.append(iteration)
@@ -338,7 +342,7 @@ class StepSolver:
         stop_reason = self.stop_reason(iteration.decrement, direction_size, h)
         predicted_decrease = iteration.predicted_decrease
         if stop_reason or not accepted:
-            # A solution of the linear system that is not exact may be small far from the minimum.
+            # An inexact solution of the linear system can be small far from the minimum.
             missing = self.system.error_estimate()
             report.movement += missing.movement
             stop_reason = self.stop_reason(iteration.decrement + missing.decrement, report.movement, h)
@@ -353,7 +357,7 @@ class StepSolver:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
     def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
-        """Why the stop rule is content, or an empty text."""
+        """Return the reason if the stop rule holds, or an empty string."""
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
@@ -364,14 +368,14 @@ class StepSolver:
         return ""
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Whether what is lagged was renewed at an iterate: after full steps alone, for what a shortened one leaves
-        between its ends is no state of the body.
+        """Return True if lagged terms were updated at an iterate x: after full steps only, since a shortened step does
+        not reach a state of the body.
         """
         return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
     def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Whether a step that has converged is to be solved on, because friction wants another iteration, or what was
-        lagged has changed at its solution.
+        """Return True if a converged step must continue, because friction requires another iteration or lagged terms
+        changed at the solution.
         """
         unconverged = report.converged and step.is_unconverged(x)
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):

@@ -1,10 +1,9 @@
-"""The model of one iteration with springs that only push, minimised to its end.
+"""Active-set Newton method for the quadratic model of one iteration with unilateral springs.
 
-The quadratic model ``q(dx) = g.dx + 1/2 dx.A dx`` plus unilateral springs is convex and quadratic by pieces. A linear
-solve that knows only of the springs that push already runs deep into all others, and a line search then cuts it down to
-nearly nothing: as many iterations as points come to touch. Newton's method on the sets of pushing springs, with exact
-line searches, takes each round one factorisation of the same matrix with other springs, and nothing else of an
-iteration.
+The model ``q(dx) = g.dx + 1/2 dx.A dx`` plus unilateral springs is convex and piecewise quadratic. A linear solve with
+the active springs alone penetrates all other obstacles, and a line search then shortens it to nearly nothing: as many
+iterations as new contact points. Newton's method on the active sets, with exact line searches, needs only one
+factorisation of the same matrix with other springs per round.
 """
 
 from __future__ import annotations
@@ -19,11 +18,13 @@ from ..forces.unilateral_springs import UnilateralSprings
 from ..subspaces.dense_system import DenseSystem
 
 ROUNDS = 20
-"""Sets of pushing springs that are tried in one iteration."""
+"""Largest number of active sets in one iteration."""
 
 
 class QPSolution(NamedTuple):
-    """``change`` of the unknowns, and its work ``residual_work`` against what is left of the gradient, kg m²."""
+    """Solution of the model: ``change`` (n,3) of the unknowns, and its work ``residual_work`` against the residual
+    gradient, kg m².
+    """
 
     change: np.ndarray
     residual_work: float
@@ -32,16 +33,17 @@ class QPSolution(NamedTuple):
 def solve_active_set_qp(
     system: DenseSystem, gradient: np.ndarray, obstacles: Sequence[UnilateralSprings], scale: float
 ) -> QPSolution:
-    """The least value of a quadratic model with unilateral springs, after at most ``ROUNDS`` rounds.
+    """Return the minimizer of a quadratic model with unilateral springs, after at most ``ROUNDS`` rounds.
 
     Parameters
     ----------
-    system : factorised, with the springs that push; it is factorised anew in each round
-    gradient : of the whole at the beginning, kg m
-    scale : h², which the springs are multiplied by
+    system : factorised with the active springs; each round factorises it again
+    gradient : (n,3) of the incremental potential at the beginning, kg m
+    obstacles : springs of each obstacle
+    scale : h², factor of the springs
 
-    The quadratic part's gradient ``R = A dx + g`` is affine in dx and known at each solution, where the springs that
-    push hold it in balance; so nothing is multiplied by A.
+    The gradient of the quadratic part, ``R = A dx + g``, is affine in dx. Each solution yields it, since the active
+    springs balance it there. So no product with A is needed.
     """
     dx = np.zeros_like(gradient)
     still = [springs.point_displacements(dx) for springs in obstacles]
@@ -83,7 +85,7 @@ def _line_minimum(
     obstacles: Sequence[UnilateralSprings],
     scale: float,
 ) -> float:
-    """The part of the way from dx to new where the model is least."""
+    """Return the part of the segment from dx to new at which the model is least."""
     way = new - dx
     first, last = float(np.sum(way * R)), float(np.sum(way * R_new))
     works = [

@@ -1,5 +1,5 @@
-"""Where the rows begin of the workspace that elements are condensed in, by lanes: what an element is given, then what
-condensing it and its local update add.
+"""Row offsets of the workspace in which elements are condensed, by lanes: inputs of an element, then outputs of
+condensation and local update.
 """
 
 from __future__ import annotations
