@@ -152,7 +152,9 @@ class ConJacSolver(StepSolver):
             step.meeting.collider_positions = calm.meeting.collider_positions
         return end
 
-    def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+    def _record_gradient(
+        self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
+    ) -> np.ndarray:
         """Record the gradient of the potential that was minimized, as :meth:`StepSolver._record_gradient`."""
         return super()._record_gradient(at, state, self._solved or step, report)
 
