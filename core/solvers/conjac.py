@@ -324,9 +324,7 @@ class ConJacSolver(StepSolver):
         forces: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the nodes' displacement u, their speeds after the step, and the forces besides elasticity, (k,) each.
-        Rounds evaluate those forces at the end of the step.
-        """
+        """Return the nodes' displacement u, their final speeds, and the final forces besides elasticity, (k,) each."""
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
         has_others = k > 0 and (bool(step.potentials) or step.friction is not None)
