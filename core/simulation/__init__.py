@@ -1,1 +1,1 @@
-"""Frame after frame: bakes, live mode, and what they warm up."""
+"""Simulation over all frames: bakes, live mode, and the compilation of their kernels."""

@@ -1,5 +1,6 @@
-"""A bake: a body, or bodies that meet, simulated into frame stores, with events for whoever watches. The same call in a
-window's child process, in a headless Blender and in a script."""
+"""Bakes: a body, or several colliding bodies, simulated into frame stores, with events that report the progress. The
+child process of a Blender window, a headless Blender and a script make the same call.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from .run import Frame
 from .warm_up import load_kernels, warm_up
 
 Member = tuple[Job, FrameStore, int]
-"""Of a group: its job, its store, and as how many modes its frames are kept, too."""
+"""Member of a group: its job, its store, and the number of modes for keeping its frames as handles (0: not kept)."""
 
 
 def bake(
@@ -42,7 +43,7 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job of one body into a store that was made for it: :func:`bake_group` of it alone."""
+    """Simulate a job of one body into the store that was created for it: :func:`bake_group` of this body alone."""
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
 
@@ -55,8 +56,8 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job: "done" or
-    "stopped". As :func:`bake_frames`, whose frames are passed over.
+    """Simulate colliding bodies (``job/groups.members``), each into the store that was created for its job. Return
+    "done" or "stopped". The arguments are those of :func:`bake_frames`, whose yielded frames are discarded.
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
     while True:
@@ -77,20 +78,22 @@ def bake_frames(
     with_vertices: bool = False,
     is_warm: bool = False,
 ) -> Generator[tuple[int | None, list[Prepared]], None, str]:
-    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job, and yield where
-    they are so far: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closed
-    in between, it is as if stopped.
+    """Simulate colliding bodies (``job/groups.members``), each into the store that was created for its job. Yield the
+    progress: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closing the
+    generator early stops the bake.
 
     Parameters
     ----------
-    on_event : gets the events of ``docs/design/contract.md``; ``frame`` comes after that frame of all is safe on disk
-    should_stop : asked between steps
-    resume : go on after the newest frame that is whole in all stores instead of starting over; the result has the same
-        bits either way
-    modes : of each that has more than 0: keep the frames as handles, too (``handles_of_frames``), when all are done
-    until : stop after this frame, as if asked to
-    with_vertices : keep in each frame where the vertices of its tetrahedra are, too, unless they are the surface's
-    is_warm : compile no kernel beforehand that these steps do not need
+    on_event : receives the events of ``docs/design/contract.md``; ``frame`` follows once that frame of all bodies is on
+        disk
+    should_stop : called between steps
+    resume : continue after the newest frame that is complete in all stores instead of starting over; the result is
+        bitwise identical either way
+    modes : one number per body; a body with more than 0 modes also keeps its frames as handles (``handles_of_frames``)
+        after the last frame
+    until : stop after this frame, as if requested
+    with_vertices : also keep the positions of the tetrahedra's vertices in each frame, unless they are the surface's
+    is_warm : skip the compilation of kernels that these steps do not need
 
     Returns
     -------
@@ -158,7 +161,7 @@ def _bake(
 
 
 def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
-    """Each body, as it is stepped; what hinders one names it."""
+    """Return each body prepared for the steps; an error names its body."""
     prepared: list[Prepared] = []
     for k, (job, store, modes) in enumerate(members):
         with named(job.body.name, len(members) > 1):
@@ -171,7 +174,7 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Of those that want them; False where that was stopped."""
+    """Keep the handles of the bodies that request them. Return False if stopped."""
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:
@@ -182,7 +185,7 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """The newest frame that is whole in all stores, with its states."""
+    """Return the newest frame that is complete in all stores, with its states."""
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -200,12 +203,12 @@ def bake_each(
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
 ) -> dict[str, str | SinewError]:
-    """Simulate the bodies of a job, those that meet together, the others one after the other, each into a store of its
-    own, ``folder / NAME``.
+    """Simulate the bodies of a job, each into its own store, ``folder / NAME``. Colliding bodies are simulated
+    together, the others one after the other.
 
-    ``events_of`` a name, or several names, gets the events of that bake; ``resume`` goes on with what lies there.
-    Returns how each ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other that it
-    does not meet.
+    ``events_of`` returns the event handler of a bake, given its name or names. ``resume`` continues the frames in the
+    folder. Return the outcome of each body by its name: as of :func:`bake`, or the error that prevented its bake. An
+    error stops only the bodies that collide with each other.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -220,7 +223,8 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """The names of a job's bodies, which each get a folder; SettingsError where one cannot have that name."""
+    """Return the names of a job's bodies, each the name of a folder. SettingsError if a name is not valid for a folder.
+    """
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -228,7 +232,9 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """The stores of jobs of a group, ``folder / NAME``, made where there are none to go on with; whether there are."""
+    """Return the stores of the jobs of a group, ``folder / NAME``, and True if they hold frames to continue. Otherwise
+    the stores are created.
+    """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
     if any_contact(jobs):
@@ -277,7 +283,7 @@ def _simulate(
     until: int | None,
     with_vertices: bool,
 ) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
-    """Frame by frame; returns the event that tells how it ended."""
+    """Simulate and store each frame. Return the event that reports the outcome."""
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
@@ -316,13 +322,15 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """A body's surface at a frame, (n,3) m, with pins at their targets unless something blocked them."""
+    """Return a body's surface at a frame, (n,3) m. Pins are at their targets unless a collision blocked them."""
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
-    """Of the seconds of a frame of all bodies, those of each without the steps of what it was not solved with."""
+    """Return each body's share of the ``seconds`` of a frame: without the steps of islands that do not contain the
+    body.
+    """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
     return [seconds - of_all + sum(own for own, _others in each) for each in steps]
@@ -332,7 +340,7 @@ def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
 def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Only the tetrahedra, kept in the store for the bake, and what body they make."""
+    """Build the tetrahedra, keep them in the store for the bake, and report the resulting body."""
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -345,12 +353,12 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """All that comes before the first frame, kept in the store for a bake, with what is told of the body."""
+    """Do all work before the first frame, keep it in the store for a bake, and report the body."""
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Work that leaves no frames."""
+    """Run work that leaves no frames."""
     warm_up(on_event, [job])
     try:
         if should_stop():

@@ -1,5 +1,5 @@
-"""A prepared body on its way from frame to frame: what acts on it in each step, and what becomes of it where it
-changes, as pins let go, or its stiffness is keyed or set by hand. What steps it, alone or with others, asks this.
+"""Timeline of a prepared body: its loads in each step, and its changes when pins are released or its stiffness is keyed
+or set interactively. Steppers of one body and of several bodies query it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..settings import moduli
 
 
 class StateUpdate(NamedTuple):
-    """What of a body is other than in the step before; None for what is as it was.
+    """Changes of a body since the previous step; None for everything unchanged.
 
     body : Prepared
-        All of it, as with other tets. The first step is the change from none.
+        A new body, for example with other tets. The first step is the change from no body.
     pins : int
-        What they hold on the way to this frame, counted from the job's first, is held from now on.
+        Pins stay as they are held during this frame, counted from the job's first as 0.
     stiffness : (K,)
-        Logarithms of what the materials' moduli (``settings.moduli``) are multiplied by.
+        Logarithms of the factors of the materials' moduli (``settings.moduli``).
     """
 
     body: Prepared | None = None
@@ -36,7 +36,7 @@ class StateUpdate(NamedTuple):
 
 
 class Invalidated(NamedTuple):
-    """Whether anything is other than in the step before: all of it, what is pinned, how stiff it is."""
+    """Flags of changes since the previous step: any at all, the whole body, the pinned unknowns, the stiffness."""
 
     any: bool = False
     body: bool = False
@@ -45,7 +45,7 @@ class Invalidated(NamedTuple):
 
 
 class InteractiveChange(NamedTuple):
-    """What is added to the logarithms that are keyed: of the materials' moduli (K,), and of the stiffness of vibrations
+    """Interactive additions to the keyed logarithms: of the materials' moduli (K,), and of the stiffness of vibrations
     (k,).
     """
 
@@ -57,9 +57,9 @@ NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
 class BodyTimeline:
-    """What a prepared job's body meets on its way; frames are counted from the job's first as 0.
+    """Timeline of a prepared job's body. Frames are counted from the job's first as 0.
 
-    ``space`` is what is stepped now.
+    ``space`` is the current space of the solver.
     """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
@@ -71,22 +71,24 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Become what it is at a part (0 to 1) of the way to a frame; what is other by that."""
+        """Update the body to a part (0 to 1) of the interval that ends at a frame. Return the changes."""
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
 
     def pin_targets(self, at: int, part: float) -> np.ndarray:
-        """Where pins hold the unknowns that are given, (p,3) m."""
+        """Return the targets of the pinned unknowns, (p,3) m."""
         return self.body.pins.targets_at(at, part)
 
     @property
     def is_matched_by_potential(self) -> bool:
-        """Whether a potential makes the body swing as a finer one, and not its stiffness alone."""
+        """Return True if a potential matches the vibrations to the finer body, rather than the stiffness alone."""
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """In a frame's last report, what a match takes at its end."""
+        """Set the energy share that a match takes, ``taken``, in the last report of a frame, at unknowns ``positions``
+        (r,3).
+        """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.taken(self.space.elastic, positions)
 
@@ -97,8 +99,8 @@ class BodyTimeline:
         theta: float,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
     ) -> tuple[Load, ...]:
-        """What acts in a substep on the way to a frame, as it is after its part theta; ``further`` gives what acts
-        beside the job's own at a part of that way.
+        """Return the loads of a substep of the interval that ends at a frame, evaluated after its part theta.
+        ``further`` returns loads beside the job's own at a part of that interval.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
         now = lerp(begin, end, theta)
@@ -106,14 +108,14 @@ class BodyTimeline:
         return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
-        """Springs of pins, in a step between two parts of the way to a frame."""
+        """Return the springs of pins, for a step between two parts of the interval that ends at a frame."""
         if self._springs is None:
             return []
         pinned = self.body.pin_springs.pinned
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """What makes the body swing as a finer one does."""
+        """Return the potential that matches the vibrations to those of the finer body."""
         body = self.body
         if body.matching is None:
             return []
@@ -122,13 +124,13 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """What the stiffness of vibrations is multiplied by at a part of the way to a frame, (k,)."""
+        """Return the factors of the vibrations' stiffness at a part of the interval that ends at a frame, (k,)."""
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
-        """What is other at a part of the way to a frame than it is now."""
+        """Return the changes between now and a part of the interval that ends at a frame."""
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
@@ -136,22 +138,23 @@ class BodyTimeline:
         )
 
     def follow(self, change: StateUpdate) -> Invalidated:
-        """Go on with a body that has changed. Here alone stands what is made anew, and in what steps it:
+        """Apply the changes of a body. This table alone defines which quantities are recomputed, here and in the
+        solvers:
 
-        ==========================  ==========================  =====================  ======
-        of                          other pins                  other stiffness        a body
-        ==========================  ==========================  =====================  ======
-        mesh, mass, basis           kept                        kept                   anew
-        elasticity                  kept                        scaled                 anew
-        springs of pins             found                       scaled                 anew
-        points held in contact      asked                       kept                   anew
-        matrix's pattern and        anew, where other unknowns  kept                   anew
-        symbolic factor             are given
-        preconditioner, deflation   likewise                    values                 anew
-        inertia, gravity, drag      kept                        kept                   anew
-        loads, stiffness of contact kept                        kept                   anew
-        matching                    kept                        scaled                 anew
-        ==========================  ==========================  =====================  ======
+        ==========================  ==========================  =====================  ==========
+        quantity                    other pins                  other stiffness        a new body
+        ==========================  ==========================  =====================  ==========
+        mesh, mass, basis           kept                        kept                   new
+        elasticity                  kept                        scaled                 new
+        springs of pins             recomputed                  scaled                 new
+        points held in contact      recomputed                  kept                   new
+        matrix's pattern and        new if other unknowns       kept                   new
+        symbolic factor             are pinned
+        preconditioner, deflation   likewise                    values                 new
+        inertia, gravity, drag      kept                        kept                   new
+        loads, stiffness of contact kept                        kept                   new
+        matching                    kept                        scaled                 new
+        ==========================  ==========================  =====================  ==========
         """
         if all(part is None for part in change):
             return Invalidated()

@@ -1,6 +1,6 @@
-"""Bodies that can collide, stepped together from frame to frame. Each is prepared as alone, and keeps its own pins,
-loads and changes; they share the solver's settings, their steps and their contact. Those that can touch within a step
-are solved as one system (:mod:`.islands`).
+"""Time stepping of several bodies that can collide. Each body is prepared separately and keeps its own pins, loads and
+changes. All share the solver's settings, the steps and the contact. Bodies that can touch within a step are solved as
+one system (:mod:`.islands`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .run import Frame, simulate
 
 
 class GroupStepper:
-    """Steps prepared jobs of one body each together; frames are counted from the first as 0. ``growths``: how bodies
-    grow that begin shrunk, by their numbers.
+    """Steps prepared jobs of one body each together. Frames are counted from the first as 0. ``growths`` holds the
+    growth of bodies that begin shrunk, by their numbers.
 
-    SettingsError where they do not go together.
+    SettingsError if the jobs are not compatible.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -52,7 +52,7 @@ class GroupStepper:
         ]
         _check_matches(jobs, self._courses)
         settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
-        # A part of a step, where it is solved and then extrapolated, is to have the size that it has there.
+        # If a rule solves part of a step and extrapolates, the body has the size at the end of that part.
         extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
         self._theta = settings.theta if extrapolates else 1.0
         self._barriers = self._gathering.barriers
@@ -62,33 +62,35 @@ class GroupStepper:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences, each with a remedy, about what of the bodies does not meet others as it looks."""
+        """Return warnings, each with a remedy, about visible parts of bodies that cannot collide."""
         return self._gathering.warnings
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """As of ``errors.OverlapError``, where a body begins in a collider."""
+        """Return the separation as in ``errors.OverlapError``, for a body that begins inside a collider."""
         return self._gathering.separation
 
     @property
     def surfaces(self) -> list[CollisionSurface]:
-        """Of each body, what touches."""
+        """Return the collision surface of each body."""
         return self._gathering.owns
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
+        """Return the excluded vertex pairs (k,2) of each body's surface: they never collide, because the body touches
+        itself there.
+        """
         return self._gathering.excluded_pairs
 
     def first_states(self) -> list[State]:
-        """Where each body begins."""
+        """Return the initial state of each body."""
         states = [each.first_state() for each in self._prepared]
         for k, growth in self.growths.items():
             states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
         return self._growing(states, 0.0)
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
-        """Contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
+        """Return the contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
         found: dict[int, np.ndarray] = {}
         for bodies in self._last:
             meeting, own = self._island(bodies).meeting, [states[k] for k in bodies]
@@ -100,8 +102,8 @@ class GroupStepper:
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[list[StepReport]]]:
-        """The states at a frame from those at the one before, and the reports of each body's steps. Raises Stopped
-        between steps.
+        """Return the states at a frame, from those at the previous frame, and the reports of each body's steps. Raises
+        Stopped between steps.
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._places):
@@ -124,7 +126,7 @@ class GroupStepper:
         return [replace(states[0], colliders=np.array([self._places, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
-        """Bring bodies and the islands of the last step to what they are in a substep."""
+        """Update the bodies, and the islands of the last step, to a substep."""
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
@@ -139,7 +141,7 @@ class GroupStepper:
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
     ) -> dict[Bodies, IslandSolution]:
-        """The islands of a substep with their solutions. Raises Stopped between them."""
+        """Return the islands of a substep with their solutions. Raises Stopped between islands."""
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
         targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
         for k, (course, state) in enumerate(zip(self._courses, states)):
@@ -158,7 +160,7 @@ class GroupStepper:
             return self._step(bodies, states, targets, arriving, at, substep)
 
         solved, places = solve_apart(self._barriers, sweep, predicted, surface_at, solve)
-        # Those of earlier steps are let go: each holds a factor.
+        # Islands of earlier steps are dropped, because each holds a factorization.
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
         self._places, self._earlier = places, self._places
         for bodies in solved:
@@ -174,7 +176,9 @@ class GroupStepper:
         at: int,
         substep: int,
     ) -> IslandSolution:
-        """A substep of an island, from the states of all bodies, to the targets of their pins and of colliders."""
+        """Solve a substep of an island, from the states of all bodies to the targets of their pins, each (p,3) m, and
+        of the colliders, ``arriving`` (c,3) m.
+        """
         island, state = self._island(bodies), joined_state([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
         meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
@@ -196,7 +200,7 @@ class GroupStepper:
         return IslandSolution(states_of(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
-        """The island of some bodies, kept from the last step or made."""
+        """Return the island of some bodies, reused from the last step or created."""
         if bodies not in self._islands:
             space = self._space(bodies)
             solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
@@ -204,8 +208,8 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Bodies as they are now in one space, where they grow with the shape at rest of their size; in subspaces, what
-        they were ``before`` with what is other.
+        """Return the joined space of some bodies in their current condition. Growing bodies have the rest shape of
+        their current size. In subspaces, the changes are applied to the joined space ``before``.
         """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
@@ -218,11 +222,13 @@ class GroupStepper:
         return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Of their own, of the shapes at rest that grow, at a time in frames from the first."""
+        """Return the sizes of the growing rest shapes, relative to their own, at a time in frames from the first."""
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """States at a time, in frames from the first, in which what grows moves as it does, and did so before."""
+        """Return states at a time, in frames from the first, in which growing bodies have the velocities of their
+        growth, also in the history.
+        """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
             x, before = states[k].positions, states[k].history
@@ -233,13 +239,15 @@ class GroupStepper:
         return states
 
     def _acting(self, island: Island, bodies: Bodies, at: int, substep: int, theta: float) -> Iterator[Load]:
-        """What acts on each body of an island in a substep."""
+        """Yield the loads on each body of an island in a substep."""
         for k, part in zip(bodies, island.space.slices):
             for load in self._courses[k].loads_at(at, substep, theta):
                 yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """An error at a vertex of an island, or at an unknown of a subspace, with the body that it is of."""
+        """Return an error at a vertex of an island, or at an unknown of a subspace, with the body and its own vertex
+        number.
+        """
         if error.vertex is None:
             return error
         spaces = [self._courses[k].space for k in bodies]
@@ -252,9 +260,9 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """SettingsError where a match is a potential, of which a step has one alone."""
+    """SettingsError if a body of a group is matched by a potential: a step has only one."""
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
-        # It is of vibrations as they are controlled at a frame.
+        # The check needs the controlled vibrations of a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
@@ -270,9 +278,9 @@ def simulate_group(
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
-    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last.
-    ``begun`` is called with what steps them before the first step. A body that
-    meets nothing goes as alone (:func:`simulate`), and so goes on what was played live.
+    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and its states), to the last.
+    ``begun`` is called with the stepper before the first step. A body without contact is stepped by :func:`simulate`,
+    and so is the continuation of a live take.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):
@@ -293,8 +301,8 @@ def simulate_group(
 
 
 def any_contact(jobs: Sequence[Job]) -> bool:
-    """Whether anything of bodies that are baked together meets: they one another, or one itself, or what it runs into,
-    where its solver can.
+    """Return True if bodies that are baked together can have contact: with each other, with themselves, or with
+    colliders if the solver supports them.
     """
     body = jobs[0].body
     return len(jobs) > 1 or body.meets.itself or bool(body.colliders and body.solver.kind.meets_bodies)

@@ -1,7 +1,8 @@
-"""Finds the handles that move a surface as the frames of a bake do.
+"""Fit of skinning handles to the frames of a bake.
 
-Of a subspace solver the weights are its own, of another solver the body's skinning modes and pin handles. The result is
-a projection, whose error is told: small for a subspace solver, whose surface follows its tets.
+Subspace solvers provide their own weights; for other solvers the weights are the body's skinning modes and pin handles.
+The handles are a projection, and the bake reports its error. The error is small for a subspace solver, whose surface
+follows its tets.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from .warm_up import warm_up
 
 
 def mode_count(job: Job, model: Model, modes: int) -> int:
-    """How many skinning modes stand for ``modes`` on a body: at least one for each part without a pin, at most what
-    its vertices have; 0 where the solver has its own.
+    """Return the number of skinning modes that represent ``modes`` on a body: at least one for each part without a pin,
+    at most as many as its free vertices. Return 0 if the solver has its own.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Keep the handles of the frames in a store; "done" or "stopped", as the last event says."""
+    """Keep the handles of the frames in a store. Return "done" or "stopped", as the last event reports."""
     try:
         if cached_handles(job, store, modes) is None:
             warm_up(on_event, [job])
@@ -79,15 +80,15 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Find the handles of all frames in a store and keep them there. ``modes`` is for solvers without a subspace: more
-    are taken, up to :data:`MOST_MODES`, until the handles are :data:`CLOSE` to all frames.
+    """Find the handles of all frames in a store and keep them there. ``modes`` applies to solvers without a subspace:
+    the number is doubled, up to :data:`MOST_MODES`, until the handles are within :data:`CLOSE` of all frames.
 
     Raises
     ------
     SubspaceError
-        As :func:`mode_count`.
+        As in :func:`mode_count`.
     Stopped
-        Between two frames, when ``should_stop`` says so.
+        Between two frames, if ``should_stop`` returns True.
     """
     count = mode_count(job, prepared.model, modes)
     kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
@@ -101,7 +102,7 @@ def keep_handles(
 def _fitted(
     job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
 ) -> Handles:
-    """The handles under weights (n,h) that are nearest to all frames in a store."""
+    """Return the handles for weights (n,h) that fit all frames in a store best."""
     frames = store.frames()
     on_event(Phase("handles", 0, len(frames)))
     largest = np.abs(weights).max(axis=0, initial=0.0)
@@ -118,7 +119,7 @@ def _fitted(
         matrix = to_world[frame - job.frame_start]
         moved = _local(matrix, store.read(frame)) - rest
         handles[k] = fit.handles(moved)
-        # Of what is kept, so that its rounding counts.
+        # The error is that of the rounded handles.
         off = np.linalg.norm((fit.displacements(handles[k].astype(np.float64)) - moved) @ matrix[:3, :3].T, axis=1)
         errors[k] = np.sqrt(np.mean(off**2)), off.max()
         on_event(Phase("handles", k + 1, len(frames)))
@@ -127,25 +128,29 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """At the surface's vertices, (n,h): of so many skinning modes; of the solver's own where that is 0."""
+    """Return weights at the surface's vertices, (n,h): of ``count`` skinning modes, or of the solver's subspace if it
+    is 0.
+    """
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
     return prepared.embedding.apply(_modes_and_pins(prepared.model, count), prepared.model.mesh.tets)
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Weights of a body's vertices as a subspace would have them, (n,h)."""
+    """Return weights at a body's vertices as in a subspace, (n,h)."""
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Around the surface, of numbers that 32 bits hold; a size that is a power of two divides without rounding."""
+    """Return coordinates around the surface that are exact in 32 bits. The size is a power of two, so that the division
+    does not round.
+    """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 
 
 def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """World positions (n,3) in the object's own coordinates, whose (4,4) matrix to the world is given."""
+    """Return world positions (n,3) in the object's own coordinates; ``matrix`` (4,4) maps the object to the world."""
     return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

@@ -1,16 +1,17 @@
-"""Islands: bodies of a group that can touch within a step. Each island is solved as one system, apart from all others.
+"""Islands: bodies of a group that can touch within a step. Each island is solved as one system, separate from all
+others.
 
-A step begins with the islands of the predicted motion: two bodies are in one island if faces of both come within reach
-of each other, where *reach* is the distance from which surfaces push, on straight displacements to the predicted
-positions. Each island is solved with its own iterations, line search and friction. Then the islands of the actual
-displacements are found. Where two bodies of different islands came within reach, their islands are joined and that step
-is solved again, from its start. What is kept never crossed: its surfaces stay out of reach of other islands' on the
-straight displacements of the step.
+A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
+reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
+forces begin. Each island is solved with its own iterations, line search and friction. Then the islands of the actual
+displacements are found. If two bodies of different islands came within reach, their islands are joined, and that step
+is solved again from its start. Accepted solutions never crossed: their surfaces stay out of reach of other islands on
+the straight displacements of the step.
 
-A collider does not couple the bodies that it touches, unless it was blocked: all that it can reach then have to know
-where it stopped.
+A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach need its
+position where it stopped.
 
-Which islands there are depends only on the state at the start of a step, so a resumed bake has the same ones.
+The islands depend only on the state at the start of a step, so a resumed bake has identical islands.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Bodies = tuple[int, ...]
 
 @dataclass
 class Island:
-    """Bodies that are solved as one system: their joined space, what steps it, and their contact."""
+    """Bodies that are solved as one system: their joined space, solver and contact."""
 
     space: Space
     solver: Solver
@@ -45,12 +46,16 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """The contact; none if nothing of the island can collide or must stay upright: it is solved as if alone."""
+        """Return the contact load; none if the island has neither contact nor inversion prevention and is solved as
+        without contact.
+        """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """A step of an island: the state of each body, the report, and where colliders (c,3) m are in the end."""
+    """Solution of a step of an island: the state of each body, the report, and the final positions of the colliders,
+    (c,3) m.
+    """
 
     states: list[State]
     report: StepReport
@@ -58,8 +63,8 @@ class IslandSolution(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Vertices of all bodies' and colliders' surfaces at the start of a step, (s,3) m; ``body`` (s,), the numbers of
-    their owners; and where colliders (c,3) m are to be in the end.
+    """Vertices of all bodies' and colliders' surfaces at the ``start`` of a step, (s,3) m; ``body`` (s,), the numbers
+    of their owners; ``targets`` (c,3) m, the prescribed final positions of the colliders.
     """
 
     start: np.ndarray
@@ -80,13 +85,13 @@ def solve_apart(
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
-    """Return the islands of a step with their solutions, and where colliders (c,3) m are in the end.
+    """Return the islands of a step with their solutions, and the final positions of the colliders, (c,3) m.
 
     Parameters
     ----------
-    predicted : of each body, the vertices (s,3) m of its surface at the predicted end of the step
-    surface_at : the same at a body's unknowns
-    solve : a step of an island
+    predicted : vertices (s,3) m of each body's surface at the predicted end of the step
+    surface_at : returns the vertices (s,3) m of a body's surface, from its number and unknowns (r,3)
+    solve : solves a step of an island
     """
     count = len(predicted)
     apart = np.full(int(surfaces.body.max()) + 1, -1)
@@ -107,7 +112,7 @@ def solve_apart(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Islands with those joined that pairs of bodies connect, in the order of their first bodies."""
+    """Return the islands after joining those that pairs of bodies connect, in the order of their first bodies."""
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
     graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
@@ -118,11 +123,11 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return pairs of bodies that couple islands in a step with surfaces at (s,3) m in the end, and where colliders
-    (c,3) m are then.
+    """Return the pairs of bodies that couple islands in a step with final surfaces ``end`` (s,3) m, and the final
+    positions of the colliders, (c,3) m.
 
-    A collider that several islands can reach couples them if it is blocked in one. Else it is where the first of them
-    has it, and at its target if none can reach it.
+    A blocked collider couples all islands within its reach. Otherwise its position is that of the first island within
+    reach, or its target if there is none.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

@@ -1,9 +1,9 @@
-"""A body that is played with: frame after frame, pulled at by grabs that nobody knows beforehand.
+"""Live mode: a body stepped frame by frame with interactive grabs.
 
-A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses go straight
-from frame to frame, as those of a bake's springs do; a vertex that has not been grabbed yet has its first position for
-a target and no stiffness, one that is let go keeps its target without stiffness. So a take is a bake with the springs
-that :func:`take_springs` makes of it.
+A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
+interpolated linearly between frames, like those of a bake's springs. Before its grab, a vertex has its first position
+as the target and no stiffness. After its release, it keeps the target without stiffness. A take therefore equals a bake
+with the springs of :func:`take_springs`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .run import Frame
 from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
-"""Relative change of stiffness that modes do not mind."""
+"""Relative change of stiffness below which modes count as unchanged."""
 
 
 class Grab(NamedTuple):
-    """A spring from a vertex of the surface to a target (3,) m, N/m."""
+    """Spring from a vertex of the surface to a target (3,) m, with a stiffness in N/m."""
 
     vertex: int
     target: np.ndarray
@@ -38,7 +38,7 @@ class Grab(NamedTuple):
 
 
 class LiveBody:
-    """A prepared job that is stepped as one likes, beyond its last frame too, where its surroundings stand still.
+    """Prepared job for interactive stepping. Beyond the last frame its surroundings are static.
 
     Parameters
     ----------
@@ -53,17 +53,17 @@ class LiveBody:
         self.reset()
 
     def reset(self) -> Frame:
-        """Back to the first frame, with nothing grabbed."""
+        """Return to the first frame without grabs."""
         self._grabs: dict[int, Grab] = {}
         self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
         return self._frame
 
     def advance(self, grabs: Sequence[Grab]) -> Frame:
-        """One frame on.
+        """Advance by one frame.
 
         Raises
         ------
-        SpringError : a grab's vertex is not there. SinewError : the step failed; the body stays where it was.
+        SpringError : a grab's vertex does not exist. SinewError : the step failed; the state of the body is unchanged.
         """
         before, now = self._grabs, self._renewed(grabs)
         number, last = self._frame.number + 1, self._job.frame_end
@@ -74,11 +74,11 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
-        """Give each of the materials' moduli (``settings.moduli``) another value, Pa, and the stiffness of each of the
-        vibrations that the job controls another factor; none of them where they are to be as they are keyed. Whether
-        the modes of a subspace, or the match of its vibrations, were found for another distribution.
+        """Set the materials' moduli (``settings.moduli``), Pa, and the factors of the controlled vibrations' stiffness;
+        empty sequences restore the keyed values. Return True if the modes of a subspace, or the match of its
+        vibrations, belong to another stiffness distribution.
 
-        Cubature points follow at once. Contact stays as stiff as it was.
+        Cubature points use the new stiffness at once. The contact stiffness is unchanged.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -132,7 +132,7 @@ class LiveBody:
 def _change(
     old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
 ) -> np.ndarray:
-    """Logarithms of what makes new values of old ones, (k,); zeros where there are no new ones."""
+    """Return the logarithms of the ratios of new to old values, (k,); zeros if ``new`` is empty."""
     if not len(new):
         return np.zeros(len(old))
     values, (least, most) = np.array(new, dtype=np.float64), bounds
@@ -142,10 +142,10 @@ def _change(
 
 
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
-    """The springs of a take: ``frames`` holds the grabs of each frame, those of the first not counting; one spring a
-    vertex that was grabbed.
+    """Return the springs of a take, one for each grabbed vertex. ``frames`` holds the grabs of each frame; those of the
+    first frame are ignored.
 
-    ``first_positions`` (n,3) m are the surface's at the first frame.
+    ``first_positions`` (n,3) m are the surface's positions at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
     springs = []

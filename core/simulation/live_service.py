@@ -1,5 +1,5 @@
-"""Live mode as the child process serves it: commands in, events out (``core/events.py``), frames into the store while
-recording.
+"""Service of live mode in the child process: it reads commands, sends events (``core/events.py``) and stores frames
+while recording.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def serve(
     commands: Iterable[str],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Prepare a job's body and answer commands, a line each, until they end or ``should_stop``. SettingsError when its
-    solver takes neither modes nor nodes; named errors when the body cannot be prepared.
+    """Prepare a job's body and answer commands, one per line, until they end or ``should_stop`` returns True.
+    SettingsError if the solver does not support live mode; SinewError if the body cannot be prepared.
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
@@ -60,13 +60,13 @@ def serve(
 
 
 def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
-    """What a body is drawn with: n vertices of the render surface, h handles, c cubature points.
+    """Return the arrays for drawing a body: n vertices of the render surface, h handles, c cubature points.
 
-    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,), ``size`` (1,) as in :mod:`subspaces.skinning`;
-    ``log_stiffness`` (n,), as painted, of the tet around each vertex, to the base 10, Pa; ``materials`` (n,K) the
-    parts of the K moduli of the materials there. Of a body in a subspace also ``clusters`` (n,) its cluster;
-    ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume`` (c,) m³; ``eigenvalues`` (m,) 1/s². Any other
-    has one handle, which nothing follows.
+    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
+    ``log_stiffness`` (n,) is the painted stiffness of the tet around each vertex, as log10 of Pa. ``materials`` (n,K)
+    holds the shares of the K moduli of the materials there. A body in a subspace also has ``clusters`` (n,),
+    ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume`` (c,) m³ and ``eigenvalues`` (m,) 1/s². Any other
+    body has one handle with zero weights.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
@@ -107,13 +107,13 @@ class _Service:
         self._recording, self._modes = False, 0
 
     def ready(self) -> None:
-        """Say so, and what is there."""
+        """Reset the body and send the ready event."""
         subspace, first = self._prepared.subspace, self._body.reset()
         count = (len(subspace.parts.eigenvalues), len(subspace.parts.tets)) if subspace else (0, 0)
         self._on_event(Ready(first.number, *count, **self._shape(first)))
 
     def _shape(self, frame: Frame) -> dict[str, str]:
-        """What a frame is shown by: ``handles`` or ``positions``, the other empty."""
+        """Return the displayed shape of a frame: either ``handles`` or ``positions``; the other is empty."""
         if self._shown is not None:
             handles = self._shown.of(frame.state.positions).astype("<f8")
             return {"handles": base64.b64encode(handles.tobytes()).decode()}
@@ -125,8 +125,8 @@ class _Service:
         return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
-        """Carry out one command; a failed step is told and leaves the body as it was. StoreError when a frame of a take
-        cannot be kept: those that follow would be taken for it.
+        """Execute one command. A failed step is reported and leaves the body unchanged. StoreError if a frame of a take
+        cannot be kept, since the next frame would replace it in the take.
         """
         began = time.perf_counter()
         try:
@@ -174,6 +174,6 @@ class _Service:
     def _end_recording(self) -> None:
         self._recording = False
         if self._modes:
-            with contextlib.suppress(SubspaceError):  # shape keys stand in, and the panel says so
+            with contextlib.suppress(SubspaceError):  # shape keys are used instead, and the panel says so
                 keep_handles(self._job, self._store, self._modes, self._prepared)
         self._on_event(Recorded(len(self._store.frames())))

@@ -1,4 +1,4 @@
-"""The loop over time of one body that collides with no other; :func:`.group.simulate_group` is that of several."""
+"""Time loop of one body without contact with other bodies; :func:`.group.simulate_group` steps several."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .stepper import Stepper
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame: its number, the state, the reports of its substeps; with what ``pressure`` (n,) Pa what it meets pushes
-    its surface, where anything may.
+    """Frame: its number, the state, and the reports of its substeps. ``pressure`` (n,) Pa is the contact pressure on
+    its surface, if contact is possible.
     """
 
     number: int
@@ -34,7 +34,7 @@ def simulate(
 ) -> Iterator[Frame]:
     """Yield frames from the job's first, or from after ``start`` (a frame and its state), to its last.
 
-    The first frame is the rest shape, or that where the job begins, without a step. Raises Stopped between steps.
+    The first frame is the job's initial state, the rest shape by default, without a step. Raises Stopped between steps.
     """
     stepper = Stepper(job, prepared)
     if start is None:

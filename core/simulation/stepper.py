@@ -1,4 +1,4 @@
-"""A prepared body stepped from frame to frame."""
+"""Time stepping of one prepared body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .course import NO_INTERACTIVE_CHANGE, BodyTimeline, InteractiveChange, Stat
 
 
 class Stepper:
-    """Steps a prepared job from frame to frame; frames are counted from the job's first as 0."""
+    """Steps a prepared job from frame to frame. Frames are counted from the job's first as 0."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._course = job, BodyTimeline(job, prepared)
@@ -23,7 +23,7 @@ class Stepper:
 
     @property
     def space(self) -> Space:
-        """What the solver steps now."""
+        """Current space of the solver."""
         return self._course.space
 
     def advance(
@@ -34,10 +34,11 @@ class Stepper:
         should_stop: Callable[[], bool] = lambda: False,
         by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
     ) -> tuple[State, list[StepReport]]:
-        """The state at a frame from that at the one before. Pins move linearly within a frame.
+        """Return the state at a frame, from that at the previous frame, and the reports of its substeps. Pins move
+        linearly within a frame.
 
-        ``further`` gives what acts beside the job's own loads in the step that ends at a part (0 to 1) of the way.
-        Raises Stopped between steps.
+        ``further`` returns loads beside the job's own for the step that ends at a part (0 to 1) of the frame. Raises
+        Stopped between steps.
         """
         job, course, reports = self._job, self._course, []
         substeps = job.body.solver.substeps
@@ -58,7 +59,7 @@ class Stepper:
         return state, reports
 
     def follow(self, change: StateUpdate) -> None:
-        """Go on with a body that has changed, as :meth:`Course.follow`."""
+        """Apply the changes of a body, as :meth:`BodyTimeline.follow`."""
         changed = self._course.follow(change)
         if changed.body:
             self._solver = make_solver(self.space, self._job.body.solver, self._course.body.linear_solver)

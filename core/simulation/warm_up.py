@@ -1,4 +1,4 @@
-"""Compile kernels on tiny problems, at a moment that can be shown; later starts read them from the disk."""
+"""Compile kernels on tiny problems while a progress bar can show it. Later starts read them from the disk."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from ..tetrahedra.thin_parts import thin_parts
 from .group import any_contact
 
 RARELY = 200_000
-"""Objects that are made between two looks for what can be freed."""
+"""Allocated objects between two garbage collections."""
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -82,8 +82,8 @@ def _right_hand_sides() -> None:
 
 
 def _has_right_hand_sides(body: Body) -> bool:
-    """Whether a body solves for several right-hand sides at once: ConJac, subspaces, matches, springs and what takes
-    vectors at its surface into it do.
+    """Return True if a body solves systems with several right-hand sides at once: ConJac, subspaces, matches, springs
+    and vector fields on its surface do.
     """
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
     taken_in = of_vertices or body.start is not None or body.absorbers or body.force_fields
@@ -124,7 +124,7 @@ def _evaluate(law: IsotropicEnergy) -> None:
 
 @cache
 def _mesh() -> TetMesh:
-    """Two tets."""
+    """Return a mesh of two tets."""
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
     return TetMesh(corners, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
 
@@ -140,10 +140,11 @@ class Stage:
 
     Attributes
     ----------
-    name : of the note that they are compiled
-    seconds : that a quiet processor takes, those of all stages before there already: by these, time left is told
-    compile : does it, on a tiny problem
-    is_needed : by a body, of which is told whether it meets anything; what few need is compiled when it is run
+    name : identifies the mark of a compiled stage
+    seconds : compile time on an idle processor once all earlier stages are compiled; the progress is estimated from it
+    compile : compiles the kernels on a tiny problem
+    is_needed : returns True if a body, given whether it has contact, needs the stage; rarely needed kernels are
+        compiled in use
     """
 
     name: str
@@ -175,7 +176,7 @@ def _penalty() -> None:
 
 
 def _stages() -> Iterator[Stage]:
-    """What a body as it begins needs on a ground comes first."""
+    """Yield the stages. Those of a default body on a ground come first."""
     energy, *energies = ENERGIES.values()
     solver, *solvers = SOLVER_KINDS
     yield Stage("tetrahedra", 11.0, _on_surface, lambda _body, _meets: True)
@@ -202,8 +203,8 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Read from the disk what the steps of a job will run, by a step of a tiny body: its first frame does not wait.
-    Stepped ``live``, and alone, a body does not meet what it runs into, but is pushed off by a penalty.
+    """Load the kernels of a job's steps from the disk by stepping a tiny body, so that the first frame does not wait.
+    In ``live`` mode a body alone has penalty contact with colliders instead of the IPC barrier.
     """
     surface, mesh, meets = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
@@ -239,7 +240,7 @@ def _meets(job: Job, live: bool) -> bool:
 
 
 def _meet(model: Model) -> None:
-    """A step of a body on a plate, which nothing may cross."""
+    """Step a body on a plate with the IPC barrier."""
     whole, low = joined([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
     met = meeting(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
@@ -258,17 +259,17 @@ def _search(surface: SurfaceMesh) -> None:
 
 
 def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:
-    """One step of a tiny body whose pins move."""
+    """Step a tiny body with moving pins once."""
     space = space_of(model, settings)
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
     make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, acting)
-    # Mixed FEM finishes by Newton's method, which so small a body may not come to.
+    # Mixed FEM finishes with Newton's method, which such a small body may not reach.
     space.stiffness(space.elastic.tangent(space.elastic.deformation(state.positions)), 1.0)
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """What nearly all bodies in a subspace have: here it matches nothing."""
+    """Return the stretch potential that nearly all bodies in a subspace have; here its core is zero."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -276,13 +277,13 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """What holds the bodies of nearly all jobs."""
+    """Return springs, which hold the bodies of nearly all jobs."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
 
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
-    """A body on a ground, in a mesh that moves."""
+    """Return the penalty contact of a body with a ground plane and a moving mesh."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose.of(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
@@ -292,14 +293,14 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
 
 
 STAGES = tuple(_stages())
-"""In the order in which they are compiled."""
+"""All stages in the order of compilation."""
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
-    """Compile what is not on the disk yet: all kernels, or those that ``jobs`` which are baked together need, or are
-    stepped ``live``. ``phase`` events have how many per cent of all kernels are compiled, and how many will be: whoever
-    goes on later goes on counting. With two processors or more, a second process compiles some of the stages. Processes
-    that share the folder never compile the same stage: each waits in the end for the stages of the others.
+    """Compile the kernels that are missing on the disk: all, or those that ``jobs`` baked together, or stepped
+    ``live``, need. ``phase`` events hold the compiled percentage of all kernels and the percentage at the end, so that
+    a later run continues the count. With two processors or more, a second process compiles some of the stages.
+    Processes that share the folder never compile a stage twice: each finally waits for the stages of the others.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -313,7 +314,7 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
 
 
 def compile_stages(names: Sequence[str]) -> None:
-    """Compile those stages that no other process compiles, in this order."""
+    """Compile the stages that no other process compiles, in this order."""
     by_name = {stage.name: stage for stage in STAGES}
     _compile([by_name[name] for name in names], _Progress(ignore, 0.0), wait=False)
 
@@ -339,7 +340,7 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
         except (OSError, StoreError):
             if not patience:
                 return
-            # A folder that cannot be written: nobody else compiles there.
+            # The folder is not writable: no other process compiles there.
         if not jit.is_compiled(stage.name):
             with progress.of(stage.seconds), _rare_collections():
                 stage.compile()
@@ -367,11 +368,11 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
             env=child_process.child_environment(),
             creationflags=child_process.NO_CONSOLE,
         )
-    except OSError:  # no memory, say: everything is compiled here
+    except OSError:  # for example without memory: this process compiles everything
         yield
         return
     try:
-        with suppress(OSError):  # it has ended already: then everything is compiled here
+        with suppress(OSError):  # it has ended already: this process compiles everything
             helper.stdin.write(f"{json.dumps([stage.name for stage in (*stages[1:], stages[0])])}\n".encode())
             helper.stdin.flush()
         yield
@@ -382,7 +383,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 
 
 class _Progress(Listener):
-    """Tells of each percent; Numba says when a kernel is compiled."""
+    """Listener that reports each percent. Numba notifies it of compiled kernels."""
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
         self._on_event = on_event
@@ -393,7 +394,7 @@ class _Progress(Listener):
 
     @contextmanager
     def of(self, seconds: float) -> Iterator[None]:
-        """A stage that takes so long."""
+        """Report the progress of a stage that takes ``seconds``."""
         self._seconds, self._began = seconds, time.process_time()
         self.on_end()
         with install_listener("numba:compile", self):
@@ -401,10 +402,10 @@ class _Progress(Listener):
         self._seconds = 0.0
 
     def on_start(self, _event: Any) -> None:
-        """A kernel is begun."""
+        """Ignore the beginning of a kernel."""
 
     def on_end(self, _event: Any = None) -> None:
-        """A kernel is done."""
+        """Report the progress at the end of a kernel."""
         done = _seconds_compiled() + min(self._seconds, time.process_time() - self._began)
         percent = int(self._per_cent * done)
         if percent > self._told:
@@ -414,7 +415,7 @@ class _Progress(Listener):
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Python looks less often for what it can free: that is a fifth of the time that Numba takes."""
+    """Reduce garbage collections, which take a fifth of Numba's compile time."""
     before = gc.get_threshold()
     gc.set_threshold(RARELY, *before[1:])
     try:
