@@ -1,1 +1,1 @@
-"""Cubature: a few tets whose weighted energy stands for that of the whole body."""
+"""Cubature: a few weighted tets that represent the energy of the whole body."""

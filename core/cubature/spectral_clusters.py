@@ -1,17 +1,17 @@
 """Cubature by clusters of skinning weights ([SubMFEM23] Sec. 5.2, Eq. 11).
 
-Tets whose weights are alike deform alike. They are clustered by k-means on the weights averaged to tets, scaled by the
-inverse squared eigenvalue, so that what bends first is sampled most; of each cluster the tet nearest to its centre
-stands for all of its volume. Constant weights say nothing and are left out (their scale would be infinite). Clusters
-end at the borders of islands and of materials.
+Tets with similar weights deform similarly. K-means clusters them on the weights averaged to tets and scaled by the
+inverse squared eigenvalue, so that the softest modes are sampled most. The tet nearest to a cluster's centre represents
+all of its volume. Constant weights carry no information and are excluded (their scale would be infinite). Clusters do
+not cross the borders of islands and of materials.
 
-Beyond the paper, tets are also told apart by their place. By weights alone the clusters of a beam are slabs, one point
-in each, and bending, which changes sign across a slab, is hardly felt: ``docs/design/subspace.md`` has the numbers.
+Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
+point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
 
-Points are shared among these parts by the error of quantisation: n points leave of a part's spread S about
-``S n^(-2/3)`` in three dimensions, and the sum is least for ``n ~ S^(3/5)``. In a stiff part that is of strains which
-are smaller by its stiffness, and so is their energy: S counts by the softest part's modulus over its own. But every
-bone has to be felt, so a part asks for a quarter at least of what it would were all alike.
+The quantisation error distributes the points among these parts: n points leave about ``S n^(-2/3)`` of a part's spread
+S in three dimensions, and the sum is least for ``n ~ S^(3/5)``. In a stiff part strains, and so energies, are smaller
+by its stiffness: S is multiplied by the softest part's modulus over its own. Every bone still needs points, so a part
+requests at least a quarter of its number at uniform stiffness.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from ..mesh.ties import jittered
 from ..progress import OnProgress, ignore_progress
 
 ROUNDS = 60
-"""Rounds of k-means at most; it ends when no tet changes its cluster."""
+"""Largest number of k-means iterations, which end when no tet changes its cluster."""
 
 LAST_ROUNDS = 3
-"""Rounds that see all tets of a part of which the others see a sample."""
+"""Last iterations, which use all tets of a part; the others use a sample."""
 
 KEPT = 0.25
-"""Of what a part's spread asks for, that it asks for however stiff it is."""
+"""Least factor of a part's request by its stiffness, for parts of any stiffness."""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
-"""Tets in the sample of a part, and at least so many a cubature point."""
+"""Tets in the sample of a part, and their least number per cubature point."""
 
 JITTER = 1e-3
-"""Noise on the tets' centres, of their standard deviation: rounds of k-means amplify the round-off of eigenvectors."""
+"""Noise on the tets' centres, relative to their standard deviation: k-means amplifies the round-off of eigenvectors."""
 
 ALIKE = 1e-6
 """Relative difference below which two squared distances from a centre count as equal."""
 
 
 class Cubature(NamedTuple):
-    """``tets`` (c,) chosen tets; ``weights`` (c,) m³ of body that each stands for; ``clusters`` (m,) the number of the
-    chosen tet that stands for each tet.
+    """``tets`` (c,) chosen tets; ``weights`` (c,) m³ of body that each represents; ``clusters`` (m,), for each tet the
+    number of the chosen one that represents it.
     """
 
     tets: np.ndarray
@@ -56,7 +56,7 @@ class Cubature(NamedTuple):
 
 
 def every_tet(volumes: np.ndarray) -> Cubature:
-    """All tets (m,) with their volumes, m³: exact."""
+    """Return all tets (m,) with their volumes, m³: exact."""
     every = np.arange(len(volumes))
     return Cubature(every, volumes.copy(), every)
 
@@ -76,8 +76,8 @@ def spectral_clusters(
     features : (m,k), from :func:`weight_features`
     volumes : (m,) of body in each tet, m³
     parts : (m,) labels; clusters do not span parts
-    count : cubature points, at least one a part
-    moduli : (m,) Young's, Pa, or anything in proportion to them; all alike if None
+    count : cubature points, at least one per part
+    moduli : (m,) Young's, Pa, or anything proportional to them; uniform if None
 
     Raises
     ------
@@ -112,8 +112,8 @@ def spectral_clusters(
 
 
 def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
-    """What tets are clustered by, (m,k): weights (n,j) averaged to them and scaled by the inverse squared eigenvalues
-    (j,), and their places, each with a variance of one in all.
+    """Return the features for clustering, (m,k): weights (n,j) averaged to tets and scaled by the inverse squared
+    eigenvalues (j,), and the tets' positions. Both groups have a total variance of one.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]
@@ -137,7 +137,7 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Points of each part: one, and of the others as its spread and stiffness ask, at most its tets."""
+    """Return the points of each part: one, plus a number by its spread and stiffness, at most its tets."""
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
     wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
@@ -150,7 +150,7 @@ def _shares(
         ideal = left * wished / wished.sum()
         given = np.minimum(np.floor(ideal).astype(np.int64), most - shares)
         if given.sum() == 0:
-            # Fewer left than parts that wish: the largest remainders, one each.
+            # Fewer points are left than parts that request them: one each for the largest remainders.
             first = np.argsort(-np.where(open_, ideal, -1.0), kind="stable")[: min(left, int(open_.sum()))]
             given[first] = 1
         shares += given
@@ -161,10 +161,10 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Labels (r,) and centres of Lloyd's k-means weighted by volume, from farthest-biased first centres [Arthur,
-    Vassilvitskii 2007] drawn with a fixed seed; clusters that run empty are dropped.
+    """Return labels (r,) and centres of Lloyd's k-means weighted by volume, with k-means++ first centres [Arthur,
+    Vassilvitskii 2007] drawn with a fixed seed. Empty clusters are dropped.
 
-    Of a large part the rounds see a sample, and all of it in the last few alone.
+    In a large part the iterations use a sample; only the last few use all tets.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

@@ -1,1 +1,3 @@
-"""A coarse body that swings like a fine one: vibrations at rest, and a potential of the stretches that matches them."""
+"""EigenFit: match the vibrations of a coarse body to those of a fine one. Modal analysis at rest, and a potential of
+the stretches that corrects the modal stiffness.
+"""

@@ -1,4 +1,4 @@
-"""What is told of a match: which vibrations, at which frequencies, and what to do about the others."""
+"""Report of a match: the matched vibrations, their frequencies, and remedies for the unmatched ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """One of a subspace: ``frequency``, Hz, without the match; ``right``, Hz, that of all vertices, 0 where it is left
-    alone; ``share`` of it that lies in the vibrations of all vertices.
+    """Vibration of a subspace: ``frequency``, Hz, without the match; ``right``, Hz, of the body in all its vertices, 0
+    if unmatched; ``share``, the part of the mode in the span of the fine modes.
     """
 
     frequency: float
@@ -23,22 +23,24 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """``words`` for an artist, "" where nothing is matched; the ``vibrations``, slowest first."""
+    """``words`` for an artist, "" if nothing is matched; the ``vibrations``, slowest first."""
 
     words: str = ""
     vibrations: tuple[Vibration, ...] = ()
 
     def with_words(self, more: str) -> Match:
-        """With more words."""
+        """Return the match with more words appended."""
         return self._replace(words=f"{self.words} {more}".strip())
 
 
 REFUSED = "Vibrations are left as they are: "
-"""What words begin with where none could be found or compared (MatchError)."""
+"""Beginning of the words if no vibrations could be found or compared (MatchError)."""
 
 
 class _Words(NamedTuple):
-    """What a body is matched with, and what brings it nearer where a vibration has no like or is too soft."""
+    """Words for the finer body, and the settings to raise for a vibration without a counterpart (``unlike``), for one
+    that is too soft (``limp``), and for a smaller error (``remedy``).
+    """
 
     finer: str
     unlike: str
@@ -50,10 +52,10 @@ OF_MESHES = {
     True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
     False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
-"""By whether it is the same mesh."""
+"""Words by ``Spectra.is_one_mesh``."""
 
 SLOW = 0.95
-"""Of the right frequency, under which a coarse body that is whole does not swing: what is coarse is too stiff."""
+"""Ratio to the right frequency. A complete coarse body is too stiff and does not vibrate below it."""
 
 
 def about_match(
@@ -64,8 +66,9 @@ def about_match(
     off: Sequence[Estimate] = (),
     is_tried: bool = False,
 ) -> Match:
-    """What is told where the lowest ``count`` were to be paired, whose number ``is_chosen`` or set; ``off`` is how far
-    the body is expected to be, where that is known, by each push where swings were ``is_tried``.
+    """Return the report for the lowest ``count`` vibrations; ``is_chosen``: their number was chosen automatically.
+    ``off`` holds the expected errors of the body, if known; ``is_tried``: they were measured in trial simulations, one
+    per push.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -83,7 +86,7 @@ def about_match(
 
 
 def about_control(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """The same where the lowest ``count`` are to be controlled as they are, matched with none."""
+    """Return the report for the lowest ``count`` vibrations if they are controlled without a match."""
     match = about_match(spectra, pairs, count)
     if not match.vibrations:
         return match
@@ -92,7 +95,7 @@ def about_control(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 
 def about_others(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
-    """What is told of those of which nothing is found, where factors (frames,k) were to control them."""
+    """Return the words about vibrations that ``factors`` (frames,k) control but that were not found."""
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
     return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
 
@@ -120,8 +123,8 @@ def about_worse(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """By how much of its movement a body is expected to be off, as exactly as that can be told. Between two meshes the
-    coarse vibrations are those of firm pins, which say nothing of the body without the match.
+    """Return the words about the error of the body relative to its movement. Between two meshes no error without the
+    match is given: the coarse vibrations are those of firm pins.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
@@ -136,7 +139,7 @@ def _range(parts: Sequence[float]) -> str:
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
-    """Those that were, with the reason, where so many fine ones were ``found``."""
+    """Return a sentence for each reason why vibrations are unmatched, given the number of ``found`` fine ones."""
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
@@ -148,7 +151,7 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
 
 
 def _named(modes: Sequence[int]) -> str:
-    """Neighbours together: "Vibrations 1, 3 to 7 and 9 are"."""
+    """Return the numbers in words, with ranges: "Vibrations 1, 3 to 7 and 9 are"."""
     runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
     *before, last = [
         each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])

@@ -1,5 +1,5 @@
-"""The tests by which [EigenFit19] accepts a simulation (Sec. 3.5), beside which this house goes by the share of each
-mode and by what the match takes (:mod:`.matching`, ``StretchLoad.taken``): they let nearly everything pass.
+"""Acceptance tests of [EigenFit19] (Sec. 3.5) for a simulation. They accept nearly everything, so Sinew uses the share
+of each mode and the energy share of the match instead (:mod:`.matching`, ``StretchLoad.taken``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ ALIKE, HALF = 0.6, 0.5
 
 
 def alike(products: np.ndarray) -> float:
-    """Part of the columns of mass products of two sets of modes (s,s) with an entry over ALIKE: at least HALF is asked
-    for, of coarse and fine modes at rest and of current and rest modes in every step.
+    """Return the fraction of columns with an entry over ALIKE in the mass products (s,s) of two sets of modes. The
+    paper requires at least HALF: for coarse and fine modes at rest, and for current and rest modes in every step.
     """
     return float((np.abs(products).max(axis=0) > ALIKE).mean())

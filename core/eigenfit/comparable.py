@@ -1,4 +1,4 @@
-"""Whether a body and a finer one are the same one at two resolutions, so that one may swing as the other."""
+"""Check that a body and a finer one are the same body at two resolutions, as a match requires."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..mesh.topology import vertex_components
 from ..model.model import Model
 
 LIGHTEST, HEAVIEST = 0.8, 1.25
-"""Of the finer body's mass: frequencies go by the root of it."""
+"""Bounds of the mass ratio to the finer body: frequencies scale with its root."""
 
 APART = 2.0
-"""Cells of the coarse body by which ends of what pins hold may differ: each is held by whole tets."""
+"""Largest distance between the extents of the pinned vertices, in cells of the coarse body: pins hold whole tets."""
 
 NARROW = 0.5
-"""Cells, under which pins are a point or a line to the coarse body: two standard deviations along the second longest of
-their axes. At 0.45 and 0.47 bars were off by 96 and 51 % of their swing, and matched by 184 and 134; from 0.58 on those
-that are held by a whole end come out right.
+"""Extent in cells under which pins act as a point or a line on the coarse body. The extent is two standard deviations
+along the second longest axis. Bars of extent 0.45 and 0.47 had errors of 96 and 51 % of their amplitude, and 184 and
+134 % when matched. Bars held by a whole end are correct from 0.58 on.
 """
 
 
 def check_comparable(coarse: Model, finer: Model, pins: np.ndarray) -> None:
-    """MatchError where a model and a finer one, each with the pins of its vibrations, are not the same body: asked
-    before these are found. ``pins`` (k,3): places of the surface that they hold.
+    """MatchError if a model and a finer one, each with the pins of its vibrations, are not the same body. The check
+    precedes the modal analysis. ``pins`` (k,3) m: positions of the surface that the pins hold.
     """
     vertices, more = len(coarse.mesh.rest_positions), len(finer.mesh.rest_positions)
     if more <= vertices:
@@ -58,11 +58,11 @@ def _parts(mesh: TetMesh) -> int:
 
 
 def _second_deviation(places: np.ndarray) -> float:
-    """Standard deviation of places (k,3) along the second longest of their axes, m: 0 of a point and of a line."""
+    """Return the standard deviation of positions (k,3) along the second longest axis, m: 0 for a point or a line."""
     away = places - places.mean(axis=0)
     return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(places))[1], 0.0)))
 
 
 def _ends(places: np.ndarray) -> np.ndarray:
-    """Of the box around places (k,3), (2,3)."""
+    """Return the corners (2,3) of the bounding box of positions (k,3)."""
     return np.array([places.min(axis=0), places.max(axis=0)])

@@ -1,20 +1,21 @@
-"""[EigenFit19]'s own form: the modes of where the body is, found anew at each step's beginning.
+"""[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
 
 With modes ``K u_i = lambda_i M u_i`` of the projected stiffness there, mass-orthonormal in U, and the ratios R of fine
 to coarse eigenvalues at rest, the paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to
-the stiffness (Eqs. 14, 15). Both are those of
+the stiffness (Eqs. 14, 15). Both derive from
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all but x as it is at the start: q is that of the stretch potential, made linear there. K is the elastic one in Y:
-what springs of pins take of a mode is not in q. Internal friction is that of the stretch potential, too.
+with all quantities but x fixed at the start: q linearises the coordinates of the stretch potential there. In Y, K is
+the elastic stiffness, so q excludes the share of the pins' springs in a mode. Internal friction is that of the stretch
+potential.
 
-What departs from the paper: current modes are paired with those at rest, turned as the body is on the whole, by MAC
-and not by number, and where C is no diagonal the orthogonal P nearest to their overlap turns it. The search for them
-begins at these modes, not at the last step's: a step hangs on the state at its start alone, so that a bake that is
-resumed has the same bits. Linear elasticity has them found once.
+Two points differ from the paper. First, current modes are paired with the modes at rest, turned by the mean rotation of
+the body, by MAC instead of their number. If C is not diagonal, the orthogonal matrix P nearest to their overlap rotates
+it. Second, the search begins at these modes instead of the last step's: a step depends only on the state at its start,
+so a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
 
-Trap: as the paper's it is no potential of the whole motion, and its forces may have a sum and a torque.
+Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from .vibrations import Springs
 
 
 class CurrentModes:
-    """The paper's method; as :class:`.methods.MatchMethod`."""
+    """Published method of [EigenFit19]; see :class:`.methods.MatchMethod`."""
 
     name = "current_modes"
     label = "EigenFit (Current Modes)"
@@ -51,11 +52,11 @@ class CurrentModes:
         self._known: tuple[np.ndarray, Followed, LowRank] | None = None
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
-        """What acts while the stiffness of each felt place is scaled by (c,)."""
+        """Return the load, with the stiffness at each element or cubature point scaled by (c,)."""
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """q (k,), kg^(1/2) m, and ``Y C Y^T`` at a step's start (r,3)."""
+        """Return q (k,), kg^(1/2) m, and ``Y C Y^T``, N/m, at a step's start x (r,3)."""
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
         if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
@@ -81,18 +82,20 @@ class CurrentModes:
 
 
 class CurrentLoad:
-    """V as a load: of ``modes``, with the stiffness scaled by ``scale`` (c,), and the internal friction ``beta``, s."""
+    """Load of V: ``modes``, the stiffness factors ``scale`` (c,), and the internal friction ``beta``, s."""
 
     def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
         self._modes, self._scale, self._beta = modes, scale, beta
 
     def begin(self, motion: Motion) -> CurrentPotential:
-        """V in a step."""
+        """Return V in a step."""
         return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
 
 
 class CurrentPotential(LowRankPotential):
-    """V during a step, with ``friction`` times that of the way from the base; q at its start (k,)."""
+    """V during a step, with ``friction`` times the same quadratic form of the change of q from the base; ``q`` (k,),
+    kg^(1/2) m, at the step's start.
+    """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
         self._q, self._start, self._friction, self._core = q, motion.x_prev, friction, low_rank.core
@@ -104,12 +107,12 @@ class CurrentPotential(LowRankPotential):
         return self._q + (x - self._start).ravel() @ self._rows
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return V, J, at ``positions`` (r,3)."""
         q = self._coordinates(positions)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(r,3), N."""
+        """Return the gradient (r,3), N, at ``positions`` (r,3)."""
         q = self._coordinates(positions)
         return (self._rows @ (self._core @ (q + self._friction * (q - self._base)))).reshape(positions.shape)

@@ -1,8 +1,7 @@
-"""Which coarse mode is which fine one, and the stiffness that gives them the fine frequencies.
+"""Pairing of coarse and fine modes, and the stiffness that gives the coarse ones the fine frequencies.
 
-Modes are paired by how much of one lies in the other ([EigenFit19] Sec. 3.4 pairs them by their number, which fails
-where modes cross): ``B_ij = u_i^T M v_j`` of mass-orthonormal modes, squared the modal assurance criterion (Allemang
-and Brown 1982).
+Modes are paired by their overlap ``B_ij = u_i^T M v_j`` of mass-orthonormal modes. Its square is the modal assurance
+criterion (Allemang and Brown 1982). [EigenFit19] Sec. 3.4 pairs them by their number, which fails if modes cross.
 """
 
 from __future__ import annotations
@@ -23,39 +22,40 @@ from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, pulls, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
-"""Of a coarse mode that must lie in the fine ones that were found, or it is left alone."""
+"""Least share of a coarse mode in the span of the found fine modes; modes below it are not matched."""
 
 SPARE = 10
-"""Fine modes that are found beyond the matched ones: in them lies what a coarse mode of the last ones is."""
+"""Number of fine modes beyond the matched ones; the last coarse modes can lie in their span."""
 
 MOST = 20
-"""Coarse modes that are found where their number is chosen."""
+"""Number of coarse modes to find if the matched number is chosen automatically."""
 
 LIMP = 0.3
-"""Of the right eigenvalue under which too few cubature points feel a coarse mode: no coordinate can be made of what is
-left of its stresses. From 0.37 on bodies moved as they should, at 0.06 they were thrown about.
+"""Ratio to the right eigenvalue under which too few cubature points feel a coarse mode: its remaining stresses define
+no usable coordinate. Bodies moved correctly from 0.37 on, and were thrown about at 0.06.
 """
 
 CLUSTER = 1.01
-"""Ratio of eigenvalues under which modes are one cluster, which is matched whole or not at all."""
+"""Ratio of eigenvalues under which modes form a cluster, which is matched as a whole or not at all."""
 
 
 NEAR = 1.15
-"""Ratio of eigenvalues under which coarse modes may be mixtures of one another's fine ones, between two meshes."""
+"""Ratio of eigenvalues under which coarse modes may mix one another's fine modes, between two meshes."""
 
 MIXED = 0.2
-"""Share of a coarse mode in another one's fine mode from which they are mixtures, however far apart: the two slowest of
-a crab on four feet, 1.24 apart, each half of both fine ones, else had the frequencies of shapes that are not theirs.
+"""Share of a coarse mode in another one's fine mode from which both count as mixed, at any ratio of eigenvalues.
+Example: the two slowest modes of a crab on four feet, 1.24 apart, are each half of both fine ones. Without this bound
+they had the frequencies of each other's shapes.
 """
 
 
 class Spectra(NamedTuple):
-    """What is found of a body in its space and of the finer one that it is to swing as, rigid motions left out.
+    """Vibrations of a body in its space and of the finer body to match, without rigid motions.
 
-    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and modes of the space, mass-orthonormal: one more than are
-    matched, which tells whether the last is of a cluster; ``fine`` (f,): eigenvalues of the finer body; ``overlap``
-    (c,f): B; ``is_one_mesh``: whether the finer body is the same mesh in all its vertices; ``coarse_pulls``,
-    ``fine_pulls`` (c,l), (f,l): what accelerations pull them with (:func:`.vibrations.pulls`).
+    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and mass-orthonormal modes of the space. There is one more
+    than are matched, which shows if the last belongs to a cluster. ``fine`` (f,): eigenvalues of the finer body, 1/s².
+    ``overlap`` (c,f): B. ``is_one_mesh``: the finer body is the same mesh in all its vertices. ``coarse_pulls``,
+    ``fine_pulls`` (c,l), (f,l): modal loads of accelerations (:func:`.vibrations.pulls`).
     """
 
     coarse: np.ndarray
@@ -68,8 +68,8 @@ class Spectra(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """``coarse``, ``fine`` (k,): numbers of modes that are one another; ``shares`` (c,): of each coarse mode, what lies
-    in the fine ones; ``alone`` (a,): coarse modes that are none of the fine ones, and well felt for all that.
+    """Paired modes: ``coarse``, ``fine`` (k,), their numbers; ``shares`` (c,), the part of each coarse mode in the span
+    of the fine ones; ``alone`` (a,), coarse modes without a fine counterpart that the cubature feels well.
     """
 
     coarse: np.ndarray
@@ -86,9 +86,9 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """The lowest ``count`` modes of a model's space, with the next one, and the fine ones that they may be: those of
-    the model in all its vertices, or of a ``finer`` one of the same body; those of the space itself where that is it.
-    ``springs`` hold the unknowns of a subspace.
+    """Return the lowest ``count`` modes of a model's space, with the next one, and the candidate fine modes. The fine
+    modes are those of the model in all its vertices, or of a ``finer`` model of the same body. If one of these is the
+    space itself, its own modes serve. ``springs`` hold the unknowns of a subspace.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -100,14 +100,14 @@ def find_spectra(
     fine_pulls = pulls(right, fine.modes)
     carried = _carried(model, space, coarse.modes, finer)
     weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
-    # What is carried to another mesh is as long as before but for what lies between their vertices.
+    # Interpolation to another mesh changes the norm of a mode between its vertices.
     length = np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
     overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T / length
     return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, pulls(right, carried) / length, fine_pulls)
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
-    """Modes of a space by the vertices of its mesh, or of a finer one, (c,n,3)."""
+    """Return modes of a space at the vertices of its mesh, or of a finer one, (c,n,3)."""
     if space.is_reduced:
         modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
     if finer is None:
@@ -117,8 +117,8 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """The lowest ``count`` coarse modes with the fine ones that they are. Those that the fine ones do not hold, or that
-    are limp, are left alone, and a cluster that ``count`` would cut.
+    """Return the lowest ``count`` coarse modes paired with fine ones. Modes outside the span of the fine ones, limp
+    modes, and a cluster that ``count`` would cut are not matched.
     """
     assurance = spectra.overlap[: whole(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -128,7 +128,7 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def whole(eigenvalues: np.ndarray, count: int) -> int:
-    """At most so many of the lowest that no cluster is cut."""
+    """Return the largest number up to ``count`` of lowest modes that cuts no cluster."""
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1
@@ -136,9 +136,9 @@ def whole(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """What the paired modes are to be, as columns of coarse ones, (k,k): the orthogonal matrix Q nearest to B. Between
-    two meshes modes far apart in frequency are mixtures by what the meshes differ in alone, if by little: there Q is
-    that of each cluster of modes that are near, or mixed by more.
+    """Return the target of the paired modes, as columns of coarse ones: the orthogonal matrix Q (k,k) nearest to B.
+    Between two meshes, a small overlap of modes far apart in frequency comes only from the difference of the meshes.
+    There Q is block-diagonal by clusters of modes that are near or strongly mixed.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
@@ -151,20 +151,20 @@ def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """What the stiffness of the paired coarse modes is to be, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
+    """Return the target stiffness of the paired coarse modes, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
     Q = right_modes(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
 def from_felt(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """F (k,k), so that ``F C F^T`` makes C of modes (k,r,3) with dq/dx (r,3,k): between two meshes the springs of pins
-    that act are those of the modes, and what a mode bends them by is not in q.
+    """Return F (k,k), which maps a core C of modes (k,r,3) with dq/dx (r,3,k) to ``F C F^T``. Between two meshes the
+    acting springs of pins are those of the modes, and q excludes their deformation.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
-    """The potential by which a body in its space swings as a finer one; as :class:`.methods.MatchMethod`."""
+    """Potential that matches the vibrations of a body in its space to a finer one: :class:`.methods.MatchMethod`."""
 
     name = "stretch_potential"
     label = "EigenFit"
@@ -189,13 +189,13 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """C (k,k), by which the modes have these eigenvalues (k,)."""
+        """Return the core C (k,k), 1/s², that gives the modes the eigenvalues ``right`` (k,), 1/s²."""
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
-        """What acts while the stiffness of each element is scaled by (c,), so that V takes and gives the same shares of
-        all; ``beta``, s: the damping by the stiffness; ``factors`` (f,): of the right eigenvalues of the first f coarse
-        modes. None where all is as it is.
+        """Return the load, with the stiffness of each element scaled by (c,), so that V has the same share of every
+        energy; None without a correction. ``beta``, s, is the stiffness-proportional damping. ``factors`` (f,) multiply
+        the right eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

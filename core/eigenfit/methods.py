@@ -1,5 +1,5 @@
-"""The registry of methods by which a body swings as a finer one: one line a class. What stands here is offered in
-interfaces and swept by the tests.
+"""Registry of methods that match a body's vibrations to a finer one, one line per class. Interfaces offer the listed
+methods, and the tests run all of them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .vibrations import Springs
 
 
 class MatchMethod(Protocol):
-    """``name`` is the setting's word, ``label`` and ``description`` what an artist reads. One ``of_positions`` has a
-    potential of the positions, which Mixed FEM cannot bear: of negative curvature, it stops long steps too early.
-    ``controls``: whether single vibrations can be made softer and stiffer. ``ways``: further numbers
-    that it can be made by, the first for bodies that cannot be tried.
+    """Interface of a match method. ``name`` is its word in the settings, ``label`` and ``description`` are its texts
+    for the artist. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its
+    negative curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
+    ``ways``: alternative values of its further arguments; the first is for bodies that cannot be tried.
 
-    ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,) or (c,2): what multiplies that of each place where
-    the space feels its elasticity, or mu and lambda there; None for nothing.
+    ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness of each element
+    or cubature point, or its mu and lambda; None for no change.
     """
 
     name: ClassVar[str]
@@ -41,11 +41,12 @@ class MatchMethod(Protocol):
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *way: float
     ) -> None:
-        """Of a space at its stiffness at rest, which ``springs`` hold where it is reduced; one pair at least."""
+        """Match a space at its rest stiffness; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
-        """What acts while the stiffness of each felt place is scaled by (c,), if anything does; ``beta``, s: the
-        damping by the stiffness; ``factors`` (f,) of the slowest vibrations' stiffness, where it ``controls``.
+        """Return the load, if any, with the stiffness of each element or cubature point scaled by (c,). ``beta``, s, is
+        the stiffness-proportional damping. ``factors`` (f,) multiply the slowest vibrations' stiffness, if the method
+        ``controls`` them.
         """
 
 
@@ -62,7 +63,7 @@ MENU = {
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
-"""What an artist chooses from: labels and descriptions."""
+"""Choices for the artist: labels and descriptions by name."""
 
 
 def match_methods(
@@ -71,9 +72,9 @@ def match_methods(
     """Return the methods to be tried; the first is used where a trial is not possible. SettingsError lists the known
     ones.
 
-    The automatic choice begins with materials, which cost a step nothing and are nearer on most bodies
-    (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
-    hangs too low until then by materials that are right once it flies.
+    The automatic choice begins with materials, which add no cost to a step and are more accurate on most bodies
+    (``docs/design/eigenfit.md``). But materials cannot control vibrations. On a body that ``lets_go`` of all its pins,
+    materials that are right in flight sag too much before the release.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -84,7 +85,7 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """SettingsError where the method that is chosen is unknown, or cannot serve the solver, or control vibrations."""
+    """SettingsError if the chosen method is unknown, does not support the solver, or cannot control vibrations."""
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(

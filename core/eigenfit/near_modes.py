@@ -1,10 +1,10 @@
-"""The lowest modes of a body where it is now, or as stiff as it is now, from modes that are near: for what asks again
-and again.
+"""Lowest modes of a body in its current configuration, or with its current stiffness, from nearby start modes, for
+repeated use.
 
-In all vertices by blocks ``T V``, ``T = (K + s M)^-1 M``, from the near modes on, in whose sum Rayleigh-Ritz finds the
-lowest pairs: a block Krylov method (Golub and Underwood 1977). Each gains more than a digit where [EigenFit19]'s
-inverse power iterations, the last block alone, gain less. T's pattern is analysed once. In a subspace the dense problem
-is solved.
+In all vertices, a block Krylov method (Golub and Underwood 1977) builds blocks ``T V``, ``T = (K + s M)^-1 M``, from
+the start modes. Rayleigh-Ritz finds the lowest pairs in their span. Each block gains more than a digit; inverse power
+iteration as in [EigenFit19], which uses the last block alone, gains less. The pattern of K is analysed once. In a
+subspace the dense eigenproblem is solved.
 """
 
 from __future__ import annotations
@@ -24,33 +24,35 @@ from ..subspaces.space import Space
 from .vibrations import Springs, Vibrations, reduced_vibrations
 
 RIGID = 0.01
-"""Of the lowest eigenvalue at rest, under which a mode stretches nothing."""
+"""Ratio to the lowest eigenvalue at rest under which a mode counts as rigid."""
 
 SHIFT = 0.1
-"""Of the same, so that T exists where nothing holds a body: not less, or rigid motions hide all others in ``T V``."""
+"""Shift s relative to the lowest eigenvalue at rest: T exists for a free body too. With a smaller shift, rigid motions
+hide all others in ``T V``.
+"""
 
 ROUNDS, RESIDUAL = 8, 1e-3
-"""Blocks at most, and ``|T u - t u|`` of the last wanted mode, of its t, at which they end: eigenvalues are off by the
-square of that.
+"""Largest number of blocks, and the residual ``|T u - t u| / t`` of the last wanted mode at which they end. The
+relative error of eigenvalues is its square.
 """
 
 DEPENDENT = 1e-10
-"""Part of a block's size, squared, under which what is new in it is round-off."""
+"""Share of a block's squared size under which its new directions count as round-off."""
 
 
 class NearModes(Protocol):
-    """Finds modes of a space."""
+    """Finder of modes of a space."""
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """The lowest modes that stretch something, mass-orthonormal, at a tangent, from modes (k,r,3) that are near:
-        ``count`` of them and ``beyond``, which need not be as exact; fewer where those are exact. ``scale``: about how
-        many times as stiff as at rest.
+        """Return the lowest mass-orthonormal modes that are not rigid, at a tangent, from nearby modes (k,r,3). There
+        are ``count`` of them and ``beyond`` more, which may be less exact; fewer if the finder converges before.
+        ``scale``: approximate ratio of the stiffness to that at rest.
         """
 
 
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
-    """What finds modes of a space, which ``springs`` hold where it is reduced, and whose ``lowest`` eigenvalue at rest
-    is that, 1/s²; to a residual, where blocks end.
+    """Return the finder of modes of a space. ``springs`` hold a reduced space; ``lowest`` is its lowest eigenvalue at
+    rest, 1/s². The blocks end at the ``residual``.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
@@ -62,7 +64,7 @@ class _Dense:
         self._rigid = int(np.sum(at_rest < RIGID * lowest))
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """As :meth:`NearModes.find`."""
+        """Return modes, as :meth:`NearModes.find`."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
         found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
         return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
@@ -84,7 +86,7 @@ class _Sparse:
             self._held = places, held.data
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """As :meth:`NearModes.find`."""
+        """Return modes, as :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
         places, stiffness = self._held
@@ -99,7 +101,7 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """So many of the lowest that are no rigid motions."""
+        """Return the lowest ``count + beyond`` pairs that are not rigid motions."""
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
             new = self._new(block, V, MV)
@@ -116,11 +118,11 @@ class _Sparse:
             residuals = np.sqrt(np.sum(left * self._weighed(left), axis=0)) / inverse[wanted]
             if len(wanted) == count + beyond and residuals[:count].max() < self._residual:
                 break
-        # As T makes them: what they err by in stiff parts, where little weighs much, it has taken away.
+        # T applied to the modes removes their errors in stiff parts, where small displacements hold much energy.
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """What of a block V does not span, mass-orthonormal; twice, for round-off."""
+        """Return the part of a block outside the span of V, mass-orthonormal. Two passes remove round-off."""
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):
             block = block - V @ (MV.T @ block)
@@ -131,8 +133,8 @@ class _Sparse:
 
 
 class Followed(NamedTuple):
-    """``eigenvalues`` (k,) and ``modes`` (k,r,3) that others have become; ``turn`` (k,k), orthogonal, leads from the
-    others to these.
+    """Successors of other modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal, maps the
+    other modes to them.
     """
 
     eigenvalues: np.ndarray
@@ -141,7 +143,9 @@ class Followed(NamedTuple):
 
 
 def followed(found: Vibrations, others: np.ndarray, mass: Any) -> Followed:
-    """What mass-orthonormal modes (k,r,3) have become among those found: paired by the modal assurance criterion."""
+    """Return the successors of mass-orthonormal modes (k,r,3) among the found ones, paired by the modal assurance
+    criterion.
+    """
     weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
     overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T
     rows = linear_sum_assignment(-(overlap**2))[0]

@@ -1,20 +1,20 @@
-"""Bodies that swing as a finer one by their materials alone, at the cost of a plain step.
+"""Match methods that change only the materials, without extra cost in a step.
 
-*One Stiffness* is DAC: all is scaled by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
-"Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are as they come.
+*One Stiffness* is DAC: it scales all moduli by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
+"Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
-*Fitted Materials* multiply the two Lame moduli of each tet by ``exp z``, each by its own, so that the paired coarse
-modes U have the stiffness that they are to have, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`): on the
-diagonal, and less firmly beside it, where modes that are near one another would mix. A body is coarse in two ways: it
-bends too little, and it locks, since what it is made of hardly changes its volume and few unknowns cannot help doing
-so. One modulus for both had to trade one against the other. Rounds of Gauss and Newton, with the modes found anew in
-each and steps halved until the sum falls, of
+*Fitted Materials* multiply the two Lame moduli of each tet by separate factors ``exp z``, so that the paired coarse
+modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`). The diagonal has full weight.
+Off-diagonal entries, through which near modes would mix, have a smaller one. A coarse body has two errors: it bends too
+little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible material. A single modulus
+would trade one error against the other. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-are solved by the dual, of as many unknowns as there are i, j. v is a modulus's part of the energy of all modes and the
-tet's of the volume, in parts that ``by_volume`` tells. No one eps and no one v serve all bodies best: which vibrations
-are right at rest says little of what is left in a swing, and where a body can be tried the best of a few is taken.
+Gauss-Newton iterations recompute the modes and halve the step until the sum decreases. Each solves the dual problem,
+with as many unknowns as pairs i, j. v mixes a modulus's share of the energy of all modes with the tet's share of the
+volume, in the proportion ``by_volume``. No single eps and v are best for all bodies: the match at rest predicts little
+of the remaining dynamic error. If trials are possible, the best of a few is used.
 """
 
 from __future__ import annotations
@@ -33,31 +33,32 @@ from .stretch_measure import StretchMeasure
 from .vibrations import Springs, Vibrations
 
 ROUNDS, FARTHEST = 12, 1.0
-"""Of Gauss and Newton at most, and how far z moves in one."""
+"""Largest number of Gauss-Newton iterations, and the bound of a change of z in one."""
 
 MOST = 4.0
-"""How far z goes: a fiftieth to fifty times, about."""
+"""Bound of |z|: factors from about a fiftieth to fifty."""
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
-"""Of the sum, that a round takes from it at least, or it is the last: in a subspace, and in all vertices, where a round
-costs as much as a few steps and another gains little. Of a step, the part that is tried at last.
+"""GAINED, GAINED_WHOLE: least relative decrease of the sum for another iteration, in a subspace and in all vertices. In
+all vertices an iteration costs as much as a few steps, and another one gains little. SHORTEST: smallest fraction of a
+step that is tried.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""What serves most bodies."""
+"""Defaults that suit most bodies."""
 
 BESIDE = 0.3
-"""a off the diagonal."""
+"""Weight a of off-diagonal entries."""
 
 RESIDUAL = 1e-2
-"""Of modes in a round: eigenvalues are off by its square."""
+"""Residual of modes in an iteration; the relative error of eigenvalues is its square."""
 
 CROSSING = 4
-"""Modes beyond those that were found at rest, among which one may have come."""
+"""Number of modes beyond those found at rest; a matched mode may cross into them."""
 
 
 class OneStiffness:
-    """All moduli by the ratio of the first eigenvalues that are paired; as :class:`.methods.MatchMethod`."""
+    """Scale all moduli by the ratio of the first paired eigenvalues; see :class:`.methods.MatchMethod`."""
 
     name = "one_stiffness"
     label = "One Stiffness"
@@ -71,11 +72,11 @@ class OneStiffness:
         self.stiffness = np.full(len(space.elastic.weights), spectra.fine[pairs.fine[0]] / spectra.coarse[first])
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """None: there is the stiffness alone."""
+        """Return None: the stiffness alone changes."""
 
 
 class FittedMaterials:
-    """Moduli of each tet by which all paired modes are right; as :class:`.methods.MatchMethod`."""
+    """Fit the moduli of each tet to all paired modes; see :class:`.methods.MatchMethod`."""
 
     name = "fitted_materials"
     label = "Fitted Materials"
@@ -93,16 +94,16 @@ class FittedMaterials:
         by_volume: float = BY_VOLUME,
     ) -> None:
         self.spectra, self.pairs = spectra, pairs
-        # All products are too small for threads, which wait for one another where a machine has other work.
+        # All products are too small for threads, which wait for each other on a busy machine.
         with one_blas_thread():
             self.stiffness = np.exp(_fit(_Fit(space, spectra, pairs, springs, eps, by_volume)))
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """None: there is the stiffness alone."""
+        """Return None: the stiffness alone changes."""
 
 
 def _fit(fit: _Fit) -> np.ndarray:
-    """z (m,2) that a fit's rounds come to."""
+    """Return z (m,2) after the iterations of a fit."""
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
     for _ in range(ROUNDS):
@@ -121,8 +122,9 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 
 class _Fitted(NamedTuple):
-    """Modes by some moduli: what is left of ``T - U^T K U`` above and on the diagonal, weighed as ``firmness``
-    (k(k+1)/2,) says; and the sum that is to be least.
+    """Modes for some moduli: ``found``, all of them; ``modes`` (k,r,3), the matched ones; ``firmness`` (k(k+1)/2,), the
+    weights of the residuals; ``away``, the weighted residuals ``T - U^T K U`` on and above the diagonal; ``total``, the
+    sum to minimise.
     """
 
     found: np.ndarray
@@ -133,7 +135,7 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """The least squares of a space's moduli."""
+    """Least-squares problem of a space's moduli."""
 
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
@@ -152,13 +154,15 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """For z (m,2), from modes (k,r,3) that are near."""
+        """Evaluate z (m,2), with the modes found from nearby modes (k,r,3)."""
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """At first, where all vertices' modes are known; in a subspace those beyond cost nothing."""
+        """Evaluate the start point, where the modes in all vertices are known. In a subspace the modes beyond add no
+        cost.
+        """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
         return self._fitted(self.at_first, self._known)
@@ -172,7 +176,7 @@ class _Fit:
         return _Fitted(found.modes, now.modes, firmness, away, total)
 
     def way(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Where a round leads from z, (m,2)."""
+        """Return the Gauss-Newton step from z, (m,2)."""
         J = self._energies(z, now.modes).reshape(len(now.away), -1)
         J *= now.firmness[:, None]
         v = self._v.ravel()
@@ -181,7 +185,7 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k(k+1)/2,m,2)."""
+        """Return ``u_i . K_e u_j`` of the elements at rest for each of the two moduli, (k(k+1)/2,m,2), 1/s²."""
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])
         beside = (changes[:, [1, 2, 5]] + changes[:, [3, 6, 7]]) * np.sqrt(0.5)

@@ -1,12 +1,12 @@
-"""A match of a body that springs hold softly: they take part in its vibrations, and q knows nothing of them.
+"""Match of a body held by soft springs: they take part in its vibrations but not in q.
 
-There ``Y = dq/dx`` is not ``M U``: ``K + Y C Y^T`` has other modes besides other eigenvalues, and no C can be written
-down that makes them what they are to be. Near rest all of it lies in the span of the modes that were found and of
-where the forces Y lead a body in the end, ``(K + s M)^-1 Y``. There C is found in rounds: with the modes U' by now
+There ``Y = dq/dx`` differs from ``M U``: ``K + Y C Y^T`` has other modes as well as other eigenvalues, and C has no
+closed form. Near rest all motion lies in the span of the found modes and of the displacements ``(K + s M)^-1 Y`` by the
+forces Y. C is found there iteratively. With the current modes U',
 
     G^T dC G = T - Lambda',    G = Y^T U'
 
-changes the eigenvalues by what they are off, to first order (Wilkinson 1965, *The Algebraic Eigenvalue Problem*).
+corrects the eigenvalues to first order (Wilkinson 1965, *The Algebraic Eigenvalue Problem*).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .near_modes import SHIFT, followed
 from .vibrations import Springs, Vibrations, led_to
 
 ROUNDS, EXACT = 30, 1e-11
-"""At most, and what eigenvalues may be off, of the largest one."""
+"""Largest number of iterations, and the tolerance of eigenvalues relative to the largest."""
 
 DEPENDENT = 1e-12
-"""Of the largest square of a vector of the span, under which one is round-off."""
+"""Smallest squared singular value of the span, relative to the largest; smaller ones are round-off."""
 
 
 class SprungModes:
-    """What the body is near rest.
+    """Reduced model of a body with its springs near rest.
 
     Parameters
     ----------
-    space, springs : held
-    found : modes of it; paired : (k,) numbers of those that are matched; gradients : (r,3,k) their dq/dx
+    space, springs : the body and the springs that hold it
+    found : modes of it; paired : (k,) numbers of the matched ones; gradients : (r,3,k) their dq/dx
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class SprungModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """C (k,k), from one that is near, by which the stiffness of the matched modes is ``target`` (k,k), 1/s²; or as
-        near to that as a round came.
+        """Return C (k,k), 1/s², that gives the matched modes the stiffness ``target`` (k,k), 1/s², from a nearby core.
+        Without convergence, return the best iterate.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf

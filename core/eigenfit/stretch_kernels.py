@@ -1,4 +1,4 @@
-"""What stresses that are fixed in the material's frame pull with through the polar stretch.
+"""Kernels for stresses that are fixed in the material's frame and act on the polar stretch.
 
 With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, in the frame V, by
 
@@ -6,7 +6,8 @@ With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, i
 
 so that the derivative of ``T : S(F)`` by F is ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
 
-A symmetric tensor is six numbers, 11, 22, 33, 23, 13, 12, the last three twice, as they stand for two.
+A symmetric tensor has six entries: 11, 22, 33, 23, 13, 12. In derivatives the last three are doubled, since each stands
+for two entries.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from ..jit import parallel_kernel
 from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density, of the shear modulus, below which a stretch is too small for round-off to leave anything of the
-quotient of two energies: strains of 1e-6.
+"""Energy density relative to the shear modulus, for strains of 1e-6: below it, round-off dominates the quotient of two
+energies.
 """
 
 
 @parallel_kernel
 def fill_stress(begin, end, U, sigma, V, T, out):
-    """Derivatives of ``T . s(F)`` by F, (m,3,3), for T (m,6)."""
+    """Fill ``out`` (m,3,3) with the derivatives of ``T . s(F)`` by F, for T (m,6)."""
     A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(begin, end):
         t = T[e]
@@ -42,9 +43,9 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 @parallel_kernel
 def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
-    """``g = sqrt(psi / psi_2)`` (m,) and its derivative by s (m,6), at shifts S - I (m,6), from energy densities (m,)
-    and principal stresses (m,3) in the frames Q; ``at_rest`` (m,2): 2 mu and lambda there. Where psi is no number
-    neither is the energy that the measure follows, and g is one.
+    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` and ``bend`` (m,6) with its derivative by s, at shifts S - I
+    (m,6). ``energies`` (m,) are energy densities, ``stresses`` (m,3) principal stresses in the frames Q, ``at_rest``
+    (m,2) 2 mu and lambda at rest. If psi is not finite, g is one, since the elastic energy is not finite either.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -68,8 +69,8 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """``factor given + (along . given) onto`` of vectors (m,6): by a measure's bend and shift what changes of stretches
-    do to it, the other way round what pulls at it does by stretches.
+    """Fill ``out`` with ``factor given + (along . given) onto``, for vectors (m,6). With ``along`` the bend and
+    ``onto`` the shift it maps changes of stretches to changes of the measure; with both exchanged it is the transpose.
     """
     for e in range(begin, end):
         part = 0.0
@@ -81,8 +82,8 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def take_bend(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Take a ``share`` (m,) of how second derivatives of psi, at principal stretches and stresses (m,3), differ from
-    ``dphi : C : dphi``, in place.
+    """Replace a ``share`` (m,) of second derivatives of psi, at principal stretches and stresses (m,3), by the same
+    share of ``dphi : C : dphi``, in place.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

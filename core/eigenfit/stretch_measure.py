@@ -1,9 +1,9 @@
-"""A measure of stretch that grows as the energy does: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
+"""Strain measure whose quadratic form is the energy: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
 
-``psi_2 = 1/2 (S - I) : C : (S - I)`` is what the energy density psi is near rest, so that ``1/2 phi : C : phi = psi``
-everywhere. What modes with ``u_i . K u_j = lambda_i delta_ij`` see of phi is a projection of it in the product of C:
-``1/2 sum_i lambda_i q_i² <= W``, and a potential ``1/2 q . C q`` stays within the same shares of W at any stretch as of
-the energy near rest (:mod:`.stretch_potential`). Of energies quadratic in S it is ``S - I`` itself.
+``psi_2 = 1/2 (S - I) : C : (S - I)`` approximates the energy density psi near rest, so that ``1/2 phi : C : phi = psi``
+everywhere. Modes with ``u_i . K u_j = lambda_i delta_ij`` project phi in the product of C: ``1/2 sum_i lambda_i q_i² <=
+W``. A potential ``1/2 q . C q`` therefore has the same bounds relative to W at any stretch as near rest
+(:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I`` itself.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .stretch_kernels import LEAST, fill_along, fill_measure, take_bend
 
 
 class Measured(NamedTuple):
-    """phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the factor's derivative.
-    Off-diagonal entries of derivatives stand for two. ``energies`` (m,), Pa, ``stresses`` (m,3), principal ones,
-    ``values`` (m,3), principal stretches; ``at_rest`` (m,2): 2 mu and lambda.
+    """phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the derivative of the
+    factor. Off-diagonal entries of derivatives are doubled. ``energies`` (m,), Pa; ``stresses`` (m,3), principal ones,
+    Pa; ``values`` (m,3), principal stretches; ``at_rest`` (m,2), 2 mu and lambda, Pa.
     """
 
     shift: np.ndarray
@@ -35,25 +35,25 @@ class Measured(NamedTuple):
 
     @property
     def phi(self) -> np.ndarray:
-        """(m,6)."""
+        """Return phi, (m,6)."""
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """What changes of stretches (m,6) do to phi, (m,6)."""
+        """Return the change of phi by changes of stretches (m,6), (m,6)."""
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
+        """Return the derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add to second derivatives of psi, in place, what ``by . phi`` has by how phi bends, as if by (m,6) were along
-        ``C : phi``; nothing where it firms an element up. Without it, what takes most of a body's stiffness back wants
-        up to five times the iterations.
+        """Add the second derivatives of ``by . phi`` by stretches to those of psi, in place, as if by (m,6) were
+        parallel to ``C : phi``; nothing is added where it would stiffen an element. Otherwise, a potential that cancels
+        most of a body's stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
 
 
 class StretchMeasure:
-    """phi of a body's elements, made of some elasticity."""
+    """phi of a body's elements for an elastic energy."""
 
     def __init__(self, elastic: ElasticDensity) -> None:
         self._elastic = elastic
@@ -72,7 +72,7 @@ class StretchMeasure:
         """2 mu and lambda, (m,2), Pa."""
 
     def at(self, stretch: Stretch) -> Measured:
-        """Of m stretches."""
+        """Return phi of m stretches."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         shift, factor, bend = stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6))

@@ -1,20 +1,20 @@
-"""A potential of the stretches by which a coarse body swings as a fine one does ([EigenFit19], without its eigenproblem
-in every step).
+"""Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
+eigenproblem in every step).
 
-Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with the stresses ``sigma_i`` that they make.
+Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``.
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
-with phi, near rest ``S - I``, the measure that grows as the energy does (:mod:`.stretch_measure`). At rest
-``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15: what C has to be
-for other frequencies and modes is found once (:mod:`.matching`). Where ``Lambda + C`` has eigenvalues between r and R
-of Lambda, at most one and at least one, ``r W <= W + V <= R W`` at any deformation and with any energy: what is made
-softer stays whole. q knows F by its stretch alone: V turns and flies with the body, and its forces have neither a sum
-nor a torque. Springs that hold the body have no part in it: as firm ones
-they hardly give way in a mode, and as soft ones they are in series with the body, which V corrects.
+phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
+``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
+frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
+to Lambda, with r at most and R at least one. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a
+softened body remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces
+have neither a resultant nor a torque. Springs that hold the body are not part of V: firm ones hardly deform in a mode,
+and soft ones are in series with the body, which V corrects.
 
-In Mixed FEM V is a function of the independent stretches, as the elastic energy is: as one of positions it would ask
-the merit to fall along a direction in which nothing but V does.
+In Mixed FEM V is a function of the independent stretches, as the elastic energy is. As a function of positions it would
+require the merit to decrease along a direction in which V alone does.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-"""Off-diagonal entries of a symmetric tensor stand for two."""
+"""Factors of off-diagonal entries of a symmetric tensor: each stands for two."""
 
 
 STILL = 1e-12
-"""Square of a strain under which a body does not move."""
+"""Square of a strain under which a body counts as undeformed."""
 
 
 class StretchModes:
-    """The coordinates q of k modes.
+    """Coordinates q of k modes.
 
     Parameters
     ----------
-    elastic : of the space's unknowns
+    elastic : elastic density of the space's unknowns
     rest : (r,3) the unknowns at rest
     eigenvalues : (k,) 1/s²; modes : (k,r,3)
     """
@@ -66,7 +66,7 @@ class StretchModes:
         """dq/dx at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """dq/dx, (r,3,k); of some modes alone."""
+        """Return dq/dx, (r,3,k), or its columns for the modes ``which``."""
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
@@ -74,12 +74,12 @@ class StretchModes:
         return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
-        """q (k,), kg^(1/2) m."""
+        """Return q (k,), kg^(1/2) m."""
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
-        """G (k,k), s², by which ``1/2 q . G^-1 q <= W`` (Cauchy and Schwarz) where elements are stiffer or softer than
-        when the modes were found: products of the modes' stresses by the inverse of Hooke's C.
+        """Return G (k,k), s², with ``1/2 q . G^-1 q <= W`` (Cauchy-Schwarz) for elements stiffer or softer than those
+        of the modes: products of the modes' stresses by the inverse of Hooke's C.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
@@ -88,8 +88,8 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """L (k,k), by which C becomes ``L C L^T`` with elements that are scaled by (m,), so that V stays within the
-        same shares of W: ``sqrt(scale)`` where all are alike.
+        """Return L (k,k), which changes C to ``L C L^T`` for elements scaled by (m,), so that V keeps its bounds
+        relative to W; ``sqrt(scale)`` times the identity for a uniform scale.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -100,34 +100,34 @@ class StretchModes:
         return root[:, None] * L / root
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """q at unknowns (r,3)."""
+        """Return q (k,), kg^(1/2) m, at unknowns x (r,3)."""
         return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
-        """What changes of stretches (m,6) do to q, (k,)."""
+        """Return the change of q by changes of stretches (m,6), (k,)."""
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Derivative of ``by . q`` by stretches, not weighted, (m,6)."""
+        """Return the derivative of ``by . q`` by stretches, not weighted, (m,6)."""
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Derivative of ``by . q`` by phi, not weighted, (m,6)."""
+        """Return the derivative of ``by . q`` by phi, not weighted, (m,6)."""
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Derivative of ``by . q`` by F, not weighted, (m,3,3)."""
+        """Return the derivative of ``by . q`` by F, not weighted, (m,3,3)."""
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
-        """dq/dx at rest, turned as the body is on the whole, (r,3,k)."""
+        """Return dq/dx at rest, turned by the mean rotation of the body, (r,3,k)."""
         return mean_turn(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_turn(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """The rotation (3,3) that is nearest to all of a body's, by weights (m,)."""
+    """Return the rotation (3,3) nearest to the rotations of all elements, by weights (m,)."""
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
@@ -140,16 +140,16 @@ class StretchLoad:
     ----------
     modes : StretchModes, of k modes
     core : C (k,k), 1/s²
-    beta : s, of the internal friction, which acts on the corrected stiffness as on the elastic one
-    is_strong : whether C may be many times the stiffness of the modes
+    beta : s, internal friction, which acts on the corrected stiffness as on the elastic one
+    is_strong : C may be many times the stiffness of the modes
     """
 
     def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0, is_strong: bool = False) -> None:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """V in a step, with ``beta / (2 step) (q - q_b) . C (q - q_b)`` where there is friction: q_b is to q what
-        ``base`` is to positions.
+        """Return V in a step, plus ``beta / (2 step) (q - q_b) . C (q - q_b)`` with friction. q_b is the ``base`` of
+        the time integration rule, applied to q.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -159,8 +159,8 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Of the elastic energy W at unknowns x (r,3) what V takes away, over the most that it does of any strain:
-        ``-V / ((1 - r) W)`` 0 to 1, with r the least share that V leaves.
+        """Return the share of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
+        possible: ``-V / ((1 - r) W)``, 0 to 1, with r the least share that V leaves of any strain.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -170,7 +170,7 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """V during a step, with ``friction`` times that of the way from ``base`` (k,)."""
+    """V during a step, with ``friction`` times the same quadratic form of the change of q from ``base`` (k,)."""
 
     def __init__(
         self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
@@ -186,14 +186,16 @@ class StretchPotential(StrainPotential):
         return (1.0 + self._friction) * self._core
 
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
-        """What is measured there and q, which an iteration asks for where a line search ended."""
+        """Return the measure and q at a stretch. They are cached: an iteration begins where a line search ended."""
         if self._last is None or self._last[0] is not stretch.values:
             at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
     def _change(self, at: Measured, apart: np.ndarray) -> np.ndarray:
-        """What stretches that are ``apart`` from those of positions do to q: asked for twice in an iteration."""
+        """Return the change of q by ``apart`` (m,6), the difference of stretches to those of positions. It is cached,
+        since an iteration needs it twice.
+        """
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not apart:
             self._apart = at, apart, self._modes.change(at, apart)
         return self._apart[2]
@@ -202,7 +204,7 @@ class StretchPotential(StrainPotential):
         return self._core @ (q + self._friction * (q - self._base))
 
     def value(self, stretch: Stretch) -> float:
-        """V, J."""
+        """Return V, J."""
         _, q = self._at(stretch)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
@@ -210,7 +212,7 @@ class StretchPotential(StrainPotential):
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """As :meth:`StrainPotential.forces`."""
+        """Return stresses, as :meth:`StrainPotential.forces`."""
         at, q = self._at(stretch)
         by = self._slope(q)
         if apart is not None and bends:
@@ -218,10 +220,10 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """``Y C Y^T`` with ``Y = dq/dx`` as it is at rest, turned with the body in the step's first iteration: near
-        enough for as few iterations on a bar that swings by half its length as the one there. One that is strong is
-        that there in each: what is ten times as stiff would take up to three times the iterations, and Mixed FEM's
-        merit would know no direction in which it falls.
+        """Return ``Y C Y^T`` with ``Y = dq/dx`` at rest, turned with the body in the step's first iteration. On a bar
+        with an amplitude of half its length it needs as few iterations as the exact Y. A strong potential has the exact
+        Y in each iteration: with ten times the stiffness, the approximate one takes up to three times the iterations,
+        and the merit of Mixed FEM has no descent direction.
         """
         if self.is_strong:
             used = np.flatnonzero(self._core.any(axis=0))
@@ -231,12 +233,12 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """As :meth:`StrainPotential.soften`."""
+        """Soften a tangent, as :meth:`StrainPotential.soften`."""
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """As :meth:`StrainPotential.step_by`."""
+        """Return the terms of a step, as :meth:`StrainPotential.step_by`."""
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)

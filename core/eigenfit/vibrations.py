@@ -1,7 +1,7 @@
 """Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or of a subspace.
 
-K is the elastic stiffness at rest with the springs that hold the body. Modes are mass-orthonormal. A body that is held
-by nothing has six of frequency zero a part, one that hangs on a point three: ``rigid_count``.
+K is the elastic stiffness at rest with the springs that hold the body. Modes are mass-orthonormal. Each free part has
+six modes of zero frequency, a part that hangs on a point three (:func:`rigid_count`).
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from ..subspaces.reduced_stiffness import symmetric
 from ..subspaces.space import Space
 
 HELD = 1e-9
-"""Of the stiffest hold: what holds a rigid motion less leaves it free."""
+"""Stiffness of a rigid motion relative to the stiffest hold; below it, the motion counts as free."""
 
 
 RESIDUAL = 1e-9
-"""Of modes in all vertices: eigenvalues are off by its square. Down to round-off takes more solutions."""
+"""Residual of modes in all vertices. The relative error of eigenvalues is its square; convergence to round-off takes
+more solves.
+"""
 
 
 class Springs(NamedTuple):
-    """What holds a body at rest: ``points`` p of them, ``stiffness`` (p,) N/m."""
+    """Springs that hold a body at rest: ``points``, p of them; ``stiffness`` (p,) N/m."""
 
     points: Points
     stiffness: np.ndarray
@@ -49,17 +51,17 @@ class Vibrations(NamedTuple):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Hz, (k,)."""
+        """Return the frequencies, Hz, (k,)."""
         return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
 
     def after(self, rigid: int, count: int) -> Vibrations:
-        """``count`` of them after the first ``rigid``."""
+        """Return ``count`` vibrations after the first ``rigid``."""
         return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
 
 
 def rigid_count(model: Model) -> int:
-    """How many of a model's modes stretch nothing: six of each part that nothing holds, three of one that hangs on a
-    point, one of one on a hinge.
+    """Return the number of rigid modes of a model: six for each free part, three for one that hangs on a point, one for
+    one on a hinge.
     """
     rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
     part = np.empty(n, dtype=np.int64)
@@ -78,14 +80,16 @@ def rigid_count(model: Model) -> int:
 
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
-    """The lowest ``count`` of a model in all its vertices; ArpackError, FactorizationError where there are none."""
+    """Return the lowest ``count`` vibrations of a model in all its vertices. ArpackError or FactorizationError if there
+    are none.
+    """
     K, M, pattern = _at_rest(model)
     values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
     return Vibrations(values, _of_all(vectors, pattern.free, len(model.mesh.rest_positions)))
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """The lower triangle of K between the free vertices, M, and their pattern."""
+    """Return the lower triangle of K between the free vertices, M, and their pattern."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = lower_stiffness(model, tangent, model.pinned)
     free = pattern.free
@@ -95,7 +99,7 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
 
 
 def lower_stiffness(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
-    """The lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
+    """Return the lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
     sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
@@ -105,14 +109,14 @@ def lower_stiffness(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tu
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Vectors (3 f,k) of the free vertices, of all of them, (k,n,3)."""
+    """Expand vectors (3 f,k) of the free vertices to all vertices, (k,n,3)."""
     out = np.zeros((columns.shape[1], n, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
     return out
 
 
 def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """``(K + shift M)^-1`` of forces (k,r,3): where they lead a body in the end, one too that nothing holds."""
+    """Return ``(K + shift M)^-1`` times forces (k,r,3): static displacements, also of a free body."""
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
         columns = np.ascontiguousarray(forces[:, pattern.free].reshape(len(forces), -1).T)
@@ -126,14 +130,18 @@ def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: flo
 def space_vibrations(
     space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
 ) -> Vibrations:
-    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins, or in all its vertices."""
+    """Return the lowest ``count`` vibrations of a body, in its subspace, which ``springs`` hold beside its pins, or in
+    all its vertices.
+    """
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
 
 def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
-    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins; at rest, or at a tangent."""
+    """Return the lowest ``count`` vibrations of a body in its subspace, which ``springs`` hold beside its pins, at rest
+    or at a tangent.
+    """
     K, M, free = _reduced(space, springs, tangent)
     values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
     return Vibrations(values, _of_reduced(vectors, free, space.unknowns))
@@ -142,7 +150,7 @@ def reduced_vibrations(
 def _reduced(
     space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """K and M between the free unknowns, all of x, then of y and z, (3 f,3 f), and these unknowns (f,)."""
+    """Return K and M between the free unknowns, all of x, then of y and z, (3 f,3 f), and these unknowns (f,)."""
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
     if tangent is None:
@@ -155,15 +163,16 @@ def _reduced(
 
 
 def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
-    """Vectors (3 f,k) of the free unknowns, of all of them, (k,r,3)."""
+    """Expand vectors (3 f,k) of the free unknowns to all unknowns, (k,r,3)."""
     out = np.zeros((columns.shape[1], r, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
     return out
 
 
 def pulls(model: Model, modes: np.ndarray) -> np.ndarray:
-    """What accelerations pull modes (k,n,3) of a model's vertices with, (k,12): uniform ones, as of weight and shaken
-    pins, and such that grow by as much over the size along an axis, which alone pull a body that nothing holds.
+    """Return the modal loads (k,12) of accelerations on modes (k,n,3) of a model's vertices: uniform fields, as of
+    weight and shaken pins, and fields that grow linearly along an axis, by as much over the body's size. On a free body
+    only the latter have a load.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

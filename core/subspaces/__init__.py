@@ -1,1 +1,1 @@
-"""Subspaces: few unknowns that move a whole body, and the model of a body in them."""
+"""Model order reduction: subspaces with few unknowns, and the reduced model of a body."""

@@ -1,6 +1,6 @@
-"""The elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3).
+"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3).
 
-Its stiffness: ``reduced_stiffness``.
+``reduced_stiffness`` assembles its stiffness.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class CubatureElastic(ElasticDensity):
     basis : (n,r) scalar basis, ``x = X + basis U``
     tets : (c,) chosen tets; weights : (c,) m³
 
-    ``N`` (c,4,3) and ``masses`` (c,4) are what element kernels are given for the stiffness: unit shape gradients, and
-    zeros, for the mass is the basis's.
+    Element kernels receive ``N`` (c,4,3) and ``masses`` (c,4) for the stiffness: unit shape gradients, and zeros,
+    because the mass matrix is that of the basis.
     """
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, tets: np.ndarray, weights: np.ndarray) -> None:
@@ -35,11 +35,11 @@ class CubatureElastic(ElasticDensity):
         self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros((len(tets), 4))
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
-        """Deformation gradients of unknowns (r,3), (c,3,3)."""
+        """Return the deformation gradients of unknowns (r,3), (c,3,3)."""
         return self._times(U, 1.0)
 
     def delta_F(self, dU: np.ndarray) -> np.ndarray:
-        """What changes (r,3) of the unknowns do to the deformation gradients, (c,3,3)."""
+        """Return the changes of the deformation gradients by changes (r,3) of the unknowns, (c,3,3)."""
         return self._times(dU, 0.0)
 
     def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
@@ -48,11 +48,11 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Deformation gradients of unknowns (r,3), decomposed; quicker with a deformation that is ``near``."""
+        """Return the decomposed deformation gradients of unknowns (r,3); one that is ``near`` speeds it up."""
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Gradient by the unknowns of stresses (c,3,3), (r,3), N times the unit of the basis."""
+        """Return the gradient by the unknowns of stresses (c,3,3), (r,3), in N times the unit of the basis."""
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)
@@ -60,7 +60,7 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """``rest I + U G_c^T`` of each point, with U (3,r)."""
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` of each point, with U (3,r)."""
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
         first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
@@ -83,7 +83,7 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """``sum_c w_c P_c G_c``, (3,r): each row of G is read once."""
+    """Add ``sum_c w_c P_c G_c``, (3,r), to ``forces``. Each row of G is read once."""
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):
         P, w = stress[c], weights[c]

@@ -1,10 +1,11 @@
-"""The linear system of a body in a subspace: dense, and small ([SubMFEM23] Eq. 6).
+"""Linear system of a body in a subspace: dense and small ([SubMFEM23] Eq. 6).
 
-``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the chosen tets c and the free unknowns, three of each. It is laid
-out (3, r, 3, r): a component's unknowns side by side, because ``B_c A`` is the same for x, y and z, so that the matrix
-is six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the diagonal are written.
+The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature tets c and the free unknowns, three
+components each. Its layout is (3, r, 3, r), with a component's unknowns side by side: ``B_c A`` is the same for x, y
+and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
+diagonal are written.
 
-Trap: LAPACK reads columns where these are rows; its lower triangle is the upper one here.
+Trap: LAPACK is column-major and this layout is row-major, so LAPACK's lower triangle is the upper one here.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from .reduced_stiffness import ReducedStiffness
 
 
 class DenseSystem(LinearSystem):
-    """Assembles, factorises and solves; the same interface as that of the full space.
+    """Assembles, factorizes and solves, with the interface of the full space's system.
 
     Parameters
     ----------
     elastic : CubatureElastic
     mass : (r,r) of the basis
-    pinned : (p,) unknowns that are given
+    pinned : (p,) prescribed unknowns
     """
 
     is_small = True
@@ -48,7 +49,9 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """What is added, by all unknowns (3,r,3,r); made when something is, since it is as large as the factor."""
+        """Additions to the matrix by all unknowns, (3,r,3,r). Allocated when needed, since it is as large as the
+        factor.
+        """
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -59,8 +62,8 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """The matrix from ``blocks``, what is ``added`` to them (c,10,3,3), the mass, and the step's other potentials
-        and ``low_rank`` times ``scale``.
+        """Assemble the matrix from ``blocks``, the blocks ``added`` to them (c,10,3,3), the mass, and ``scale`` times
+        the step's other potentials and ``low_rank``.
         """
         if added is not None:
             self.blocks += added
@@ -75,19 +78,19 @@ class DenseSystem(LinearSystem):
             return
         Y, C = self.low_rank
         rows = Y[self.free].transpose(1, 0, 2).reshape(-1, len(C))
-        # Row by row here is column by column there, and the sum is symmetric: added in place.
+        # The row-major matrix is column-major for BLAS, and the sum is symmetric: it is added in place.
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Let ``change`` add to the matrix that was assembled last, by all unknowns; what that answers."""
+        """Let ``change`` add to the last assembled matrix, by all unknowns. Return the result of ``change``."""
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
         return answer
 
     def try_factorize(self, whole: bool = False) -> bool:
-        """Cholesky's factor, without the low rank if there is none with it, unless it is to be of the ``whole``; False
-        when there is none.
+        """Compute Cholesky's factor. If it fails, try again without the low-rank part, unless the factor must be of the
+        ``whole`` matrix. Return False if there is none.
         """
         if self._has_factor():
             return True
@@ -98,20 +101,20 @@ class DenseSystem(LinearSystem):
         return self._has_factor()
 
     def _has_factor(self) -> bool:
-        # The upper blocks row by row are LAPACK's lower ones, whose factor is the quicker.
+        # The upper blocks in row-major order are LAPACK's lower ones, whose factorization is faster.
         self._factor[...] = self._matrix.reshape(self._factor.shape).T
         self._factor, failed = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
         return failed == 0
 
     def error(self) -> FactorizationError:
-        """It speaks of the subspace."""
+        """Return the error for a subspace matrix that is not positive definite."""
         return FactorizationError(
             "The subspace's matrix is not positive definite.",
             "Use more cubature points, more substeps, or a smaller ratio of stiffnesses.",
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solution (r,3) with zeros at pinned unknowns."""
+        """Return the solution (r,3), with zeros at pinned unknowns."""
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T
@@ -127,7 +130,7 @@ def _add_stiffness(
 
 
 def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:
-    """As a slice where they are consecutive."""
+    """Return the numbers, as a slice if they are consecutive."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
         return slice(int(numbers[0]), int(numbers[-1]) + 1)
     return numbers

@@ -1,8 +1,8 @@
-"""Handles that show a body's surface where its tets carry it: for graphics cards, which can skin and no more.
+"""Handles that display a body's surface with its tets' deformation, by linear blend skinning on the graphics card.
 
-The handles that move the tets' vertices are no use for points between these (``skinning.py``). The unknowns' own
-movements of the surface are fitted instead, so that handles stay as small as the movements allow. Handles of hard pins
-stay as they are, since a pin's points are theirs alone.
+The handles that move the tets' vertices are inaccurate for points between these (``skinning.py``). The surface
+displacements of the unknowns are fitted instead, so that handles stay as small as the displacements allow. Handles of
+hard pins are not fitted, since no other handle moves a pin's points.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .reduced_model import WATCHED, Subspace
 from .skinning_basis import skinning_columns
 
 POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
-"""Points of the surface that are fitted, for each product of a weight and a coordinate, and their least number."""
+"""Number of fitted surface points for each product of a weight and a coordinate, and the least number in total."""
 
 
 class DisplayHandles:
@@ -47,14 +47,14 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Handles (h,4,3), m, for unknowns (r,3); zero at rest."""
+        """Return handles (h,4,3), m, for unknowns (r,3); zero at rest."""
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def apart(self, unknowns: np.ndarray) -> float:
-        """How far a watched vertex of the surface is shown from where it is, at most, m."""
+        """Return the largest distance, m, between displayed and simulated positions of watched surface vertices."""
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 
 
 def _spread(count: int, most: int) -> np.ndarray:
-    """At most so many of ``count`` numbers, evenly spread."""
+    """Return at most ``most`` of ``count`` numbers, evenly spread."""
     return np.arange(0, count, -(-count // most) or 1)

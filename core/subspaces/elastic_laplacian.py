@@ -1,10 +1,10 @@
-"""The Laplacian of the elastic energy ([SubMFEM23] Eq. 9): stiff where the body is stiff.
+"""Laplacian of the elastic energy ([SubMFEM23] Eq. 9): stiff where the body is stiff.
 
 ``H_w`` is the sum of the three diagonal blocks of the stiffness at rest by coordinates, a scalar matrix over vertices.
-For linear elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here it is taken from the energies themselves.
+For linear elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here the energies themselves provide it.
 
-Weights are flat in stiff parts but for the ratio of softest to stiffest, so that beyond :data:`STIFFEST` nothing of
-them changes. A matrix that holds more digits of stiffness than a number has does not know its soft parts any more.
+Weights in stiff parts vary only by the ratio of softest to stiffest, so beyond :data:`STIFFEST` they do not change.
+With a larger ratio, round-off in the matrix would hide the soft parts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..assembly.sparsity import corner_pairs
 from ..model.model import Model
 
 STIFFEST = 1e10
-"""Young's moduli, of the softest one's, that the Laplacian tells from stiffer ones."""
+"""Largest ratio of Young's moduli to the softest one in the Laplacian; stiffer tets are clamped to it."""
 
 
 def elastic_laplacian(model: Model) -> sp.csr_matrix:
-    """``H_w`` over all vertices, (n,n), N/m; its rows sum to zero."""
+    """Return ``H_w`` over all vertices, (n,n), N/m. Its rows sum to zero."""
     tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
     rows, columns, slots = corner_pairs(tets, np.arange(n))

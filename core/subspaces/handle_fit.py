@@ -1,9 +1,9 @@
-"""Handles for given positions: the best fit of skinning to what was simulated in any space.
+"""Handles for given positions: the best fit of skinning to a simulation in any space.
 
-Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``. The
-products of weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so that
-many handles fit alike: taken are short ones, since handles are kept with 32 bits and large ones that cancel each other
-would leave their rounding. Where displacements lie in the span the fit is exact to that rounding.
+Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``. The products of weights and coordinates are nearly
+dependent (a smooth weight times x is nearly another weight), so many handles fit equally well. The fit prefers short
+ones: handles are stored in 32 bits, and large ones that cancel each other would leave their rounding. Displacements in
+the span are fitted exactly up to that rounding.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from .skinning import Coordinates
 from .skinning_basis import skinning_columns
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2.0
-"""Relative; what a unit of a handle's length may cost of the fit at each point, since it costs that much anyway."""
+"""Relative rounding of a handle in 32 bits. It is the ridge of the fit: shorter handles may cost as much accuracy as
+the rounding of longer ones.
+"""
 
 
 class HandleFit:
-    """Least squares for one set of points, factorised once.
+    """Least squares for one set of points, factorized once.
 
     Minimises ``mean |A H - d|² + ROUNDING² |H|²`` over handles H, where the rows of A (p, 4h) hold the products of
     weights and coordinates: a ridge, applied to the singular values of A.
@@ -39,13 +41,15 @@ class HandleFit:
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """What the products of weights and coordinates are to be taken by, (4h,k), for values (p,k) at the points."""
+        """Return the coefficients of the products of weights and coordinates, (4h,k), that fit values (p,k) at the
+        points.
+        """
         return self._inverse @ (self._directions.T @ values)
 
     def handles(self, displacements: np.ndarray) -> np.ndarray:
-        """Handles (h,4,3) for displacements (p,3) of the points; same unit."""
+        """Return handles (h,4,3) for displacements (p,3) of the points, in the same unit."""
         return self.coefficients(displacements).reshape(-1, 4, 3)
 
     def displacements(self, handles: np.ndarray) -> np.ndarray:
-        """What handles (h,4,3) move the points by, (p,3)."""
+        """Return the displacements of the points by handles (h,4,3), (p,3)."""
         return self._columns @ handles.reshape(-1, 3)

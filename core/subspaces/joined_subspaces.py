@@ -1,4 +1,4 @@
-"""Several bodies, each in its own subspace, as one reduced model, for those that something couples."""
+"""Joined reduced model of several coupled bodies, each in its own subspace."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .reduced_model import ReducedModel, Subspace, in_basis
 
 
 def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
-    """The bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the other.
-    What is told of a body, states and given unknowns, goes in and out by its ``slices``: of unknowns, and of cubature
-    points. Its basis is dense: as large as all vertices times all unknowns.
+    """Return the bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the
+    other. ``slices`` of unknowns and of cubature points relate each body's states and pinned unknowns to the joined
+    ones. The basis is dense: all vertices times all unknowns.
     """
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
@@ -35,7 +35,7 @@ def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedMode
 
 
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
-    """What was made of these bodies, as stiff as they are now and with what is given now."""
+    """Return the joined model of these bodies with their current stiffness and pinned unknowns."""
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]

@@ -7,11 +7,13 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Steps of stiffness above the softest in a factor of ten: where it is painted without borders, these serve as them."""
+"""Steps of stiffness per factor of ten above the softest. They serve as borders in painted gradients."""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """A label of each tet, (m,): its island, its energy and the step of its stiffness; ``islands`` (n,) of vertices."""
+    """Return a label of each tet, (m,), from its island, its energy and its stiffness step; ``islands`` (n,) are of
+    vertices.
+    """
     elastic = model.elastic
     E = elastic.youngs_modulus
     step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)

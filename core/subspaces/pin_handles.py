@@ -1,9 +1,8 @@
-"""Pins in a subspace: every group of held vertices is a handle that moves them as one affine piece.
+"""Pins in a subspace: each connected group of pinned vertices is a handle that moves them affinely.
 
-Modes vanish at pins, so pins that move need weights of their own: 1 on their group, 0 on the others, and inside the
-smoothest that the materials allow (harmonic under the elastic Laplacian). A group is what hangs together. Handles of
-hard pins are given; those of groups that springs hold are unknowns like the modes', and the springs decide: so a body
-turns about a single pin.
+Modes vanish at pins, so moving pins need weights of their own: 1 on their group, 0 on the others, and harmonic under
+the elastic Laplacian inside. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
+those of the modes, and the springs determine them: this lets a body turn about a single pin.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from ..small_matrix import batch_svd
 from .skinning_modes import ALONG
 
 FLAT = 1e-6
-"""Singular value of a group's extent, in sizes of the body, under which it has no extent in that direction."""
+"""Singular value of a group's extent, relative to the body's size, under which it is flat in that direction."""
 
 OPEN_TURN = 1e-9
-"""Weight of standing still beside the fitted turn: decides only turns that a group's points leave open."""
+"""Weight of no rotation beside the fitted one. It decides only rotations that a group's points leave open."""
 
 
 class PinHandles:
@@ -35,7 +34,6 @@ class PinHandles:
     pinned : (p,) vertices; group : (p,) number of the group of each
     weights : (n,g), each 1 on its group and 0 on the others: from :func:`harmonic_weights`
     coordinates : (n,4) homogeneous, of the rest positions; size : m, of the body
-
     """
 
     def __init__(
@@ -46,11 +44,11 @@ class PinHandles:
 
     @property
     def count(self) -> int:
-        """Groups, g."""
+        """Number of groups, g."""
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """The schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
+        """Return the schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
 
         A handle is held until the last of its vertices is released.
         """
@@ -63,9 +61,10 @@ class PinHandles:
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
-        """Affine displacements of the groups, (4g,3), that move the pinned vertices by (p,3) as nearly as they can.
+        """Return affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
+        vertices best.
 
-        First the rigid motion that fits best, then the least stretch and shear that mend what is left.
+        The best rigid motion is fitted first, then the least stretch and shear for the remainder.
         """
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):
@@ -75,16 +74,14 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Number of the group that each pinned vertex (p,) belongs to: what hangs together by pinned vertices, (p,)."""
+    """Return the number of the connected group of each pinned vertex (p,), (p,)."""
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """The smoothest weights that the materials allow, (n,g), 1 on their group of pinned vertices; 0 on islands without
-    pins.
-    """
+    """Return harmonic weights (n,g): 1 on their group of pinned vertices, 0 on islands without pins."""
     H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
     weights[pinned, group] = 1.0
@@ -104,8 +101,8 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The group of each pinned vertex (p,), and the weights of handles: of groups that springs hold (n,s), and of those
-    pinned (n,g).
+    """Return the group of each pinned vertex (p,), and the weights of handles: of groups held by springs (n,s), and of
+    pinned groups (n,g).
     """
     group = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
@@ -115,7 +112,9 @@ def handle_weights(
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Where springs pull weights to 1 in their group and to 0 in the others, (n,s); pinned vertices are 0."""
+    """Return the weights (n,s) of groups held by springs, which pull them to 1 in their group and to 0 in the others; 0
+    at pinned vertices.
+    """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
     group = pin_groups(laplacian, touched)
@@ -133,7 +132,7 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """(4,3) from homogeneous coordinates (q,4) and displacements (q,3) in sizes of the body."""
+    """Return (4,3) from homogeneous coordinates (q,4) and displacements (q,3), relative to the body's size."""
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift
     U, _sigma, V = batch_svd(((arms + away).T @ arms + OPEN_TURN * np.eye(3))[None])

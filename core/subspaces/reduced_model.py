@@ -1,8 +1,7 @@
-"""A body in a skinning subspace: the same questions answered as by :class:`Model`, at a cost that its mesh has no part
-in ([SubMFEM23] Sec. 4).
+"""Body in a skinning subspace: the interface of :class:`Model`, at a cost independent of its mesh ([SubMFEM23] Sec. 4).
 
-Unknowns are U (r,3), ``x = X + A U``: those of what moves freely first, modes and handles that springs hold, then the
-handles of hard pins, which are given. At rest they are zero.
+Unknowns are U (r,3), ``x = X + A U``: first the free ones, of modes and of handles held by springs, then the prescribed
+ones, the handles of hard pins. They are zero at rest.
 """
 
 from __future__ import annotations
@@ -39,23 +38,25 @@ from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import SkinningModes, skinning_modes
 
 STEPS = ("modes", "handles", "cubature", "projection")
-"""What is done one after the other until a body is in its subspace."""
+"""Steps of the reduction, in order."""
 
 POINTS_A_MODE = 20
-"""Cubature points a mode that keep clear of spurious movements ([SubMFEM23] Sec. 7.5)."""
+"""Cubature points per mode that avoid spurious motion ([SubMFEM23] Sec. 7.5)."""
 
 WATCHED = 500
-"""Corners of cubature tets, at most, that are asked how far a body moves: all of its rows would not stay in the
-processor's cache.
+"""Largest number of cubature tets' corners that measure how far a body moves. All rows of the basis would not stay in
+the processor's cache.
 """
 
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
-"""Points of the surface that contact is felt at, and their least number: what lies between them sinks in."""
+"""Number of surface points with contact per handle, and the least number in total. The surface between them can
+penetrate.
+"""
 
 
 @dataclass(frozen=True)
 class ReducedModel:
-    """What is simulated in a subspace.
+    """Reduced model in a subspace.
 
     Attributes
     ----------
@@ -64,12 +65,12 @@ class ReducedModel:
     moved_mass : (n,r) ``M A``
     elastic : CubatureElastic
     mass : (r,r) ``A^T M A``; lumped_masses : (r,) ``A^T M 1``
-    pinned : (p,) unknowns that are given
+    pinned : (p,) prescribed unknowns
     size : m, of the body
-    watched : (w,) vertices that stand for the body when it is asked how far it moves
+    watched : (w,) vertices that measure how far the body moves
     skinning : Skinning or None
-        The map that the basis came from.
-    slices : where several bodies are one model, the unknowns and the cubature points of each
+        The map that defines the basis.
+    slices : for several bodies in one model, the unknowns and the cubature points of each
     """
 
     mesh: TetMesh
@@ -88,16 +89,16 @@ class ReducedModel:
     grows: ClassVar[bool] = False
 
     def vertices(self, U: np.ndarray) -> np.ndarray:
-        """Where the mesh's vertices are at unknowns (r,3), (n,3), m."""
+        """Return the positions of the mesh's vertices at unknowns (r,3), (n,3), m."""
         return self.mesh.rest_positions + self.basis @ U
 
     @property
     def unknowns(self) -> int:
-        """Vectors that a state has for positions."""
+        """Number of unknown vectors in a state's positions."""
         return len(self.mass)
 
     def farthest(self, change: np.ndarray) -> tuple[float, int]:
-        """How far a watched vertex moves at most when the unknowns change so, m, and which one."""
+        """Return the largest displacement of a watched vertex by a change (r,3) of the unknowns, m, and the vertex."""
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
 
@@ -106,26 +107,26 @@ class ReducedModel:
         return np.ascontiguousarray(self.basis[self.watched])
 
     def around(self, chosen: np.ndarray) -> np.ndarray:
-        """The chosen cubature points themselves: they have no neighbours."""
+        """Return the chosen cubature points themselves: they have no neighbours."""
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """None: what pins hold moves with their handles."""
+        """Return False for all points: prescribed handles move the pinned vertices."""
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """One: on a busy machine threads that wait for one another at every product cost ten times what they share. The
-        stiffness, most of the work, is shared among the kernels' threads instead.
+        """Limit the BLAS to one thread: on a busy machine, threads that wait for each other at every product cost ten
+        times the gain. The stiffness, most of the work, uses the kernels' threads instead.
         """
         return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
-        """Its linear systems; dense, whatever the settings say of sparse ones."""
+        """Return its linear system, which is dense for all settings."""
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: the upper
-        blocks of a matrix (3,r,3,r).
+        """Return a tangent, plus the mass times a factor, as step potentials expect it: the upper blocks of a matrix
+        (3,r,3,r).
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
@@ -139,37 +140,37 @@ class ReducedModel:
         return matrix
 
     def points(self, embedding: Embedding) -> CarriedPoints:
-        """Points of the mesh, carried by the unknowns with the tets that they lie in, as :meth:`Model.points`."""
+        """Return points of the mesh that move with the unknowns by their tets, as :meth:`Model.points`."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
     @property
     def touching(self) -> int | None:
-        """How many points of the surface suffice for contact: the body moves smoothly between them."""
+        """Number of surface points that suffice for contact, since the body moves smoothly between them."""
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
-        """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (r,3)."""
+        """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """A state to start from, as :meth:`Model.state_at`."""
+        """Return a start state, as :meth:`Model.state_at`."""
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
         stretch[deformation.sigma[:, 2] <= 0.0] = UNSTRETCHED
         return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
 
     def rest_state(self) -> State:
-        """At rest at the rest shape."""
+        """Return the state of the rest shape without velocity."""
         return self.state_at(np.zeros((len(self.mass), 3)))
 
 
 def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
-    """A model in any scalar basis (n,r), some of whose unknowns are given."""
+    """Return a model in any scalar basis (n,r), with the prescribed unknowns ``pinned``."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[cubature.tets])
@@ -179,14 +180,14 @@ def in_basis(
 
 
 class SubspaceParts(NamedTuple):
-    """What takes long to find of a subspace, as arrays.
+    """Expensive results of a reduction, as arrays.
 
     Attributes
     ----------
     weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected part of each vertex
     pin_group : (p,) group of each pinned vertex, of g
-    pin_weights : (n,s+g) of handles: of s groups that springs hold, which move freely, then of those pinned
-    transform : (4(m+s),r) that makes the skinning columns of what moves freely a mass-orthonormal basis
+    pin_weights : (n,s+g) of handles: of s groups held by springs, which are free, then of those pinned
+    transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
     tets, volumes, clusters : of the :class:`Cubature`
     """
 
@@ -202,11 +203,11 @@ class SubspaceParts(NamedTuple):
 
     @property
     def cubature(self) -> Cubature:
-        """The chosen tets."""
+        """Cubature of the chosen tets."""
         return Cubature(self.tets, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
-        """The same with other chosen tets."""
+        """Return these parts with another cubature."""
         tets, volumes, clusters = cubature
         return self._replace(tets=tets, volumes=volumes, clusters=clusters)
 
@@ -214,8 +215,8 @@ class SubspaceParts(NamedTuple):
 def find_subspace(
     model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
 ) -> SubspaceParts:
-    """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode
-    ([SubMFEM23] Sec. 7.5). It tells of the first three of ``STEPS``.
+    """Return the subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 per
+    mode ([SubMFEM23] Sec. 7.5). It reports the first three of ``STEPS``.
     """
     found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
@@ -238,7 +239,7 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """About ``points`` tets of a model that stand for all of it in these modes."""
+    """Return a cubature of about ``points`` tets of a model for these modes."""
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -246,7 +247,7 @@ def find_cubature(
 
 @dataclass(frozen=True)
 class Subspace:
-    """A reduced model with what it was made from, to be looked at."""
+    """Reduced model with its parts and pin handles, for inspection."""
 
     model: ReducedModel
     parts: SubspaceParts
@@ -254,7 +255,7 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """The reduced model of these parts: unknowns of what moves freely, then four of every handle of hard pins."""
+    """Return the reduced model of these parts: free unknowns, then four for each handle of hard pins."""
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
@@ -266,13 +267,13 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
-    """A model's subspace, found anew."""
+    """Compute a model's subspace."""
     return subspace_of(model, find_subspace(model, modes, points))
 
 
 @summing_kernel
 def _farthest(A, U):
-    """The longest row of ``A U^T`` and its number, for U (3,r)."""
+    """Return the length of the longest row of ``A U^T`` and its number, for U (3,r)."""
     first, second, third = U[0], U[1], U[2]
     longest, found = -1.0, 0
     for w in range(len(A)):

@@ -1,15 +1,15 @@
-"""The elastic stiffness of a basis that the coordinates share, from cubature points ([SubMFEM23] Eq. 6).
+"""Elastic stiffness of a scalar basis from cubature points ([SubMFEM23] Eq. 6).
 
-It falls into blocks of coordinates i, p,
+It consists of blocks of coordinates i, p,
 
     K_ip = sum_c G_c^T Q_c,ip G_c         with Q_c,ip (3,3) the second derivatives of point c by rows i and p of F
 
-six of them by symmetry, with a third of the arithmetic of ``B^T Q B``. The second derivatives come from the kernels
-that make element matrices: a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3 has them as its blocks.
+six of them by symmetry, with a third of the arithmetic of ``B^T Q B``. The kernels for element matrices compute the
+second derivatives: they are the blocks of a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3.
 
-Some columns of a block are the work of one thread. The BLAS multiplies tiles of few columns and few points, which stay
-in the processor's nearest cache, and only those on or above the diagonal where a block is symmetric. So the bits depend
-on no number of threads, and nobody waits for one that a busy machine holds up.
+One thread computes a few columns of a block. The BLAS multiplies tiles of few columns and few points, which stay in the
+processor's nearest cache, and for symmetric blocks only tiles on or above the diagonal. The result is therefore bitwise
+independent of the number of threads, and no thread waits for another that a busy machine delays.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from ..jit import THREADS, inlined, inner_kernel
 from ..shared_items import ItemKernel, done, take
 
 BLOCKS = 6
-"""Blocks (1,2), (1,3), (2,3), (1,1), (2,2), (3,3) of a symmetric 3 x 3: those that take least come last, so that
-threads end at about the same time.
+"""Blocks (1,2), (1,3), (2,3), (1,1), (2,2), (3,3) of a symmetric 3 x 3 matrix. The cheapest come last, so that threads
+end at about the same time.
 """
 
 CHUNK = 80
 """Cubature points that are multiplied and summed at once."""
 
 TILE = 32
-"""About how many columns of G a tile has."""
+"""Approximate number of columns of G in a tile."""
 
 FEW = 1_000_000
-"""Points times entries of a block under which to wake another thread takes longer than its share."""
+"""Points times entries of a block under which another thread costs more than it gains."""
 
 
 class ReducedStiffness:
-    """Stiffness and mass by r unknowns.
+    """Stiffness and mass for r unknowns.
 
     Parameters
     ----------
     G : (3c,r) gradients of the basis at the points
-    mass : (r,r) what is added to the blocks of one coordinate
+    mass : (r,r) added to the diagonal blocks
     """
 
     def __init__(self, G: np.ndarray, mass: np.ndarray) -> None:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Into the upper blocks of a matrix (3,r,3,r), from second derivatives by F in the blocks (c,10,3,3) of tets
-        with unit shape gradients. What lies far below the diagonal is left as it is.
+        """Fill the upper blocks of a matrix (3,r,3,r) from second derivatives by F, in the blocks (c,10,3,3) of tets
+        with unit shape gradients. Entries far below the diagonal are not written.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """The whole matrix (3r,3r) of one that has the upper blocks, (3,r,3,r)."""
+    """Return the whole matrix (3r,3r) from its upper blocks (3,r,3,r)."""
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """The columns of G (n,r) in tiles of equal width, (tiles,n,width); the last is filled up with zeros."""
+    """Return the columns of G (n,r) in tiles of equal width, (tiles,n,width); zeros pad the last."""
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -75,7 +75,7 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """An item is a tile's columns of a block."""
+    """Compute items, each a tile's columns of a block."""
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -100,7 +100,7 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """``Q_ip G`` of some points."""
+    """Compute ``Q_ip G`` of some points."""
     for c in range(len(blocks)):
         for a in range(3):
             x, y, z = _row(blocks[c], a, i, p)
@@ -118,7 +118,7 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """A tile whose corner is at a row and column of a block, with its mass."""
+    """Write a tile, with its mass, to a row and column of a block."""
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]
@@ -133,8 +133,8 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Second derivative by columns a, b of rows i, p of F: element blocks stand for corners (a+1, b+1), a >= b, and the
-    others are their transposes.
+    """Return the second derivative by columns a, b of rows i, p of F: element blocks belong to corners (a+1, b+1), a >=
+    b; the others are their transposes.
     """
     if a >= b:
         return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]

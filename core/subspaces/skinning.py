@@ -3,12 +3,13 @@
     x(p) = p + sum_k w_k(p) (c(p) @ H_k)
 
 Weights w_k belong to the vertices, coordinates c(p) are affine in the rest position, and the handles H_k (4,3) are
-linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). So a point needs its weights alone: a graphics card can do it.
+linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
+weights.
 
-Of points between the vertices of a tet the handles of its vertices say little: with interpolated weights they differ
-from interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``, which is small
-beside handles, and not beside a movement that many large handles cancel to. Such points follow their tets, and are
-shown by handles of their own (``display_handles.py``).
+Skinning is inaccurate for points between the vertices of a tet. With interpolated weights they differ from interpolated
+positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``. The difference is small relative
+to the handles, but not relative to a displacement to which many large handles cancel. Such points follow their tets,
+and separate handles display them (``display_handles.py``).
 """
 
 from __future__ import annotations
@@ -37,24 +38,26 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def around(cls, rest_positions: np.ndarray) -> Coordinates:
-        """Those that put positions (n,3) between -1/2 and 1/2."""
+        """Return the coordinates that map positions (n,3) m to the range from -1/2 to 1/2."""
         low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
         return cls(0.5 * (low + high), float((high - low).max()))
 
     def of(self, points: np.ndarray) -> np.ndarray:
-        """(p,4) of rest positions (p,3), m."""
+        """Return the coordinates (p,4) of rest positions (p,3), m."""
         return np.column_stack([(points - self.centre) / self.size, np.ones(len(points))])
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Positions (p,3), m, of points with these rest positions (p,3) and weights (p,h), by handles (h,4,3), m."""
+    """Return the skinned positions (p,3), m, of points with these rest positions (p,3) m and weights (p,h), by handles
+    (h,4,3), m.
+    """
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)
 
 
 @dataclass(frozen=True)
 class Skinning:
-    """How a body's vertices follow the unknowns (r,3) of its subspace.
+    """Map from the unknowns (r,3) of a subspace to the body's vertices.
 
     Attributes
     ----------
@@ -70,10 +73,10 @@ class Skinning:
     transform: np.ndarray
 
     def weights_at(self, embedding: Embedding) -> np.ndarray:
-        """Weights (p,h) of points tied to the mesh."""
+        """Return the weights (p,h) of points tied to the mesh."""
         return embedding.apply(self.weights, self.mesh.tets)
 
     def basis(self) -> np.ndarray:
-        """What the vertices follow the unknowns by, (n,r)."""
+        """Return the basis (n,r) of the vertices' displacements."""
         columns = skinning_columns(self.weights, self.coordinates.of(self.mesh.rest_positions))
         return np.ascontiguousarray(columns @ self.transform)

@@ -1,8 +1,8 @@
-"""The skinning basis of weights ([SubMFEM23] Eq. 10): every weight carries an affine transformation.
+"""Skinning basis of weights ([SubMFEM23] Eq. 10): each weight has an affine transformation.
 
-The coordinates share one scalar basis A (n,r), ``x = X + A U`` with U (r,3): its columns are the weights times the
-rest positions in homogeneous coordinates, which are centred and scaled by the body's size. Columns are made
-mass-orthonormal; what the body's shape makes dependent (a flat part, a weight with few vertices) is dropped.
+The coordinates share one scalar basis A (n,r), ``x = X + A U`` with U (r,3). Its columns are the weights times the rest
+positions in homogeneous coordinates, which are centred and scaled by the body's size. Columns are made
+mass-orthonormal; dependent ones (a flat part, a weight with few vertices) are dropped.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 DEPENDENT = 1e-12
-"""Eigenvalue of the basis's mass matrix, with columns of unit mass, under which a direction is dependent."""
+"""Relative eigenvalue of the basis's mass matrix, with columns of unit mass, under which a direction is dependent."""
 
 
 def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """``w_j(v) X~_k(v)`` for weights (n,m) and homogeneous coordinates (n,4), (n,4m), by weights."""
+    """Return ``w_j(v) X~_k(v)`` for weights (n,m) and homogeneous coordinates (n,4), (n,4m), grouped by weights."""
     return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)
 
 
 def orthonormal(columns: np.ndarray, mass: sp.csr_matrix) -> np.ndarray:
-    """The transformation T (k,r) that makes ``columns @ T`` orthonormal under the mass."""
+    """Return the transformation T (k,r) for which ``columns @ T`` is mass-orthonormal."""
     gram = columns.T @ (mass @ columns)
     length = np.sqrt(np.diag(gram))
     present = length > 0.0

@@ -1,9 +1,9 @@
 """Skinning eigenmodes ([SubMFEM23] Sec. 5.1): weights that follow the materials.
 
 The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian and the scalar mass.
-Pinned vertices leave the problem, so weights vanish there; where springs hold the body they are added to the Laplacian,
-and weights all but vanish. A part of the body that hangs together and has no pin (an
-island) has the constant weight as a mode of its own, which lets it move as a rigid body.
+Pinned vertices are eliminated, so weights vanish there. Springs that hold the body are added to the Laplacian, and
+weights nearly vanish there. A connected part of the body without a pin (an island) has the constant weight as an extra
+mode for its rigid motion.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ..progress import OnProgress, ignore_progress
 from .elastic_laplacian import elastic_laplacian
 
 MOST_MODES = 64
-"""Modes that the preview can carry."""
+"""Largest number of modes that the preview supports."""
 
 DEGENERATE = 1e-6
-"""Relative distance under which two eigenvalues are one: a cut between them would depend on round-off."""
+"""Relative distance under which two eigenvalues are equal: a cut between them would depend on round-off."""
 
 ALONG = 3.0
-"""Axes over which the elastic Laplacian sums a stiffness that is the same along each."""
+"""Number of axes over which the elastic Laplacian sums an isotropic stiffness."""
 
 
 class SkinningModes(NamedTuple):
     """``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants
-    of free islands; ``islands`` (n,) number of the connected part that each vertex belongs to; ``laplacian`` (n,n) N/m.
+    of free islands; ``islands`` (n,), the connected part of each vertex; ``laplacian`` (n,n) N/m.
     """
 
     weights: np.ndarray
@@ -44,12 +44,12 @@ class SkinningModes(NamedTuple):
 
 
 def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
-    """The lowest ``count`` modes of a model; a few less where the last ones cannot be told from the next.
+    """Return the lowest ``count`` modes of a model; a few less if the next has the same eigenvalue as the last ones.
 
     Raises
     ------
     SubspaceError
-        More modes than free vertices or than the preview carries, fewer than free islands, or none to be found.
+        More modes than free vertices or than the preview supports, fewer than free islands, or none found.
     """
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
@@ -61,7 +61,7 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
     kept = _whole_clusters(values, count, len(loose))
     weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
     weights[free] = vectors[:, :kept]
-    # The lowest modes, as many as there are free islands, span the islands' constants: make them these.
+    # The lowest modes, as many as there are free islands, span the islands' constants. Replace them by these.
     for column, island in enumerate(loose):
         constant = (islands == island).astype(np.float64)
         weights[:, column], eigenvalues[column] = constant / np.sqrt(constant @ (M @ constant)), 0.0
@@ -91,7 +91,7 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
-    """How many of ``count`` modes to keep, so that the next one has another eigenvalue."""
+    """Return the number of modes to keep, up to ``count``, so that the next one has a different eigenvalue."""
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
     while kept < len(values) and kept > loose + 1 and same[kept - 1]:
@@ -100,6 +100,6 @@ def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
 
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
-    """Each mode positive where it is largest; of places that are equal but for round-off, at the first."""
+    """Return the modes, each positive at its largest value; among values equal up to round-off, at the first."""
     at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

@@ -1,8 +1,7 @@
-"""Whether cubature points suffice: with too few a body is softer than it is, in the worst case limp ([SubMFEM23] Fig.
-14).
+"""Check that cubature points suffice: with too few points a body is too soft, or even limp ([SubMFEM23] Fig. 14).
 
-What gives away too few points are movements that the points hardly feel: the lowest eigenvectors of the stiffness at
-rest as the points see it. The energy that all tets give to such a movement tells how much of it the points have missed.
+The check uses displacements that the points hardly feel: the lowest eigenvectors of the cubature stiffness at rest. The
+exact energy of such a displacement, over all tets, shows how much of it the points miss.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
-"""Share of its energy that a low movement must have left under cubature."""
+"""Share of its energy that a low mode must keep under cubature."""
 
 DOUBLINGS = 3
-"""How often the number of points is doubled in search of one that suffices."""
+"""Largest number of doublings in the search for enough points."""
 
 LOOKED_AT = 24
-"""Lowest movements that are looked at, beside the rigid ones."""
+"""Number of lowest modes to check, beside the rigid ones."""
 
 COSTS_NOTHING = 1e-9
-"""Part of the mean energy of these movements under which one is rigid."""
+"""Energy relative to the mean of these modes, under which one is rigid."""
 
 
 def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """The least part of its energy at rest, in tets and in springs that hold it, that a low movement has left under
-    cubature: 1 is exact, 0 limp.
+    """Return the least share of the rest energy, of tets and springs, that a low mode keeps under cubature: 1 is exact,
+    0 limp.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -56,8 +55,8 @@ def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = igno
 
 
 def points_that_suffice(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
-    """The number of points, doubled a few times, at which every low movement has :data:`ENOUGH` of its energy left; 0
-    where there is none.
+    """Return the number of points, doubled a few times, at which every low mode keeps :data:`ENOUGH` of its energy; 0
+    if there is none.
     """
     space = subspace.model
     points, most = len(subspace.parts.tets), len(model.mesh.tets)

@@ -1,7 +1,7 @@
-"""What a solver steps: the one set of questions that a model with all its vertices and a reduced one answer.
+"""Common interface of a model with all its vertices and of a reduced model, for solvers.
 
-"Positions" are a space's unknowns: those of every vertex, or the few of a subspace. Its elasticity is felt at every
-tet, or at cubature points. Methods of solvers, loads and pins ask these alone; none asks which space it is.
+"Positions" are a space's unknowns: those of every vertex, or the few of a subspace. Its elasticity is evaluated at
+every tet, or at cubature points. Solvers, loads and pins use only this interface, independent of the space's type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..settings import SolverSettings
 
 class Space(Protocol):
     """Attributes: ``mesh``, n vertices; ``elastic``, the elastic potential; ``mass`` (r,r) kg and ``lumped_masses``
-    (r,) of the r unknowns; ``pinned`` (p,), the unknowns that are given; ``size``, m, of the body.
+    (r,) of the r unknowns; ``pinned`` (p,), the prescribed unknowns; ``size``, m, of the body.
     """
 
     mesh: TetMesh
@@ -31,54 +31,56 @@ class Space(Protocol):
 
     @property
     def lumped_masses(self) -> np.ndarray:
-        """What a uniform acceleration pulls each unknown with, (r,), kg."""
+        """Lumped masses of the unknowns, (r,), kg: the loads of a uniform unit acceleration."""
 
     @property
     def size(self) -> float:
-        """The longest side of the body at rest, m."""
+        """Longest side of the body at rest, m."""
 
     @property
     def unknowns(self) -> int:
-        """Vectors that a state has for positions."""
+        """Number of unknown vectors in a state's positions."""
 
     @property
     def is_reduced(self) -> bool:
-        """Whether its unknowns are so few that what acts on the body is worth being condensed to them once."""
+        """True if the unknowns are few enough to condense the loads on the body to them once."""
 
     @property
     def grows(self) -> bool:
-        """Whether its shape at rest is on its way to another size, which works on the body beside all forces."""
+        """True if the rest shape changes its size, which does work on the body beside all forces."""
 
     @property
     def touching(self) -> int | None:
-        """How many points of the surface suffice for contact; None for all."""
+        """Number of surface points that suffice for contact; None for all."""
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """A block in which the BLAS has the threads that a step is quickest with."""
+        """Return a context in which the BLAS has the fastest number of threads for a step."""
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> Any:
-        """Its linear systems; ``choice`` is a linear solver that was chosen already."""
+        """Return its linear system; ``choice`` is an earlier choice of the linear solver."""
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to."""
+        """Return a tangent, plus the mass times a factor, in the form to which step potentials add their stiffness."""
 
     def farthest(self, change: np.ndarray) -> tuple[float, int]:
-        """How far a vertex moves at most when the unknowns change so, m, and which one."""
+        """Return the largest displacement of a vertex by a change (r,3) of the unknowns, m, and the vertex."""
 
     def around(self, chosen: np.ndarray) -> np.ndarray:
-        """The chosen places of its elasticity, a mask, with the neighbours whose stretches are no useful guess."""
+        """Return a mask of the chosen elements or cubature points and of their neighbours, whose stretches are a poor
+        initial guess.
+        """
 
     def near_pins(self) -> np.ndarray:
-        """The places of its elasticity at pins and around them, as a mask."""
+        """Return a mask of the elements or cubature points at pins and around them."""
 
     def points(self, embedding: Embedding) -> Any:
-        """Points of the mesh, carried by the unknowns."""
+        """Return points of the mesh that move with the unknowns."""
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
-        """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (r,3)."""
+        """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """A state to start from."""
+        """Return a start state, from unknowns (r,3) and their velocities (r,3)."""
 
     def rest_state(self) -> State:
-        """At rest at the rest shape."""
+        """Return the state of the rest shape without velocity."""
