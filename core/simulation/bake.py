@@ -223,8 +223,7 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies, each the name of a folder. SettingsError if a name is not valid for a folder.
-    """
+    """Return the names of a job's bodies, each with a folder. SettingsError if a name is not valid for a folder."""
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)

@@ -115,7 +115,7 @@ class BodyTimeline:
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return the potential that matches the vibrations to those of the finer body."""
+        """Return the potential that matches the vibrations to those of the finer body, if any."""
         body = self.body
         if body.matching is None:
             return []

@@ -62,7 +62,7 @@ class GroupStepper:
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings, each with a remedy, about visible parts of bodies that cannot collide."""
+        """Return warnings, each with a remedy, about collision surfaces and colliders."""
         return self._gathering.warnings
 
     @property

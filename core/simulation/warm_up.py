@@ -293,7 +293,7 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
 
 
 STAGES = tuple(_stages())
-"""All stages in the order of compilation."""
+"""Stages in the order of compilation."""
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:

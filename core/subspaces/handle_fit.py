@@ -15,8 +15,8 @@ from .skinning import Coordinates
 from .skinning_basis import skinning_columns
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2.0
-"""Relative rounding of a handle in 32 bits. It is the ridge of the fit: shorter handles may cost as much accuracy as
-the rounding of longer ones.
+"""Relative rounding of a handle in 32 bits, and the ridge of the fit: a unit of a handle's length may cost as much of
+the fit at each point as its rounding does.
 """
 
 
