@@ -1,4 +1,4 @@
-"""Whether surfaces cross, by nobody's contact: every edge against every face, segment by triangle."""
+"""Intersections of surfaces without any contact code: every edge against every face, segment by triangle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def forbidden(points: np.ndarray, surfaces: CollisionMesh) -> np.ndarray:
-    """Those of :func:`crossings` of surfaces at (s,3) that a barrier forbids: of two bodies, or of one that meets
+    """Intersections (:func:`crossings`) of surfaces at (s,3) that a barrier forbids: of two bodies, or of one with
     itself.
     """
     found = crossings(points, surfaces.faces)
@@ -59,7 +59,7 @@ def _crossing(
 
 
 def _pierces(segments: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Whether segments (k,2,3) pass through triangles (k,3,3): by the signs of volumes over round-off."""
+    """Return True for segments (k,2,3) that pass through triangles (k,3,3): signs of volumes beyond round-off."""
     a, b = segments[:, 0], segments[:, 1]
     p, q, r = triangles.transpose(1, 0, 2)
     longest = max(float(np.abs(each - a).max(initial=0.0)) for each in (b, p, q, r))

@@ -23,7 +23,7 @@ from .crossings import forbidden
 from .registry import Row, row
 
 Track = Callable[[int], np.ndarray]
-"""Where something is at the end of a step, by its number."""
+"""Positions at the end of a step, by its number."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Watched:
 
     @property
     def seconds(self) -> float:
-        """Of the processor, of all steps."""
+        """Seconds of the processor for all steps."""
         return sum(self.processor)
 
     @property
     def iterations(self) -> np.ndarray:
-        """Of each step."""
+        """Report of each step."""
         return np.array([report.iterations for report in self.reports])
 
 
@@ -92,7 +92,7 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
 
 
 def told(case: str, words: str, seen: Watched) -> Iterator[Row]:
-    """What is told of any scene."""
+    """Yield the rows of any scene."""
     its, last = seen.iterations, seen.states[-1]
     yield row(case, f"frames with a crossing, {words}", seen.crossed, "", at_most=0)
     yield row(case, f"frames with a tet inside out, {words}", seen.inverted)

@@ -1,4 +1,4 @@
-"""What is measured of a skin of the draft lattice: whether it is closed and free of itself, how near to the body."""
+"""Measures of the draft lattice's collision proxy: closed, free of self-intersections, close to the body."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ THICK = 0.5
 the corner of a cube.
 """
 SPACING = 0.25
-"""Of the places of the render surface that are asked, in cells."""
+"""Spacing of the samples on the render surface, in cells."""
 
 
 class Measured(NamedTuple):
-    """Of one skin; lengths in cells.
+    """Measures of one collision proxy; lengths in cells.
 
     ``unpaired`` directed edges without one that comes back; ``pinched`` vertices, with more than one fan of faces;
     ``volume``; ``crossings`` of edges and faces; ``touching`` pairs at rest; ``lost`` share of the surface, farther

@@ -89,7 +89,7 @@ class DepthSettings:
 
 @dataclass(frozen=True)
 class ResolutionSettings:
-    """How the body is filled with tetrahedra.
+    """Settings of the tetrahedra that fill the body.
 
     ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh), ``robust`` (fTetWild:
     follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface that does not
@@ -116,7 +116,7 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ContactSettings:
-    """How a surface that a body runs into holds it: Coulomb's friction coefficient, and how far the body keeps from
+    """Contact of a body with a collider: Coulomb's friction coefficient, and how far the body keeps from
     it. Where it is met by penalty, that is from where on it pushes.
     """
 
@@ -131,7 +131,7 @@ class ContactSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MeetSettings:
-    """What a body meets beside what it runs into, and how: nothing of both ever crosses (``core/contact/meeting.py``).
+    """Contact with other soft bodies and with itself, which never cross (``core/contact/meeting.py``).
 
     Bodies meet where both meet others. The friction of two is the geometric mean of theirs; they keep apart by the sum
     of their distances.
@@ -166,7 +166,7 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """How time is stepped; beside what stands here, the settings that solvers declare as their own.
+    """Settings of the time steps; solvers declare further settings as their own.
 
     ``solver`` is a name of ``core.solver_kinds``, ``integrator`` of the registry in ``core.integrators``,
     ``linear_solver`` of that in ``core.linear_solvers``; ``gravity`` is an acceleration in m/s², the Earth's along -z
@@ -277,5 +277,5 @@ class SolverSettings(_OwnSettings):
 
     @property
     def is_matched(self) -> bool:
-        """Whether the body is to swing as a finer one does."""
+        """Return True if the body's vibrations are matched to those of a finer one."""
         return self.match_resolution or self.match_full_space and self.kind.takes_modes

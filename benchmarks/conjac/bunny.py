@@ -43,15 +43,15 @@ from ..registry import Case, Row, row
 from ..released import EARTH, PAPER, nearest, with_nodes
 
 E, POISSON, DENSITY, BETA = 4e4, 0.45, 1e3, 0.5
-"""As Table 1 and Sec. 4 have them."""
+"""Material and damping of the paper's Table 1 and Sec. 4: Pa, no unit, kg/m³, s."""
 CELL, HEIGHT, FALL, THROWN = 0.1, 0.1, 0.05, 0.3
-"""Of a rabbit of 1.55; it is scaled to a height, and falls, m, thrown sideways, m/s."""
+"""Cell of a rabbit 1.55 high, the height to which it is scaled, m, its fall, m, and sideways speed, m/s."""
 EARS = [(0.0, -0.12, 1.5), (0.0, 0.12, 1.5)]
 NODES = np.array([*EARS, (0.3, 0, 0.95), (-0.3, 0, 0.5), (0.35, 0, 0.3), (0, -0.3, 0.4), (0, 0.3, 0.4), (0, 0, 0)])
 TURNS = {"upright": (0.0, 0.0, 0.0), "on its side": (1.2, 0.3, 0.0), "on its ears": (0.2, 2.6, 0.0)}
 STEP, SECONDS, FINER, FRICTION, ALPHA = 0.005, 0.4, 4, 0.3, 0.1
 SINKING, HOLDING = 5e-3, 20
-"""Of the height, to which the floor lets a rabbit in at rest that lies on so many vertices: the paper tells no K."""
+"""Penetration of the floor at rest over the height, on so many vertices: the paper gives no stiffness."""
 ANGLE = np.radians(30.0)
 
 
@@ -110,7 +110,7 @@ class PaperOnFloor(PublishedConJacSolver):
         return self._last
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """As :meth:`PublishedConJacSolver.solve`, and what friction does to velocities."""
+        """Solve as :meth:`PublishedConJacSolver.solve` does, then apply friction to the velocities."""
         at, on = super().solve(state, step, report), self.floor.vertices
         touching = on[state.positions[on, 2] < 0.0]
         if not len(touching):
@@ -167,7 +167,7 @@ def _moved(stepper: Any, load: Load, state: State, step: float, count: int) -> t
 
 
 def _ways(model: Model, friction: float, gravity: tuple[float, float, float]) -> dict[str, tuple[Any, Load]]:
-    """What is compared: a stepper and its floor."""
+    """A stepper and its floor, as compared."""
     paper = {**PAPER, "damping_factor": BETA, "gravity": gravity}
     stepper = PaperOnFloor(model, SolverSettings(**paper))
     stiffness = 9.81 * model.lumped_masses.sum() / HOLDING / (SINKING * np.ptp(model.mesh.rest_positions[:, 2]))

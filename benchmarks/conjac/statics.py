@@ -27,7 +27,7 @@ SIZE, STEP, STEPS = BAR[0], 0.005, 100
 CELLS = (16, 4, 4)
 UNIFORM, SOFT, STIFF = 3e4, 1e5, 1e9
 FLOOR = -0.01
-"""Of the plane that the free end rests on, m below the bar."""
+"""Depth of the plane that the free end rests on, m below the bar."""
 TIGHT = {"tolerance": 1e-13, "gravity": EARTH}
 SETTINGS = SolverSettings(solver="conjac", gravity=EARTH, max_iterations=50, tolerance=1e-12)
 

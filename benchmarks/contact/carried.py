@@ -1,4 +1,4 @@
-"""What friction alone carries: a house of cards, a box on a turning belt, a box in a gripper."""
+"""Bodies that friction alone carries: a house of cards, a box on a turning belt, a box in a gripper."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CARD, THICK, LEAN, GAP = 0.1, 0.01, np.radians(20.0), 9e-4
 """Side and thickness of a card, m, by what it leans, and how far it is from others at first, m."""
 
 SPEED, MU = 1.5, 0.3
-"""Of the belt, m/s, and what rubs there."""
+"""Speed of the belt, m/s, and its friction coefficient."""
 
 LIFT, CLOSE = 0.003, 0.004
-"""What a gripper lifts by a step, and each of its walls closes by, m."""
+"""Rise of a gripper in a step, and closing of each of its walls, m."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
@@ -80,7 +80,7 @@ def _unsettled(seen: Watched) -> int:
 
 
 def _speeds(seen: Watched) -> np.ndarray:
-    """Of the centre of all masses, (states,3) m/s."""
+    """Return the velocities of the centre of mass, (states,3) m/s."""
     whole = seen.whole
     return np.array([(whole.mass @ s.velocities).sum(axis=0) / whole.lumped_masses.sum() for s in seen.states])
 
@@ -88,7 +88,7 @@ def _speeds(seen: Watched) -> np.ndarray:
 # -- A belt ---------------------------------------------------------------------------------------------------------
 
 LONG, BEND, ROUND = 1.6, 0.1, 192
-"""Of the belt: its straight part and the radius of its ends, m, and vertices around."""
+"""Straight part of the belt and the radius of its ends, m, and vertices around."""
 
 
 def _belt_at(gone: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What contact costs an iteration, and how iterations grow with contrast."""
+"""Cost of contact in an iteration, and growth of iterations with contrast."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cases(_data: Path | None) -> Iterator[Case]:
 
 
 def _cost() -> Iterable[Row]:
-    """Of bodies that touch, over that of the same ones, bent, with nothing that meets; turn by turn, the quicker of
+    """Time of bodies in contact over that of the same bodies, bent, without contact; turn by turn, the quicker of
     three.
     """
     warm_up(ignore)

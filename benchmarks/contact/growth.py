@@ -56,7 +56,7 @@ def _measured(seen: Watched) -> dict[str, float]:
 
 
 def _rows(case: str, against: str, runs: dict[tuple[int, int, int], tuple[int, int]]) -> Iterator[Row]:
-    """Of each size, and the exponents: of a step over those that were not stopped early, of an iteration over all."""
+    """Yield rows of each size, and exponents of a step (those not stopped early) and of an iteration (all)."""
     warm_up(ignore)
     measured, whole = [], []
     for cells, (steps, most) in runs.items():

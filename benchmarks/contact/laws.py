@@ -25,7 +25,7 @@ from ..registry import Case, Row, row
 H, EARTH = 0.01, 9.81
 STILL = {"gravity": (0.0, 0.0, 0.0), "tolerance": 1e-11, "max_iterations": 200}
 SPEED, SPIN = 3.0, 5.0
-"""Of the box that runs into another, m/s and 1/s."""
+"""Velocity and rotation of the box that runs into another, m/s and 1/s."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:

@@ -33,7 +33,7 @@ SECONDS = 2.0
 
 
 class Motion(NamedTuple):
-    """Of the start and each state after it: positions (k,n,3) m, kinetic energy and all energy (k,) J; then the steps'
+    """Start and each state after it: positions (k,n,3) m, kinetic energy and all energy (k,) J; then the steps'
     iterations, and how many another rule made.
     """
 

@@ -82,8 +82,8 @@ def slide(
 
 
 def acceleration(way: np.ndarray) -> float:
-    """Of a path of equal steps of implicit Euler from rest, m/s²: ``x_n = a h² n (n + 1) / 2``. The first tenth, in
-    which the block sinks in, is left out.
+    """Acceleration of a path of equal steps of implicit Euler from rest, m/s²: ``x_n = a h² n (n + 1) / 2``. The first
+    tenth, in which the block sinks in, is left out.
     """
     n = np.arange(len(way))[len(way) // 10 :]
     basis = np.column_stack([0.5 * STEP**2 * n * (n + 1), STEP * n, np.ones(len(n))])

@@ -200,7 +200,7 @@ def _mode(model: Model) -> tuple[float, np.ndarray]:
 
 
 def _energies(model: Model, omega: float, mode: np.ndarray, solver: str, beta: float, steps: int) -> list[float]:
-    """Of a vibration at so many steps of BDF2 a period, over two periods, up to a factor."""
+    """Decay of a vibration at so many steps of BDF2 a period, over two periods, up to a factor."""
     body, X = SeenModel(model, solver), model.mesh.rest_positions
     settings = SolverSettings(
         solver=solver, integrator="bdf2", stiffness_damping=beta, gravity=NOWHERE, tolerance=1e-12

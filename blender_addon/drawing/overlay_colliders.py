@@ -45,7 +45,7 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """What stands in a body's way, kept off by ``distance``, sheets by at ``least`` that, in Blender's units. Of what
+    """Colliders of a body, kept off by ``distance``, sheets by at ``least`` that, in Blender's units. Of what
     is not evaluated its own data are shown.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)

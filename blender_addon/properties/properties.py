@@ -1,4 +1,4 @@
-"""What the artist sets, kept on the object as ``Object.sinew``: the mirror of the library's settings.
+"""Settings of the artist, kept on the object as ``Object.sinew``: the mirror of the library's settings.
 
 Names, ranges, units and defaults are read from the settings' own dataclasses (``mirror``). Blender keeps 32-bit
 numbers, so readers round to the digits such a number carries (``mirror.clean``); stiffness is kept as its logarithm,
@@ -169,12 +169,12 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the stiffness is the one that was chosen by the body's size."""
+        """Return True if the stiffness is the one that was chosen by the body's size."""
         return self.fitted != 0.0 and self.log_stiffness == self.fitted
 
     @property
     def is_layer(self) -> bool:
-        """Whether it lies over what is painted: within regions, or by depth."""
+        """Return True if the material lies on top of painted ones: within regions, or by depth."""
         return self.regions is not None or self.depth_kind != "NONE"
 
     @property

@@ -36,14 +36,14 @@ LASTING = 2.0
 RARELY = 50.0
 """Times as long as it took, it does so, too: a pointer that moves over a panel has it drawn all the time."""
 DOWN = np.array([0.0, 0.0, -1.0])
-"""Where gravity would pull in a scene that has none."""
+"""Direction of gravity in a scene that has none."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
 """Until when it counts, of what, and what was measured."""
 
 
 class BodyMeasure(NamedTuple):
-    """What panels tell of a body before it has tetrahedra: figures of its surface, None where that has no area; its
+    """Figures that panels show of a body without tetrahedra: figures of its surface, None where that has no area; its
     number of vertices; the painted share of each of its materials (k,), regions and depths counting as what lies below
     them, None where nothing can be told; how it gives way under its weight, None where it encloses nothing.
     """

@@ -39,11 +39,13 @@ class _Part(NamedTuple):
 class BarrierSet:
     """Barriers of all pairs of bodies, with the interface of :class:`Barrier`.
 
-    ``pairs`` (b,b) bool: bodies that collide with one another; ``slip`` m/s: slip velocity at which friction is full
+    ``pairs`` (b,b) bool: bodies that collide with one another; ``eps_v`` m/s: slip velocity at which friction is full
     """
 
-    def __init__(self, surfaces: CollisionMesh, between: ContactPairParameters, pairs: np.ndarray, slip: float) -> None:
-        self.surfaces, self.between, self.eps_v = surfaces, between, slip
+    def __init__(
+        self, surfaces: CollisionMesh, between: ContactPairParameters, pairs: np.ndarray, eps_v: float
+    ) -> None:
+        self.surfaces, self.between, self.eps_v = surfaces, between, eps_v
         self.parts: list[_Part] = []
         alone = surfaces._replace(self_contact_bodies=())
         upper = np.argwhere(np.triu(pairs, 1))
@@ -53,10 +55,10 @@ class BarrierSet:
             meets = np.zeros_like(pairs)
             meets[tuple(chosen.T)] = meets[tuple(chosen[:, ::-1].T)] = True
             softest = float(between.stiffness[meets].min())
-            self._add(alone, np.unique(chosen), (distance, softest, between.friction, slip, gap, meets))
+            self._add(alone, np.unique(chosen), (distance, softest, between.friction, eps_v, gap, meets))
         for k in surfaces.self_contact_bodies:
             own = surfaces._replace(self_contact_bodies=(k,))
-            numbers = between.distance[k, k], between.stiffness[k, k], between.friction, slip, between.gap[k, k]
+            numbers = between.distance[k, k], between.stiffness[k, k], between.friction, eps_v, between.gap[k, k]
             self._add(own, np.array([k]), tuple(numbers))
 
     @property

@@ -57,20 +57,20 @@ class TangentialCollisions(NamedTuple):
     normals: np.ndarray
     body_ids: np.ndarray
 
-    def extrapolated(self, way: np.ndarray) -> TangentialCollisions:
-        """Return the collisions with the friction bounds that a linear model predicts after displacements ``way`` (s,3)
+    def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
+        """Return the collisions with the friction bounds that a linear model predicts after displacements ``dx`` (s,3)
         m. After a solver's whole step these balance all other forces, while the barrier takes iterations to reach them.
         Pairs that would pull get 0; the other pairs of the same two bodies are scaled down to keep the sum.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
-            self.normals * (self.slip_matrix @ way), axis=1
+            self.normals * (self.slip_matrix @ dx), axis=1
         )
         pushing = np.maximum(forces, 0.0)
         two = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
         total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
         return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
 
-    def nodal_forces(self) -> np.ndarray:
+    def nodal_friction_bounds(self) -> np.ndarray:
         """Return the friction bounds along the normals as nodal forces (s,3) N: mu times the normal forces."""
         return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
 

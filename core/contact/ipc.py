@@ -88,8 +88,8 @@ class Barrier:
     ) -> None:
         if MISSING:
             raise ColliderError(
-                f"What meets something needs ipctk, which cannot be loaded: {MISSING}.",
-                "Install Sinew again, or turn off what the body meets and runs into under Collisions.",
+                f"Contact needs ipctk, which cannot be loaded: {MISSING}.",
+                "Install Sinew again, or turn off Ground, Colliders and Collide With under Collisions.",
             )
         surfaces = surfaces._replace(rest_positions=_clamp_obstacle_area_weights(surfaces))
         self.surfaces, self.dhat, self.eps_v, self._dmin = surfaces, dhat, eps_v, dmin
@@ -245,9 +245,9 @@ class Barrier:
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
-        return hessian_stencils(*self._collision_stencils(y), y, self.dhat, self.stiffness, projected)
+        return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
-    def _collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the active pairs as arguments of :func:`hessian_stencils`, cached for the last collisions."""
         near = self.normal_collisions(y)
         if self._read is None or self._read[0] is not near:
@@ -285,7 +285,7 @@ class Barrier:
         """Return the tangential collisions at y (s,3) m, with friction bounds and tangent planes there."""
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
-        seen = self._collision_stencils(y)
+        seen = self._stencil_arrays(y)
         parts, forces, slopes = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)
         points, parts, forces, slopes = (each[forces > 0.0] for each in (seen[0], parts, forces, slopes))
         used = points >= 0
@@ -321,7 +321,7 @@ class Barrier:
         """Return the vertices (k,4) of active pairs, those of the first primitive first, -1 if unused, and the pairs'
         distances less dmin, relative to dhat, (k,).
         """
-        seen = self._collision_stencils(y)
+        seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
         return seen[0], (away - self._dmin) / self.dhat

@@ -82,7 +82,9 @@ class ContactStepPotential(BarrierStepPotential):
         velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
         gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
         rubbing = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
-        self._update_lagging(rubbing, rubbing.nodal_forces(), np.concatenate([self._points.moved(velocities), gone]))
+        self._update_lagging(
+            rubbing, rubbing.nodal_friction_bounds(), np.concatenate([self._points.moved(velocities), gone])
+        )
 
     def _update_lagging(
         self, rubbing: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
@@ -184,7 +186,7 @@ class ContactStepPotential(BarrierStepPotential):
         gone = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
         if gone @ rubbing.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * rubbing.friction_bounds.sum():
             return False
-        last, self._taken = self._taken, rubbing.nodal_forces()
+        last, self._taken = self._taken, rubbing.nodal_friction_bounds()
         less, more = sorted((_force_norm(self._taken), _force_norm(self._pressing)))
         if less > (1.0 - LAG_IMMEDIATE) * more and (
             last is None or _relative_difference(self._taken, last) > LAG_TOLERANCE
@@ -203,7 +205,7 @@ class ContactStepPotential(BarrierStepPotential):
         y = self._displaced_surface(positions)
         beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_renewed else LAG_TOLERANCE
         rubbing = self._barrier.tangential_collisions(y)
-        self._is_settled = self._update_friction(rubbing, rubbing.nodal_forces(), y, beyond)
+        self._is_settled = self._update_friction(rubbing, rubbing.nodal_friction_bounds(), y, beyond)
         return self._is_settled
 
     def _update_friction(

@@ -64,7 +64,7 @@ def test_stress_change(energy, tets):
 
 
 def derivatives(deformation):
-    """Of the polar stretch by the deformation gradient, (n,6,9): the frame's formula, one direction at a time."""
+    """Derivatives of the polar stretch by the deformation gradient, (n,6,9), one direction at a time."""
     _F, U, sigma, V = deformation
     total = sigma[:, :, None] + sigma[:, None, :]
     total = np.where(np.abs(total) < SMALLEST_SUM, np.where(total >= 0.0, SMALLEST_SUM, -SMALLEST_SUM), total)

@@ -30,7 +30,7 @@ SOLVERS = pytest.mark.parametrize("solver", [kind.name for kind in MEET if not k
 
 
 def box(at=(0.0, 0.0, 0.0), cells=3, pinned=lambda X: np.zeros(len(X), dtype=bool)) -> Model:
-    """Of 10 cm."""
+    """A cube of 10 cm."""
     mesh = block((cells,) * 3, (0.1,) * 3)
     X = mesh.rest_positions
     return build_model(TetMesh(X + at, mesh.tets), 1e5, 0.4, 1e3, pinned=np.flatnonzero(pinned(X)))
@@ -43,7 +43,7 @@ def plate(height: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def meeting(model: Model, colliders=(), mu: float = 0.3, space=None) -> ContactLoad:
-    """Of all bodies' boundaries and some plates, in the model's own space or another."""
+    """Contact of all bodies' boundaries and some plates, in the model's own space or another."""
     faces = boundary_triangles(model.mesh.tets)
     kept, space = np.unique(faces), space or model
     first = np.unique(model.mesh.tets, return_index=True)[1][kept]
@@ -82,7 +82,7 @@ def momentum(model: Model, state) -> np.ndarray:
 
 
 def pulled(model: Model, before, after, rule) -> np.ndarray:
-    """What changed the momentum in a step, N, by its rule of time integration."""
+    """Force that changed the momentum in a step, N, by its rule of time integration."""
     time = rule.begin(before.positions, before.velocities, before.history, H)
     led = model.mass @ ((time.predicted - time.base) / time.step)
     return (momentum(model, after) - led.sum(axis=0)) / time.step
@@ -90,7 +90,7 @@ def pulled(model: Model, before, after, rule) -> np.ndarray:
 
 @SOLVERS
 def test_a_stack_rests_on_the_ground(solver):
-    """What the ground pushes with is weight and change of momentum, in each step."""
+    """The ground's force is weight plus change of momentum, in each step."""
     model = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
     meet = meeting(model, [plate(0.0)], mu=0.0)
     weight, before, touched = 9.81 * model.lumped_masses.sum(), model.rest_state(), 0
@@ -110,8 +110,8 @@ def test_a_stack_rests_on_the_ground(solver):
 )
 @SOLVERS
 def test_a_stack_rests_by_conjugate_gradients(solver, mu, off):
-    """As by a direct solver: conjugate gradients are given what couples bodies. Friction is known to half a percent,
-    with which it could move what lies there in so much time.
+    """Conjugate gradients get the terms that couple bodies and agree with a direct solver. Friction is known to half a
+    percent, which could move a resting body that far in this time.
     """
     model, ends = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)]), []
     for linear_solver in ("automatic", "pcg"):
@@ -236,7 +236,7 @@ def test_what_collides_keeps_momentum(solver):
 
 
 def test_its_derivatives():
-    """Of value, gradient and what obstacles feel, by differences; friction too."""
+    """Derivatives of value, gradient and the obstacles' forces, by differences; friction too."""
     model = joined([box(), box((0.01, 0.02, 0.1005))])
     meet = meeting(model, [plate(-0.0004)])
     rng = np.random.default_rng(0)
@@ -345,7 +345,7 @@ def test_a_step_that_is_made_again_begins_where_obstacles_were():
 
 @SOLVERS
 def test_a_crusher_arrives_at_the_end_of_a_part(solver):
-    """Of a step, from which its end is extrapolated: the plates are there at the end."""
+    """A crusher reaches its position at the end of the step, which is extrapolated from a part."""
     model = box((0.0, 0.0, 0.002))
     meet = meeting(model, [plate(0.0), plate(0.104)])
     first, lowered = meet.collider_positions, np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.005])

@@ -58,7 +58,7 @@ def test_what_slides_is_slowed_as_coulomb_has_it(count):
 
 
 def test_what_collides_keeps_momentum():
-    """Of steps in which bodies touch, and of those in which nodes carry them freely."""
+    """Momentum of steps with contact, and of steps in which nodes carry the bodies freely."""
     model = joined([carried(box(), 4), carried(box((0.104, 0.05, 0.03), cells=4), 5)])
     meet, X = meeting(model, mu=0.0), model.mesh.rest_positions
     thrown = np.where(np.arange(model.unknowns) < model.slices[0].vertices.stop, 1.5, 0.0)

@@ -255,7 +255,7 @@ def test_stop_rules(solver, rule, tolerances):
 
 
 def test_an_unknown_rule_is_named():
-    """Of stopping, and of time integration."""
+    """Errors of the stop rule, and of time integration."""
     with pytest.raises(SettingsError, match="stop rule"):
         SolverSettings(stop_rule="never")
     with pytest.raises(SettingsError, match="integrator"):

@@ -116,7 +116,7 @@ def test_a_low_rank_is_kept_while_springs_are_chosen_or_dropped_before():
 
 
 def test_a_stiffness_between_carried_points():
-    """As the dense product has it; of points of which most are not coupled."""
+    """Sparse products agree with the dense one; most points are not coupled."""
     rng = np.random.default_rng(0)
     points, few = CarriedPoints(rng.standard_normal((12, 3)), rng.standard_normal((12, 4))), np.array([2, 3, 7, 11])
     K, half = np.zeros((12, 3, 12, 3)), rng.standard_normal((12, 12))

@@ -19,14 +19,14 @@ SOLVERS = pytest.mark.parametrize("solver", ("newton", "mixed_fem"))
 
 
 def rubber(pinned=lambda X: np.zeros(len(X), dtype=bool), ratio: float = 0.3) -> Model:
-    """Of 10 cm, 2 mm above the ground."""
+    """A cube of 10 cm, 2 mm above the ground."""
     mesh = box((0.0, 0.0, 0.002), cells=4).mesh
     held = np.flatnonzero(pinned(mesh.rest_positions))
     return build_model(TetMesh(mesh.rest_positions, mesh.tets), 1e5, ratio, 1e3, "neo_hookean", pinned=held)
 
 
 def smallest(model: Model, x: np.ndarray) -> float:
-    """Of all tets, the volume that is left of the one at rest."""
+    """Volume of each tet over that at rest."""
     volumes = (np.linalg.det(at[model.mesh.tets[:, 1:]] - at[model.mesh.tets[:, :1]]) for at in (x, rest(model)))
     return float(np.divide(*volumes).min())
 
@@ -37,7 +37,7 @@ def rest(model: Model) -> np.ndarray:
 
 @pytest.fixture
 def iterates(monkeypatch):
-    """Where gradients are asked, in the order of time."""
+    """Positions at which gradients are evaluated, in the order of time."""
     found, gradient = [], IncrementalPotential.gradient
 
     def noting(self, x, *others, **named):
@@ -76,7 +76,7 @@ def test_a_crusher_turns_nothing_inside_out(solver, rule, to, ratio, iterates):
 
 @SOLVERS
 def test_a_crusher_to_a_twentieth_turns_nothing_inside_out(solver, iterates, monkeypatch):
-    """Where the energy, which goes on as a polynomial, is least inside out."""
+    """Tets invert without the guard, since the energy continues as a polynomial; with it none does."""
     for stays_upright in (True, False):
         monkeypatch.setitem(ENERGIES, "neo_hookean", replace(ENERGIES["neo_hookean"], stays_upright=stays_upright))
         iterates.clear()
@@ -87,7 +87,7 @@ def test_a_crusher_to_a_twentieth_turns_nothing_inside_out(solver, iterates, mon
 
 @pytest.mark.parametrize("solver", ("linearly_implicit", "conjac"))
 def test_no_step_of_others_ends_inside_out(solver):
-    """Of those that take elasticity as linear, or fly first and look then, every step's end."""
+    """Solvers that linearise elasticity, or move first and check then, keep every step's end."""
     model, states, _ = crushed(solver, 0.03, 0.0)
     assert min(smallest(model, each.positions) for each in states) > 0.0
 

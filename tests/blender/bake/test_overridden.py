@@ -50,7 +50,7 @@ def own_body():
 
 
 def set_up(obj):
-    """What a shot sets on an override whose library knows nothing of Sinew."""
+    """Enable Sinew on an override whose library does not use it."""
     if not obj.sinew.enabled:
         bpy.ops.sinew.enable()
         obj.sinew.pin_group, obj.sinew.cells_across = "Pins", 4

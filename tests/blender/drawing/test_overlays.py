@@ -271,7 +271,7 @@ def test_a_sheet_is_outlined_on_both_sides_and_what_is_flat_not_at_all(saved_bod
 
 @pytest.mark.parametrize("unit", [1.0, 0.01])
 def test_the_least_distance_from_sheets_is_the_solvers(saved_body, collection, monkeypatch, unit):
-    """Of the body as it is simulated, also where nothing is computed yet."""
+    """Figures of the body as simulated, also before anything is computed."""
     bpy.ops.mesh.primitive_plane_add(size=0.5)
     collection.objects.link(bpy.context.object)
     plane, made = bpy.context.object, []

@@ -36,7 +36,7 @@ def job():
 
 @pytest.fixture
 def made(monkeypatch):
-    """What was made, by name."""
+    """Names of the functions that computed something."""
     names = []
 
     def counted(name):

@@ -1,4 +1,4 @@
-"""What acts on a job's body: interpolated within frames, the same bits when resumed, felt by the body."""
+"""Loads of a job's body: interpolated within frames, the same bits when resumed, felt by the body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What acts on a body in a subspace costs the same however fine its surface is, and is the same force."""
+"""Loads on a body in a subspace cost the same however fine its surface is, and are the same force."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_it_goes_on_with_the_true_derivative_and_begins_with_a_secant():
 
 
 def test_a_small_body_beside_a_heavy_one_is_not_done_while_its_friction_was_taken_wrong():
-    """What the heavy one rubs with, rightly, is no measure of it."""
+    """The friction of the heavy body, which has converged, does not hide the light one's."""
     slips = EPS * np.array([[3.0, 0.0, 0.0], [0.8, 0.0, 0.0]])
     asked = {}
     for name, bodies in (("each", [[0, 2], [1, 3]]), ("one", [[0, 0], [0, 0]])):

@@ -14,7 +14,7 @@ from sinew.core.settings import ResolutionSettings
 from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 CELL, COARSE = 1.0 / 11.5, 1.0 / 6.5
-"""Of bodies of 1 m at 12 and at 7 cells, m."""
+"""Cell sides of bodies of 1 m at 12 and at 7 cells, m."""
 
 
 def lattice(surface, cells, fineness=None, finest=1.0):

@@ -1,4 +1,4 @@
-"""How hard surfaces push does not depend on how large the faces are of what they run into."""
+"""Contact forces do not depend on the size of the collider's faces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 
 
 
 def pressed(flat, reach: float) -> float:
-    """What holds a box of 10 cm and 4 cells at half of the distance above something flat, N."""
+    """Force on a box of 10 cm and 4 cells at half of dhat above a plane, N."""
     mesh, (corners, triangles) = block((4, 4, 4), (0.1,) * 3), flat
     X, n = mesh.rest_positions - [0.05, 0.05, 0.0], len(mesh.rest_positions)
     rest = np.concatenate([X, reach * corners])

@@ -34,7 +34,7 @@ from .test_match_resolution import SAG, sag
 from .test_match_resolution import job as held
 
 LEFT = 0.04
-"""Of an eigenvalue, that the regularisation of fitted materials may leave: a fiftieth of a frequency."""
+"""Relative error of an eigenvalue that the regularisation of fitted materials leaves: 1/50 of a frequency."""
 
 
 def finer(energy: str) -> Model:
@@ -264,7 +264,7 @@ def test_a_bake_that_is_resumed_has_the_same_bits_and_another_has_others(name, t
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_bar_of_eight_cells_on_springs_bends_as_a_beam_by_each(name):
-    """As by the potential (``test_match_resolution``)."""
+    """Fitted materials satisfy what ``test_match_resolution`` asks of the potential."""
     matched = held("newton", match_resolution=True, match_method=name)
     assert sag(matched, prepare(matched)) == pytest.approx(SAG, rel=0.1)
 

@@ -125,7 +125,7 @@ def test_of_linear_elasticity_it_is_a_quadratic_of_positions(solver):
 
 @pytest.mark.parametrize("energy", ("stable_neo_hookean", "arap"))
 def test_multipliers_are_the_derivative_by_independent_stretches(energy):
-    """As Mixed FEM sees it: before a step, and with what it bends at its end, exactly where V is quadratic in them."""
+    """Step in Mixed FEM: without and with the curvature at its end, which is exact where V is quadratic."""
     model = bar(energy)
     _values, _modes, stretch = modes_of(model, 4)
     potential = StretchLoad(stretch, a_core(4), 0.0).begin(still(model.mesh.rest_positions))

@@ -28,7 +28,7 @@ MEET = [kind for kind in SOLVER_KINDS.values() if kind.meets_bodies]
 
 
 def box(name: str, at, frames: int = 8, **solver) -> Job:
-    """Of 0.2 m, free."""
+    """A free box of 0.2 m."""
     job = free_box(frames, solver={"max_iterations": 60, **solver})
     surface = SurfaceMesh(job.body.surface.positions + at, job.body.surface.triangles)
     return job.with_body(name=name, surface=surface, resolution=CLEAN)
@@ -41,7 +41,7 @@ def frames_of(jobs):
 
 
 def touching_surfaces(jobs, prepared):
-    """Of all bodies, what places are at positions of each, and faces."""
+    """Surface positions of all bodies at the positions of each, and faces."""
     owns = [collision_surface(job, each.model.mesh) for job, each in zip(jobs, prepared)]
     starts = np.cumsum([0, *(len(own.rest_positions) for own in owns)])
     faces = np.concatenate([own.faces + start for own, start in zip(owns, starts)])

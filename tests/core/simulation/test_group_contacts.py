@@ -1,4 +1,4 @@
-"""What is between bodies that meet: thickness and friction, pairs by name, bad starts, and who blocks whom."""
+"""Contact between bodies: thickness and friction, pairs by name, overlapping starts, blocking colliders."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_two_tell_the_same_of_each_other():
 
 
 def slowed(own: float, pair: float | None, pull: float) -> float:
-    """How a box that is pulled over another, held one is slowed, m/s², where both have a friction of their ``own``."""
+    """Deceleration of a box pulled over another, held one, m/s², both with ``own`` friction coefficients."""
     frames, jobs = 10, []
     for name, at in (("Low", (0.0, 0.0, 0.0)), ("Top", (-0.05, 0.0, 0.2012))):
         job = box(name, at, frames, substeps=4)
@@ -122,7 +122,7 @@ def test_what_begins_nearer_than_its_thickness_begins_at_rest():
 
 
 def slid(pairs=(), **friction) -> float:
-    """How a box that is thrown along a plate is slowed, m/s²."""
+    """Deceleration of a box thrown along a plate, m/s²."""
     frames = 12
     job = box("Box", (0.0, 0.0, 0.0011), frames, substeps=4)
     pull = np.zeros((frames, len(job.body.surface.positions), 3))
@@ -161,7 +161,7 @@ def test_what_stands_exactly_on_a_floor_stays(floor):
 
 
 def test_overlaps_are_told_with_the_way_out():
-    """Of bodies, of bodies and colliders; moved by it they start."""
+    """Overlaps of bodies, and of bodies and colliders; bodies moved by the separation start."""
     jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
     (found,) = overlaps(jobs)
     assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
@@ -365,7 +365,7 @@ def test_one_body_under_the_ground_leaves_it_to_others():
 @pytest.mark.parametrize("cells", (4, 7))
 @pytest.mark.parametrize("fine", (1, 3))
 def test_pressure_over_the_area_is_the_weight(fine, cells):
-    """Of a ball at rest on the ground, whatever its render mesh and its lattice: the manual's promise, within 2 %."""
+    """Pressure of a ball at rest carries its weight within 2 %, for any render mesh and lattice, as the manual says."""
     surface = ball(6 * fine, 0.2)
     body = Body(
         surface=SurfaceMesh(surface.positions + [0.0, 0.0, 0.2012], surface.triangles),

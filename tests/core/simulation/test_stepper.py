@@ -1,4 +1,4 @@
-"""What changes amid a simulation: the body goes on as one that was always so, and no more is made anew than must be."""
+"""Changes amid a simulation: the body continues as if it had always been so, and only what changed is recomputed."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_no_more_is_made_anew_than_must_be(monkeypatch, options, method, systems
 
 
 def test_another_body_is_another_stepper():
-    """Of what was, only what is keyed goes on."""
+    """Keyed values alone continue to change."""
     job = changing({"solver": "newton"})
     coarse = prepare(job)
     fine = prepare(job.with_body(resolution=ResolutionSettings(cells_across=6)))

@@ -8,16 +8,7 @@ NAME = "Suzanne"
 
 
 def make_library(gui, path):
-    with gui.context():
-        gui.clear()
-        bpy.ops.mesh.primitive_monkey_add()
-        bpy.ops.sinew.enable()
-    obj = bpy.context.view_layer.objects.active
-    back = [v.index for v in obj.data.vertices if v.co.y > 0.5]
-    obj.vertex_groups.new(name="Pins").add(back, 1.0, "REPLACE")
-    obj.sinew.pin_group, obj.sinew.cells_across = "Pins", 8
-    obj.sinew.solver, obj.sinew.modes = "subspace_mixed_fem", 6
-    obj.sinew.use_scene_range, obj.sinew.frame_end = False, 12
+    gui.scenario("result").make_body(gui)
     path.parent.mkdir()
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -39,7 +30,7 @@ def body():
 
 
 def there():
-    """The override: whether it is seen, its bake, its result, and whether that moves."""
+    """The override: its visibility, the status of its bake, its result, and True if that moves."""
     result = body().sinew.bake.result
     if result is None:
         return [body().visible_get(), body().sinew.bake.status, None, False]
@@ -51,12 +42,18 @@ def there():
     return [body().visible_get(), body().sinew.bake.status, result.name, abs(seen[1] - seen[0]) > 1e-3]
 
 
+def bake(gui, context):
+    running = gui.module("blender_addon.child.running")
+    with gui.context():
+        bpy.ops.sinew.bake(context)
+    yield from gui.wait_until(lambda: running.current() is None, 480, "the bake is done")
+
+
 def contents(folder):
     return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() if p.is_file() else "" for p in folder.rglob("*")}
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
     library, shot = gui.session / "assets" / "library.blend", gui.session / "shot.blend"
     make_library(gui, library)
     before = contents(library.parent)
@@ -72,9 +69,7 @@ def scenario(gui):
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
     yield from gui.photograph("1-an-override")
-    with gui.context():
-        bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: running.current() is None, 480, "the bake is done")
+    yield from bake(gui, "INVOKE_DEFAULT")
     gui.record("baked", there())
     yield from gui.photograph("2-baked")
     with gui.context():
@@ -93,9 +88,7 @@ def scenario(gui):
     with gui.context():
         bpy.context.view_layer.objects.active = body().sinew.bake.result
     yield from gui.photograph("4-opened")
-    with gui.context():
-        bpy.ops.sinew.bake("EXEC_DEFAULT")
-    yield from gui.wait_until(lambda: running.current() is None, 480, "it is baked again")
+    yield from bake(gui, "EXEC_DEFAULT")  # which does not ask
     gui.record("baked again", there())
     yield from gui.photograph("5-baked-again")
     with gui.context():
