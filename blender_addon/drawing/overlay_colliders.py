@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Matrix
 
-from ...core.contact.collider_surface import kept_off
+from ...core.contact.sheet_thickness import contact_distance
 from ..basics.solid import SOLID, shows_collection
 from ..scene_in.colliders_in import has_own_mesh, instances_of
 from ..scene_in.mesh_in import columns_of, mesh_of, transform, vertex_positions
@@ -66,7 +66,7 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
     for wires, to_world in placed:
         points = transform(to_world, wires.vertices)
         edges.append(transform(to_own, points)[wires.edges].reshape(-1, 3))
-        kept = float(kept_off(wires.is_closed, distance, least))
+        kept = float(contact_distance(wires.is_closed, distance, least))
         if len(points) and kept > SEEN * float(np.ptp(points, axis=0).max()):
             out = kept * _outwards(wires, to_world)
             for way in (out,) if wires.is_closed else (out, -out):

@@ -98,7 +98,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 def sheet_distance(obj: Any, context: Any) -> float:
     """How far off the body is kept from sheets at least, in Blender's units, measured so."""
-    from ...core.contact.collider_surface import sheet_thickness
+    from ...core.contact.sheet_thickness import sheet_thickness
 
     measure, _, _ = _measured_about(obj, context)
     return 0.0 if measure is None else sheet_thickness(measure.size) / unit_scale(context.scene)

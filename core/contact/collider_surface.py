@@ -7,8 +7,6 @@ sheet (open, non-manifold, or enclosing no volume): it keeps a point on its curr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
@@ -16,9 +14,6 @@ from scipy.sparse.csgraph import connected_components
 from ..errors import ColliderError
 from ..mesh.bounding_tree import BoundingTree, build_tree, element_boxes
 from ..mesh.winding_number import WindingNumber
-
-SHEET_SKIN = 5e-3
-"""Least thickness of sheets, in sizes of the body: a resting body must not sink through to the other side."""
 
 FLAT = 1e-9
 """Ratio of volume to area to the power 3/2 under which a closed part encloses nothing."""
@@ -171,15 +166,3 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
             if winding.contains(faces(p)).all():
                 cavity[p] = not cavity[p]
     return cavity
-
-
-def sheet_thickness(size: float) -> float:
-    """Return the least thickness of a sheet, in the unit of the body's ``size``."""
-    return SHEET_SKIN * size
-
-
-def kept_off(solid: Any, thickness: float, least: float) -> np.ndarray:
-    """Return the distance at which faces begin to push: ``thickness`` if ``solid`` (...,), and at least ``least`` for
-    sheets.
-    """
-    return np.where(solid, thickness, max(thickness, least))

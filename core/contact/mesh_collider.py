@@ -18,8 +18,9 @@ from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import combine, cross, dot, minus, moved, times
 from ..mesh.closest_point import distances, first_hit, nearest_triangle
 from .collider_pose import ColliderPose, feature_normal
-from .collider_surface import ColliderSurface, kept_off
+from .collider_surface import ColliderSurface
 from .obstacle import Contacts
+from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
 """Cosine between the normals of entry and exit (or shortest direction out) under which these are on opposite sides."""
@@ -61,7 +62,7 @@ class MeshCollider:
     ) -> None:
         self.surface, self.before, self.after = surface, before, after
         self.pierced = PIERCED * sheet_thickness
-        self.thickness = kept_off(surface.solid, thickness, sheet_thickness)
+        self.thickness = contact_distance(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
         """Begin a step of points at (p,3) m, with the body's ``outward`` directions (p,3), unit or 0."""

@@ -17,11 +17,11 @@ import numpy as np
 from ..forces.step_potential import Motion
 from ..forces.unilateral_springs import Penetration, UnilateralSprings
 from ..settings import EARTH
-from .collider_surface import sheet_thickness
 from .contact_points import ContactPoints
 from .friction import STICTION_TOLERANCE, LaggedFriction
 from .obstacle import Contacts, Obstacle
 from .points_at_end import ExtrapolatedPoints
+from .sheet_thickness import sheet_thickness
 
 RELATIVE_PENETRATION = 3e-4
 """Depth that the stiffness is designed for, in sizes of the body."""
