@@ -1,4 +1,4 @@
-"""Distances at which colliders push, for solid parts and for sheets. Drawing needs them without the solvers' libraries."""
+"""Distances at which colliders push, for solid parts and for sheets; importing it loads none of the solvers' libraries."""
 
 from __future__ import annotations
 
