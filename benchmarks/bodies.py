@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.mesh.surface_mesh import SurfaceMesh
-from ..core.mesh.tet_mesh import TetMesh
-from ..core.mesh.topology import boundary_triangles
-from ..core.model.model import Model, build_model
-from ..core.model.state import State
+from ..core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..core.geometry.mesh.tet_mesh import TetMesh
+from ..core.geometry.mesh.topology import boundary_triangles
+from ..core.methods.model.model import Model, build_model
+from ..core.methods.model.state import State
 
 # Kuhn's six tets of a cube, each along the diagonal 0-7, corners numbered by bits (x, y, z).
 _KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.mesh.tet_mesh import TetMesh
-from ..core.mesh.topology import components
-from ..core.model.model import Model, build_model
+from ..core.geometry.mesh.tet_mesh import TetMesh
+from ..core.geometry.mesh.topology import components
+from ..core.methods.model.model import Model, build_model
 from .bodies import block
 
 POISSON, DENSITY = 0.45, 1e3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core.contact.collision_mesh import CollisionMesh
+from ..core.contact.barrier.collision_mesh import CollisionMesh
 
 CHUNK = 4096
 """Edges that are compared with the faces near them at once."""

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.body.about_mesh import mesh_report
-from ..core.body.prepare import materials, prepare, tetrahedra
-from ..core.events import ignore
-from ..core.job.body import Body
-from ..core.job.job import Job
-from ..core.job.surroundings import Ground
-from ..core.settings import MaterialSettings, ResolutionSettings
-from ..core.simulation.run import simulate
-from ..core.simulation.warm_up import warm_up
+from ..core.foundation.events import ignore
+from ..core.foundation.schema.settings import MaterialSettings, ResolutionSettings
+from ..core.jobs.job.body import Body
+from ..core.jobs.job.environment import Ground
+from ..core.jobs.job.job import Job
+from ..core.simulation.frame_loop.compile_kernels import warm_up
+from ..core.simulation.frame_loop.single_body import simulate
+from ..core.simulation.preparation.mesh_report import mesh_report
+from ..core.simulation.preparation.prepare import materials, prepare, tetrahedra
 from .pictures import Snapshot, draw
 from .registry import Case, Row, row
 from .spine import bumpy_sphere

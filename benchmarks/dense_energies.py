@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.energies.isotropic import IsotropicEnergy
-from ..core.energies.kinematics import Deformation, Stretch
+from ..core.mechanics.energies.isotropic import IsotropicEnergy
+from ..core.mechanics.energies.kinematics import Deformation, Stretch
 
 PAIRS = np.array([1, 0, 0]), np.array([2, 2, 1])
 """Axes (2,3), (1,3), (1,2)."""

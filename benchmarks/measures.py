@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.linear_solvers.elastic_system import ElasticSystem
-from ..core.linear_solvers.registry import AUTOMATIC, choose
-from ..core.model.model import Model
-from ..core.model.state import State
-from ..core.optimization.report import StepReport
-from ..core.settings import SolverSettings
-from ..core.solvers import make_solver
+from ..core.foundation.schema.settings import SolverSettings
+from ..core.methods.model.model import Model
+from ..core.methods.model.state import State
+from ..core.methods.solvers import make_solver
+from ..core.numerics.linear_solvers.elastic_system import ElasticSystem
+from ..core.numerics.linear_solvers.registry import AUTOMATIC, choose
+from ..core.numerics.optimization.step_report import StepReport
 
 EARTH = (0.0, -9.8, 0.0)
 """Gravity of the recorded runs, m/s²."""

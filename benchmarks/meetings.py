@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.body.meeting_surfaces import ColliderSet, meeting
-from ..core.contact.meeting import ContactLoad
-from ..core.mesh.tet_mesh import TetMesh
-from ..core.model.joined import joined
-from ..core.model.model import Model, build_model
-from ..core.model.state import State
-from ..core.optimization.report import StepReport
-from ..core.settings import SolverSettings
-from ..core.solvers import make_solver
+from ..core.contact.barrier.contact_load import ContactLoad
+from ..core.foundation.schema.settings import SolverSettings
+from ..core.geometry.mesh.tet_mesh import TetMesh
+from ..core.methods.model.merged_model import joined
+from ..core.methods.model.model import Model, build_model
+from ..core.methods.model.state import State
+from ..core.methods.solvers import make_solver
+from ..core.numerics.optimization.step_report import StepReport
+from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, meeting
 from .bodies import block
 from .crossings import forbidden
 from .registry import Row, row

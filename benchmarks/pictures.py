@@ -13,7 +13,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LogNorm, to_rgb
 from matplotlib.figure import Figure
 
-from ..core.mesh.topology import boundary_triangles
+from ..core.geometry.mesh.topology import boundary_triangles
 
 FOLDER = Path(__file__).resolve().parents[1] / "out" / "bench"
 

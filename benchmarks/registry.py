@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
 
-from ..core.process.process_memory import keep_freed
+from ..core.foundation.process.process_memory import keep_freed
 
 _NOT_BENCHMARKS = set(
     "registry bodies creatures crossings meetings measures pictures processes rotation_aware_admm dense_energies "

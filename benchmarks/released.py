@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.errors import SinewError
-from ..core.forces.acceleration_field import AccelerationField
-from ..core.forces.step_potential import Load
-from ..core.model.model import Model, build_model
-from ..core.model.nodes import balls, single_vertices
-from ..core.model.state import State
-from ..core.settings import SolverSettings
-from ..core.solvers import make_solver
+from ..core.foundation.errors import SinewError
+from ..core.foundation.schema.settings import SolverSettings
+from ..core.mechanics.forces.acceleration_field import AccelerationField
+from ..core.mechanics.forces.step_potential import Load
+from ..core.methods.model.model import Model, build_model
+from ..core.methods.model.nodes import balls, single_vertices
+from ..core.methods.model.state import State
+from ..core.methods.solvers import make_solver
 from .bodies import block, held_end
 
 BAR, CELLS = (0.15, 0.045, 0.045), (20, 6, 6)

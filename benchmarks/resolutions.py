@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.eigenfit.matching import Spectra, find_spectra, pair
-from ..core.eigenfit.methods import METHODS, MatchMethod, match_methods
-from ..core.eigenfit.vibrations import rigid_count, vibrations
-from ..core.events import ignore
-from ..core.forces.acceleration_field import AccelerationField
-from ..core.forces.step_potential import Load
-from ..core.mesh.embedding import embed
-from ..core.mesh.tet_mesh import TetMesh
-from ..core.model.model import Model, build_model
-from ..core.model.state import State
-from ..core.settings import SolverSettings
-from ..core.simulation.warm_up import warm_up
-from ..core.solvers import make_solver
+from ..core.foundation.events import ignore
+from ..core.foundation.schema.settings import SolverSettings
+from ..core.geometry.mesh.embedding import embed
+from ..core.geometry.mesh.tet_mesh import TetMesh
+from ..core.mechanics.forces.acceleration_field import AccelerationField
+from ..core.mechanics.forces.step_potential import Load
+from ..core.methods.eigenfit.matching import Spectra, find_spectra, pair
+from ..core.methods.eigenfit.methods import METHODS, MatchMethod, match_methods
+from ..core.methods.eigenfit.vibrations import rigid_count, vibrations
+from ..core.methods.model.model import Model, build_model
+from ..core.methods.model.state import State
+from ..core.methods.solvers import make_solver
+from ..core.simulation.frame_loop.compile_kernels import warm_up
 from .pictures import Curve, Plot, Snapshot, draw
 from .registry import Row, row
 

@@ -41,8 +41,8 @@ def _sheet(context: Any) -> Any:
 
 def _store_of(job: Any, folder: str) -> Any:
     """Frames of a wave, as a bake leaves them."""
-    from ..core.model.state import State
-    from ..core.store.frame_store import FrameStore
+    from ..core.jobs.store.frame_store import FrameStore
+    from ..core.methods.model.state import State
 
     store, X = FrameStore.create(folder, job), job.body.surface.positions
     nothing = State(np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 6)), None)
@@ -55,8 +55,8 @@ def _store_of(job: Any, folder: str) -> Any:
 def _result(kind: str) -> Iterable[Row]:
     import bpy
 
-    from ..blender_addon.result_out.frames_out import apply_cache, apply_frames
-    from ..blender_addon.scene_in.job_in import make_job
+    from ..blender_addon.scene_export.frames_out import apply_cache, apply_frames
+    from ..blender_addon.scene_import.job_in import make_job
 
     context = bpy.context
     obj = _sheet(context)

@@ -19,10 +19,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.energies.kinematics import Deformation, Stretch
-from ..core.energies.tangent import Tangent
-from ..core.forces.elastic import ElasticPotential
-from ..core.small_matrix import SMALLEST_SUM
+from ..core.foundation.kernels.small_matrix import SMALLEST_SUM
+from ..core.mechanics.energies.kinematics import Deformation, Stretch
+from ..core.mechanics.energies.tangent import Tangent
+from ..core.mechanics.forces.elastic import ElasticPotential
 from .dense_energies import stretch_gradient, stretch_hessian
 from .measures import StepProblem
 

@@ -11,16 +11,16 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from ..core.contact.collision_mesh import CollisionMesh
-from ..core.contact.ipc import Barrier
-from ..core.contact.lattice_skin import CollisionProxy, collision_proxy
-from ..core.mesh.surface_depth import SurfaceDepth
-from ..core.mesh.surface_mesh import SurfaceMesh
-from ..core.mesh.surface_samples import sample_surface
-from ..core.mesh.topology import boundary_triangles
-from ..core.mesh.vertex_normals import face_normals
-from ..core.settings import ResolutionSettings
-from ..core.tetrahedra.tetrahedralize import tetrahedralize
+from ..core.contact.barrier.barrier_potential import Barrier
+from ..core.contact.barrier.collision_mesh import CollisionMesh
+from ..core.contact.proxy.collision_proxy import CollisionProxy, collision_proxy
+from ..core.foundation.schema.settings import ResolutionSettings
+from ..core.geometry.mesh.surface_depth import SurfaceDepth
+from ..core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..core.geometry.mesh.surface_samples import sample_surface
+from ..core.geometry.mesh.topology import boundary_triangles
+from ..core.geometry.mesh.vertex_normals import face_normals
+from ..core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 from .bodies import load
 from .crossings import crossings
 

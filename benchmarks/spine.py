@@ -11,18 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.body.prepare import prepare
-from ..core.events import ignore
-from ..core.job.body import Body
-from ..core.job.job import Job
-from ..core.mesh.embedding import embed
-from ..core.mesh.surface_mesh import SurfaceMesh
-from ..core.model.model import Model
-from ..core.optimization.report import StepReport
-from ..core.settings import MaterialSettings, ResolutionSettings
-from ..core.simulation.run import simulate
-from ..core.simulation.warm_up import warm_up
-from ..core.tetrahedra.tetrahedralize import tetrahedralize
+from ..core.foundation.events import ignore
+from ..core.foundation.schema.settings import MaterialSettings, ResolutionSettings
+from ..core.geometry.mesh.embedding import embed
+from ..core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from ..core.jobs.job.body import Body
+from ..core.jobs.job.job import Job
+from ..core.methods.model.model import Model
+from ..core.numerics.optimization.step_report import StepReport
+from ..core.simulation.frame_loop.compile_kernels import warm_up
+from ..core.simulation.frame_loop.single_body import simulate
+from ..core.simulation.preparation.prepare import prepare
 from .bodies import suzanne
 from .measures import PARTS
 from .pictures import Snapshot, draw

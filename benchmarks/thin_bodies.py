@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.mesh.surface_mesh import SurfaceMesh
+from ..core.geometry.mesh.surface_mesh import SurfaceMesh
 
 FINGERS = [
     ((-0.3, 0.35, 0.0), (-0.42, 1.05, 0.0), 0.075),

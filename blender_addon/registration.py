@@ -10,19 +10,19 @@ from typing import Any
 import bpy
 
 from . import command
-from .bake import edited, together
-from .basics import playback, restart
-from .basics.names import ADDON_ID, PACKAGE
+from .bake import batch_read, outdated
+from .blend_data.names import ADDON_ID, PACKAGE
 from .cache import save_handlers, undone_bakes
-from .child import compiling, running
+from .draw_handlers import mode_playback
+from .draw_handlers.bake_progress_view import Newest
+from .draw_handlers.compare_view import Ghosts
+from .draw_handlers.overlays import Overlays
+from .jobs import compiling, job_queue
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
-from .views import swings
-from .views.ghosts import Ghosts
-from .views.newest import Newest
-from .views.overlays import Overlays
+from .window import playback, restart
 
-ANSWERING = (running, live_handlers, undone_bakes, save_handlers, playback, together, edited, swings)
+ANSWERING = (job_queue, live_handlers, undone_bakes, save_handlers, playback, batch_read, outdated, mode_playback)
 """Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
 
 KEYS = (
@@ -93,9 +93,9 @@ def unregister() -> None:
     pick_tool.unregister()
     while _layers:
         _layers.pop().remove()
-    swings.unregister()
+    mode_playback.unregister()
     live.stop()
-    running.unregister()
+    job_queue.unregister()
     compiling.end()
     _end_threads()
     for draw in (status_hints, status_words):

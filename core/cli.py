@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import SinewError, system_words
-from .events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
-from .lengths import length_words
-from .process.process_memory import keep_freed
-from .process.stop_signals import stop_signals
+from .foundation.errors import SinewError, system_words
+from .foundation.events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
+from .foundation.lengths import length_words
+from .foundation.process.process_memory import keep_freed
+from .foundation.process.stop_signals import stop_signals
 
 if TYPE_CHECKING:
-    from .results.report import BakeReport
+    from .jobs.results.bake_report import BakeReport
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,12 +57,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int:
-    from .jit import cache_warning
-    from .results.export import check_output, export
-    from .results.report import read_report
-    from .scene_files.scene_file import read_scene, scene_inputs
-    from .simulation.bake import bake_each
-    from .store.frame_store import FrameStore
+    from .foundation.kernels.jit import cache_warning
+    from .jobs.results.bake_report import read_report
+    from .jobs.results.export import check_output, export
+    from .jobs.scene_files.scene_file import read_scene, scene_inputs
+    from .jobs.store.frame_store import FrameStore
+    from .simulation.frame_loop.bake import bake_each
 
     job = read_scene(scene)
     out = scene.with_suffix(".frames.npz") if out is None else out
@@ -112,7 +112,7 @@ def _refused(errors: dict[str, SinewError]) -> int:
 
 
 def _write_report(path: Path, reports: dict[str, BakeReport]) -> None:
-    from .results.report import csv_of, write_report
+    from .jobs.results.bake_report import csv_of, write_report
 
     tables = [f"{name}\n{each.table()}" if len(reports) > 1 else each.table() for name, each in reports.items()]
     text = csv_of(reports) if path.suffix.lower() == ".csv" else "\n\n".join(tables)

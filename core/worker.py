@@ -131,8 +131,8 @@ def main(arguments: list[str]) -> int:
     if (others := commands.get() if has_others else "[]") is None:
         return 0  # nobody is there any more
     _load_package(package, folder)
-    errors, events = (importlib.import_module(f"{package}.core.{name}") for name in ("errors", "events"))
-    importlib.import_module(f"{package}.core.process.child_process").sweep_dead()
+    errors, events = (importlib.import_module(f"{package}.core.foundation.{name}") for name in ("errors", "events"))
+    importlib.import_module(f"{package}.core.foundation.process.child_process").sweep_dead()
     try:
         _work(
             package,
@@ -175,33 +175,33 @@ def _work(
     should_stop: Callable[[], bool],
     commands: Iterable[str],
 ) -> None:
-    importlib.import_module(f"{package}.core.process.process_memory").keep_freed()
+    importlib.import_module(f"{package}.core.foundation.process.process_memory").keep_freed()
     if task == "compile":
-        importlib.import_module(f"{package}.core.process.child_process").give_way()
-        importlib.import_module(f"{package}.core.simulation.warm_up").warm_up(on_event)
+        importlib.import_module(f"{package}.core.foundation.process.child_process").give_way()
+        importlib.import_module(f"{package}.core.simulation.frame_loop.compile_kernels").warm_up(on_event)
         return
     if task == "stages":
-        importlib.import_module(f"{package}.core.simulation.warm_up").compile_stages(beside)
+        importlib.import_module(f"{package}.core.simulation.frame_loop.compile_kernels").compile_stages(beside)
         return
-    frame_store = importlib.import_module(f"{package}.core.store.frame_store")
+    frame_store = importlib.import_module(f"{package}.core.jobs.store.frame_store")
     store = frame_store.FrameStore.open(store_folder)
     job = store.job()
-    importlib.import_module(f"{package}.core.body.meshing").let_this_process_end()
+    importlib.import_module(f"{package}.core.simulation.preparation.meshing").let_this_process_end()
     if task == "tetrahedra":
-        importlib.import_module(f"{package}.core.body.prepare").tetrahedra(job, store, on_event)
+        importlib.import_module(f"{package}.core.simulation.preparation.prepare").tetrahedra(job, store, on_event)
         return
     if task == "live":
-        live_service = importlib.import_module(f"{package}.core.simulation.live_service")
+        live_service = importlib.import_module(f"{package}.core.simulation.frame_loop.live_service")
         live_service.serve(job, store, on_event, commands, should_stop)
         return
-    simulation = importlib.import_module(f"{package}.core.simulation.bake")
+    simulation = importlib.import_module(f"{package}.core.simulation.frame_loop.bake")
     if task == "mesh":
         simulation.build_mesh(job, store, on_event, should_stop)
     elif task == "vibrations":
         simulation.find_vibrations(job, store, on_event, should_stop)
     elif task == "handles":
-        handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
-        handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
+        fit_handles = importlib.import_module(f"{package}.core.simulation.frame_loop.fit_handles")
+        fit_handles.find_handles(job, store, modes, on_event, should_stop)
     else:
         stores = [store, *(frame_store.FrameStore.open(folder) for folder, _modes in beside)]
         jobs, counts = [job, *(each.job() for each in stores[1:])], [modes, *(count for _folder, count in beside)]

@@ -7,15 +7,17 @@ import bpy
 import mathutils
 from bpy.props import BoolProperty
 
-from ..blender_addon.bake import background, bake_queue, baking, edited
-from ..blender_addon.basics import groups, linked, list_animation, playback, shown, sources
-from ..blender_addon.basics.stepwise import Steps
-from ..blender_addon.child import running
-from ..blender_addon.child.machine import Stage
-from ..blender_addon.child.work import Work
+from ..blender_addon.bake import background, bake_queue, baking, outdated
+from ..blender_addon.blend_data import list_animation
+from ..blender_addon.jobs import job_queue
+from ..blender_addon.jobs.state_machine import Stage
+from ..blender_addon.jobs.task import Work
+from ..blender_addon.objects import contact_groups, duplicate_result, linked
 from ..blender_addon.properties import choices
-from ..blender_addon.scene_in.job_in import group_steps
-from ..blender_addon.scene_in.settings_in import frame_range
+from ..blender_addon.scene_import.job_in import group_steps
+from ..blender_addon.scene_import.settings_in import frame_range
+from ..blender_addon.window import playback, visibility
+from ..blender_addon.window.stepwise import Steps
 from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
@@ -28,7 +30,7 @@ USUAL_PRE_ROLL = 10
 
 
 def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
-    group = groups.group_of(sources.body_of(context), context)
+    group = contact_groups.group_of(duplicate_result.body_of(context), context)
     return ask_before_loss(self, context, event, group, "Bake Again")
 
 
@@ -139,16 +141,16 @@ def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
         self.report({"INFO"}, "All of them are baked")
         return {"CANCELLED"}
     background.mark_file_changed()
-    running.begin(*background.work_on_all(bodies))
+    job_queue.begin(*background.work_on_all(bodies))
     first = bodies[0]
-    if first.sinew.bake.message and not bpy.app.background and running.current(first.session_uid) is None:
+    if first.sinew.bake.message and not bpy.app.background and job_queue.current(first.session_uid) is None:
         self.report({"WARNING"}, f"“{first.name}”: {first.sinew.bake.message}")
     return None
 
 
 def _can_stop(context: Any) -> None:
-    work = running.current()
-    if running.reading() is not None or (work is None and not running.is_idle()):
+    work = job_queue.current()
+    if job_queue.reading() is not None or (work is None and not job_queue.is_idle()):
         return
     stage = None if work is None or work.order.mode == "live" else work.state.stage
     if stage is not Stage.RUNNING:
@@ -157,9 +159,9 @@ def _can_stop(context: Any) -> None:
 
 
 def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
-    if not self.by_key or shown.is_panel_under_pointer(context):
+    if not self.by_key or visibility.is_panel_under_pointer(context):
         return BY_ESC["invoke"](self, context, event)
-    work = running.current()
+    work = job_queue.current()
     if playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
         return {"PASS_THROUGH"}
     about = {"title": "Stop the Bake?", "message": "The frames done are kept, and Resume goes on", "icon": "QUESTION"}
@@ -171,11 +173,11 @@ def stop_bake(self: Any, context: Any, obj: Any) -> None:
     """Stop after the present step, and begin none of the bodies that wait; the frames done are kept and the bake can be
     resumed. Esc does so with the pointer over this panel; elsewhere it asks once 30 s have passed.
     """
-    running.stop()
+    job_queue.stop()
 
 
 def _can_show_newest(context: Any) -> None:
-    work = running.current()
+    work = job_queue.current()
     polls.disable_if(work is None or work.state.newest is None, "No frame is done yet")
 
 
@@ -184,7 +186,7 @@ def go_to_newest(self: Any, context: Any, obj: Any) -> None:
     """Go to the frame that was done last. While a bake goes on, 3D Views draw over the body what is done: the frame of
     the timeline, or the newest before it.
     """
-    context.scene.frame_set(running.current().state.newest)
+    context.scene.frame_set(job_queue.current().state.newest)
 
 
 def _can_move_out(context: Any) -> None:
@@ -210,7 +212,7 @@ def move_out(self: Any, context: Any, obj: Any) -> None:
 
 def _can_untangle(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
-    group = groups.group_of(obj, context)
+    group = contact_groups.group_of(obj, context)
     polls.disable_if(obj.sinew.bake.way_out_of not in group or len(group) == 1, "No bodies are known to overlap")
     polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "In a subspace nothing can be shrunk")
     is_on = all(each.sinew.collisions.meets_untangle and each.sinew.pre_roll for each in group)
@@ -222,7 +224,7 @@ def untangle(self: Any, context: Any, obj: Any) -> None:
     """Let bodies that overlap begin shrunk, and grow apart over the Pre-Roll, which becomes 10 frames where there is
     none. Then bake again.
     """
-    for each in groups.group_of(obj, context):
+    for each in contact_groups.group_of(obj, context):
         each.sinew.collisions.meets_untangle = True
         each.sinew.pre_roll = each.sinew.pre_roll or USUAL_PRE_ROLL
         each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
@@ -240,16 +242,16 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
     def keep(_work: Work, obj: Any, changed: list[str]) -> None:
         obj.sinew.bake.stale = ", ".join(changed)
         if not changed:
-            edited.note_same(obj, bpy.context.scene)
+            outdated.note_same(obj, bpy.context.scene)
         found.append(obj.sinew.bake.stale)
 
     def read(obj: Any) -> Steps[list[str]]:
         baking.open_store(obj)
-        group = groups.group_of(obj, bpy.context)
+        group = contact_groups.group_of(obj, bpy.context)
         jobs = yield from group_steps(group, bpy.context)
         return baking.find_changes(obj, jobs[group.index(obj)])
 
-    running.begin(Work(obj.session_uid, obj.name, read, keep, baking.note_error))
+    job_queue.begin(Work(obj.session_uid, obj.name, read, keep, baking.note_error))
     for words in found:  # else the panel will say so
         self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
 

@@ -7,25 +7,25 @@ from bpy.props import EnumProperty
 
 from ..blender_addon import examples
 from ..blender_addon.bake import baking
-from ..blender_addon.basics import linked, sources
-from ..blender_addon.setup import copying, starting
+from ..blender_addon.objects import duplicate_result, linked
+from ..blender_addon.setup import copying, defaults
 from . import polls
 from .operator_class import EDITS, ask_before_loss, operator
 
 
 def _can_enable(context: Any) -> None:
-    if (source := sources.source_of(polls.mesh_object(context))) is not None:
+    if (source := duplicate_result.source_of(polls.mesh_object(context))) is not None:
         raise polls.Disabled(f"This is the bake of “{source.name}”")
 
 
 @operator("Sinew", _can_enable, EDITS)
 def enable(self: Any, context: Any, obj: Any) -> None:
     """Simulate this object as an elastic body made of physical materials."""
-    starting.enable(context.object, context)
+    defaults.enable(context.object, context)
 
 
 def _ask_before_removal(self: Any, context: Any, event: Any) -> set[str]:
-    return ask_before_loss(self, context, event, [sources.body_of(context)], "Remove Sinew")
+    return ask_before_loss(self, context, event, [duplicate_result.body_of(context)], "Remove Sinew")
 
 
 @operator("Remove Sinew", polls.idle_body, {"UNDO"}, keep=True, invoke=_ask_before_removal)
@@ -50,7 +50,7 @@ def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
     """
     copied, left = 0, []
     for other in _others(context):
-        if linked.is_linked(other) or sources.source_of(other) is not None:
+        if linked.is_linked(other) or duplicate_result.source_of(other) is not None:
             left.append(f"{other.name} (linked, or a bake)")
             continue
         copied += 1
@@ -65,7 +65,7 @@ def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
 
 
 def _others(context: Any) -> list[Any]:
-    own = context.object, sources.body_of(context)
+    own = context.object, duplicate_result.body_of(context)
     return [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj not in own]
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..blender_addon.bake import comparing
+from ..blender_addon.bake import comparison
 from . import polls
 from .operator_class import operator
 
@@ -13,18 +13,18 @@ def compare(self: Any, context: Any, obj: Any) -> None:
     """Simulate the body as it is set now, with what is chosen here, and show that as a ghost over its bake, with the
     distance between both. What is missing of the bake is baked before; nothing of it is lost. In the background.
     """
-    comparing.begin(obj, context)
+    comparison.begin(obj, context)
     obj.sinew.compare.show = True
 
 
 def _can_remove(context: Any) -> None:
     obj = polls.not_simulated(polls.body(context))
     polls.disable_if(
-        comparing.ghost_folder(obj) is None and not obj.sinew.compare.message, "There is no ghost: press Compare"
+        comparison.ghost_folder(obj) is None and not obj.sinew.compare.message, "There is no ghost: press Compare"
     )
 
 
 @operator("Remove Ghost", _can_remove)
 def remove_ghost(self: Any, context: Any, obj: Any) -> None:
     """Take the ghost away and delete its frames from the disk; the bake stays as it is."""
-    comparing.remove(obj)
+    comparison.remove(obj)

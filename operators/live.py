@@ -6,25 +6,25 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..blender_addon.bake import baking
-from ..blender_addon.basics import sources
-from ..blender_addon.live import live, live_again, live_take
+from ..blender_addon.live import live, live_recording, live_restart
 from ..blender_addon.live.live_state import Stepped
-from ..blender_addon.result_out.take_out import names_of_take
-from ..blender_addon.setup import starting
-from ..core.errors import SinewError
-from ..core.events import StopRecording
+from ..blender_addon.objects import duplicate_result
+from ..blender_addon.scene_export.take_out import names_of_take
+from ..blender_addon.setup import defaults
+from ..core.foundation.errors import SinewError
+from ..core.foundation.events import StopRecording
 from . import polls
 from .operator_class import BY_ESC, operator
 
 
 def _can_play(context: Any) -> None:
-    session = live.session_of(sources.body_of(context))
+    session = live.session_of(duplicate_result.body_of(context))
     if session is None or not session.state.ready:
         polls.can_play(context)
 
 
 def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
-    is_playing = live.session_of(sources.body_of(context)) is not None
+    is_playing = live.session_of(duplicate_result.body_of(context)) is not None
     return self.execute(context) if is_playing or not self.by_key else {"PASS_THROUGH"}
 
 
@@ -45,7 +45,7 @@ def live_play(self: Any, context: Any, obj: Any) -> None:
     if live.session_of(obj) is not None:
         live.toggle()
     else:
-        starting.refit_stiffness(obj, context)
+        defaults.refit_stiffness(obj, context)
         live.begin(obj)
 
 
@@ -59,7 +59,7 @@ def live_record(self: Any, context: Any, obj: Any) -> None:
     if session.state.recording:
         session.work.note(StopRecording())
     else:
-        live_again.record()
+        live_restart.record()
 
 
 def _can_reset(context: Any) -> None:
@@ -71,7 +71,7 @@ def live_reset(self: Any, context: Any, obj: Any) -> None:
     """Back to the first frame, at rest, with nothing grabbed. What was edited meanwhile counts from now on, and modes
     are found anew where they have to be.
     """
-    live_again.reset()
+    live_restart.reset()
 
 
 @operator("Step", polls.is_live)
@@ -103,7 +103,7 @@ def apply_take(self: Any, context: Any, obj: Any) -> None:
     """Bring a recorded take into the scene: the one step of live mode that changes it, and one undo takes it back."""
     obj = bpy.data.objects[self.object_name]
     try:
-        count = live_take.put(obj, context, live_take.waiting())
+        count = live_recording.put(obj, context, live_recording.waiting())
     except SinewError as error:
         obj.sinew.live.message = str(error)
         baking.note_error(obj, error)

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon.live import live, live_pick, live_sight
+from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
@@ -29,7 +29,7 @@ class SINEW_OT_live_grab(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         session = live.current()
         obj = None if session is None or session.view is None else session.object
-        return obj is not None and context.mode == "OBJECT" and live_sight.is_seen(obj, session.stage, context)
+        return obj is not None and context.mode == "OBJECT" and live_visibility.is_seen(obj, session.stage, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         where = (event.mouse_region_x, event.mouse_region_y)

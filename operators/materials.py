@@ -5,10 +5,11 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.mirror import stiffness_of
-from ..blender_addon.setup import starting
+from ..blender_addon.setup import defaults
 from . import polls
 from .operator_class import EDITS, list_operators, operator
 
@@ -26,7 +27,7 @@ def preset_property(description: str) -> Any:
         name="Preset",
         description=description,
         items=choices.preset_items,
-        default=choices.number_of(starting.FIRST_PRESET),
+        default=choices.number_of(defaults.FIRST_PRESET),
     )
 
 
@@ -48,11 +49,11 @@ def _about_adding(context: Any, properties: Any) -> str:
 )
 def add_material(self: Any, context: Any, obj: Any) -> None:
     """Add a physical material."""
-    starting.add_material(obj, self.preset)
+    defaults.add_material(obj, self.preset)
 
 
 def _stiffness_words(context: Any, properties: Any = None) -> str:
-    material = item_lists.active_item(sources.body_of(context).sinew, "material")
+    material = item_lists.active_item(duplicate_result.body_of(context).sinew, "material")
     return f"Young's modulus of {material.name}: {choices.pascals(stiffness_of(material.log_stiffness))}"
 
 

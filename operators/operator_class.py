@@ -9,8 +9,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender_addon.bake import baking
-from ..blender_addon.basics import item_lists, playback, sources
-from ..core.errors import SinewError
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.objects import duplicate_result
+from ..blender_addon.window import playback
+from ..core.foundation.errors import SinewError
 from . import polls
 
 EDITS = {"REGISTER", "UNDO"}
@@ -63,7 +65,7 @@ def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Cal
 
     @wraps(run)
     def execute(self: Any, context: Any) -> set[str]:
-        obj = sources.body_of(context)
+        obj = duplicate_result.body_of(context)
         try:
             return run(self, context, obj) or {"FINISHED"}
         except SinewError as error:

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty
 
-from ..blender_addon.basics import sources
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import picking_view
-from ..blender_addon.scene_in import picks
-from ..blender_addon.setup import starting
-from ..core.errors import SinewError
+from ..blender_addon.scene_import import picks
+from ..blender_addon.setup import defaults
+from ..core.foundation.errors import SinewError
 from . import polls
 from .operator_class import operator, refused
 
@@ -70,7 +70,7 @@ class SINEW_OT_pick(bpy.types.Operator):
         self._box.remove()
 
     def _pick(self, context, take_out):
-        obj = sources.body_of(context)
+        obj = duplicate_result.body_of(context)
         try:
             surface = picking_view.Picked(obj, context)
             found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)
@@ -84,7 +84,7 @@ class SINEW_OT_pick(bpy.types.Operator):
             if group is None:
                 return {"CANCELLED"}
             picks.change(obj, group, np.unique(found).tolist(), add)
-            starting.refit_stiffness(obj, context)
+            defaults.refit_stiffness(obj, context)
         except SinewError as error:
             return refused(self, error)
         count = len(np.unique(found))

@@ -6,8 +6,8 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..blender_addon.picking import proposing
-from ..blender_addon.scene_in import picks
-from ..blender_addon.setup import starting
+from ..blender_addon.scene_import import picks
+from ..blender_addon.setup import defaults
 from . import polls
 from .operator_class import EDITS, operator, refused
 
@@ -50,7 +50,7 @@ def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
     bpy.ops.object.mode_set(mode="OBJECT")
     picks.change(obj, group, selected, add)
     bpy.ops.object.mode_set(mode="EDIT")
-    starting.refit_stiffness(obj, context)
+    defaults.refit_stiffness(obj, context)
     self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'taken out of'} “{group.name}”")
     if obj.sinew.pick_warning:
         self.report({"WARNING"}, obj.sinew.pick_warning)

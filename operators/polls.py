@@ -5,9 +5,10 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import linked, restart, sources
-from ..blender_addon.child import running
+from ..blender_addon.jobs import job_queue
 from ..blender_addon.live import live, live_scene
+from ..blender_addon.objects import duplicate_result, linked
+from ..blender_addon.window import restart
 
 UNSAVED, KEPT = "Save the .blend first", "the baked frames are kept beside it"
 IN_EDIT = "Leave Edit Mode first (Tab)"
@@ -63,7 +64,7 @@ def mesh_object(context: Any) -> Any:
 def body(context: Any) -> Any:
     """The active object if Sinew is on for it, or the body whose bake it carries."""
     mesh_object(context)
-    obj = sources.body_of(context)
+    obj = duplicate_result.body_of(context)
     disable_if(obj is None, "Press Sinew in the Physics tab first")
     return obj
 
@@ -90,7 +91,7 @@ def body_in_edit_mode(context: Any) -> Any:
 def chosen_bodies(context: Any) -> list[Any]:
     """The selected objects that Sinew is on for, and the active one, which comes first; a bake stands for its body."""
     objects = [context.object, *(context.selected_objects or ())]
-    bodies = [sources.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
+    bodies = [duplicate_result.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
 
 
@@ -103,7 +104,7 @@ def idle_body(context: Any) -> Any:
 
 def idle() -> None:
     """Nothing is at work, is read, or waits."""
-    if words := running.at_work_words():
+    if words := job_queue.at_work_words():
         raise Disabled(words)
 
 
@@ -160,7 +161,7 @@ def baked_body(context: Any) -> Any:
 
 def not_simulated(obj: Any) -> Any:
     """No child is at work on the object."""
-    disable_if(running.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
+    disable_if(job_queue.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 
@@ -169,7 +170,7 @@ def body_with_duplicate(context: Any) -> Any:
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
     disable_if(live.session_of(obj) is not None, "The body is being played with: stop it first (Esc)")
-    disable_if(not sources.has_duplicate(obj), "The bake is on the object itself, or there is none")
+    disable_if(not duplicate_result.has_duplicate(obj), "The bake is on the object itself, or there is none")
     return obj
 
 
@@ -187,7 +188,7 @@ def can_play(context: Any) -> None:
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
     not_rendering()
     disable_if(
-        obj.sinew.bake.hides_original and not sources.is_edited(obj),
+        obj.sinew.bake.hides_original and not duplicate_result.is_edited(obj),
         "The object is hidden by its bake: press Edit Source first",
     )
     disable_if(not obj.visible_get(), "The object is hidden: show it first (Alt H)")

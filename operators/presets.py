@@ -5,11 +5,12 @@ from typing import Any
 
 from bpy.props import StringProperty
 
-from ..blender_addon.basics import item_lists, sources
-from ..blender_addon.basics.list_animation import animated
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.blend_data.list_animation import animated
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import own_presets
-from ..blender_addon.scene_in.settings_in import material_settings
-from ..blender_addon.setup import starting
+from ..blender_addon.scene_import.settings_in import material_settings
+from ..blender_addon.setup import defaults
 from . import polls
 from .materials import about_preset, preset_property
 from .operator_class import EDITS, operator, refused
@@ -38,7 +39,7 @@ def _about_applying(context: Any, properties: Any) -> str:
 def apply_preset(self: Any, context: Any, obj: Any) -> None:
     """Give the active physical material the numbers of a preset."""
     material = item_lists.active_item(obj.sinew, "material")
-    starting.fill_material(material, starting.preset_settings(self.preset))
+    defaults.fill_material(material, defaults.preset_settings(self.preset))
     keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
     if not material.use_range:
         keyed.discard("log_painted_stiffness")
@@ -47,7 +48,7 @@ def apply_preset(self: Any, context: Any, obj: Any) -> None:
 
 
 def _ask_name(self: Any, context: Any, event: Any) -> set[str]:
-    self.properties.name = item_lists.active_item(sources.body_of(context).sinew, "material").name
+    self.properties.name = item_lists.active_item(duplicate_result.body_of(context).sinew, "material").name
     return context.window_manager.invoke_props_dialog(self)
 
 

@@ -6,17 +6,17 @@ from typing import Any
 import bpy
 
 from ..blender_addon.bake import background, baking
-from ..blender_addon.basics import added_shape, sources
-from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
-from ..blender_addon.scene_in.rest_in import store_rest
-from ..blender_addon.setup import size, starting
-from ..core.errors import SinewError
+from ..blender_addon.objects import duplicate_result, shape_modifiers
+from ..blender_addon.scene_import.refinement_in import select_vertices, thin_vertices
+from ..blender_addon.scene_import.rest_in import store_rest
+from ..blender_addon.setup import body_stats, defaults
+from ..core.foundation.errors import SinewError
 from . import polls
 from .operator_class import EDITS, ask_before_loss, operator
 
 
 def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
-    return ask_before_loss(self, context, event, [sources.body_of(context)], "Tetrahedralize")
+    return ask_before_loss(self, context, event, [duplicate_result.body_of(context)], "Tetrahedralize")
 
 
 @operator(
@@ -52,18 +52,18 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_add_shape(context: Any) -> None:
-    polls.disable_if(not added_shape.shape_left_out(polls.idle_body(context)), "No modifier's shape is left out")
+    polls.disable_if(not shape_modifiers.shape_left_out(polls.idle_body(context)), "No modifier's shape is left out")
 
 
 @operator("Simulate Added Shape", _can_add_shape, EDITS)
 def simulate_added_shape(self: Any, context: Any, obj: Any) -> None:
     """Simulate the shape after the last modifier that changes what the body is, such as Mirror or Solidify."""
-    added_shape.simulate_after_all(obj)
+    shape_modifiers.simulate_after_all(obj)
 
 
 def _can_simulate_smaller(context: Any) -> None:
     obj = polls.body(context)
-    polls.disable_if(not size.told(obj, context).factor, "It hardly sags under its own weight")
+    polls.disable_if(not body_stats.told(obj, context).factor, "It hardly sags under its own weight")
 
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
@@ -71,13 +71,13 @@ def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
     """Set the scene's Simulation Scale so that all its bodies are simulated as if they were so much smaller that this
     one sags by less than a tenth of its size. They are shown at their own size.
     """
-    context.scene.sinew.length_factor = size.told(obj, context).factor
+    context.scene.sinew.length_factor = body_stats.told(obj, context).factor
 
 
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)
 def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
     """Give the first physical material a stiffness with which the body, as it is held, sags by about a twentieth."""
-    starting.fit_stiffness(obj, context)
+    defaults.fit_stiffness(obj, context)
 
 
 def _can_select(context: Any) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..blender_addon.bake import background, baking, comparing
-from ..blender_addon.basics import sources
-from ..core.errors import SinewError
-from ..core.results.report import csv_of
-from ..core.store.frame_store import FrameStore
+from ..blender_addon.bake import background, baking, comparison
+from ..blender_addon.objects import duplicate_result
+from ..core.foundation.errors import SinewError
+from ..core.jobs.results.bake_report import csv_of
+from ..core.jobs.store.frame_store import FrameStore
 from . import polls
 from .operator_class import ask_before_loss, operator
 
@@ -63,13 +63,13 @@ def convert_result(self: Any, context: Any, obj: Any) -> None:
 
 def _can_delete(context: Any) -> None:
     obj = polls.mesh_object(context)
-    obj = polls.not_simulated(sources.body_of(context) or obj)
+    obj = polls.not_simulated(duplicate_result.body_of(context) or obj)
     polls.disable_if(obj.mode == "EDIT", polls.IN_EDIT)
     polls.with_bake(obj)
 
 
 def _ask_before_delete(self: Any, context: Any, event: Any) -> set[str]:
-    return ask_before_loss(self, context, event, [sources.body_of(context) or context.object], "Delete Bake")
+    return ask_before_loss(self, context, event, [duplicate_result.body_of(context) or context.object], "Delete Bake")
 
 
 @operator("Delete Bake", _can_delete, {"UNDO"}, keep=True, invoke=_ask_before_delete)
@@ -82,12 +82,12 @@ def delete_bake(self: Any, context: Any, obj: Any) -> None:
     baking.delete_live(source)
     if words:
         self.report({"WARNING"}, words)
-    comparing.look_again(source)
+    comparison.look_again(source)
     context.view_layer.objects.active = source
 
 
 def _is_hidden(context: Any) -> None:
-    polls.disable_if(sources.is_edited(polls.body_with_duplicate(context)), "The source is shown")
+    polls.disable_if(duplicate_result.is_edited(polls.body_with_duplicate(context)), "The source is shown")
 
 
 @operator("Edit Source", _is_hidden, {"UNDO"})
@@ -95,17 +95,17 @@ def edit_source(self: Any, context: Any, obj: Any) -> None:
     """Show the object that was baked in the place of its bake, and select it: to edit, paint or play with it. Renders
     go on showing the bake, and Show Bake brings it back.
     """
-    sources.show_source(obj, context)
+    duplicate_result.show_source(obj, context)
 
 
 def _is_edited(context: Any) -> None:
-    polls.disable_if(not sources.is_edited(polls.body_with_duplicate(context)), "The bake is shown")
+    polls.disable_if(not duplicate_result.is_edited(polls.body_with_duplicate(context)), "The bake is shown")
 
 
 @operator("Show Bake", _is_edited, {"UNDO"})
 def show_bake(self: Any, context: Any, obj: Any) -> None:
     """Hide the object that was baked again, and show and select its bake."""
-    sources.show_bake(obj, context)
+    duplicate_result.show_bake(obj, context)
 
 
 @operator("Copy as Table", polls.baked_body)

@@ -4,19 +4,19 @@ from typing import Any
 
 from bpy.props import EnumProperty
 
-from ..blender_addon.basics import sources
 from ..blender_addon.live import live
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
-from ..blender_addon.setup import advising
+from ..blender_addon.setup import recommendations
 from . import polls
 from .operator_class import EDITS, operator
 
 
 def _is_advised(context: Any) -> None:
     obj = polls.idle_body(context)
-    if not advising.advice_of(obj, context.scene):
-        known = advising.is_known(obj)
+    if not recommendations.advice_of(obj, context.scene):
+        known = recommendations.is_known(obj)
         raise polls.Disabled("All suits the body" if known else "Press Tetrahedralize first (Resolution)")
 
 
@@ -27,7 +27,7 @@ def _is_advised(context: Any) -> None:
     setting=EnumProperty(
         name="Setting",
         description="Which advice is taken",
-        items=[(name, label, f"Set {label} as advised") for name, label in advising.LABELS.items()],
+        items=[(name, label, f"Set {label} as advised") for name, label in recommendations.LABELS.items()],
         options={"SKIP_SAVE"},
     ),
 )
@@ -35,19 +35,19 @@ def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
     """Set this as it suits the body by the tetrahedra that it was filled with last. A solver that wants dynamic nodes
     gets some proposed where there are none.
     """
-    for each in advising.advice_of(obj, context.scene):
+    for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:
             setattr(obj.sinew, each.setting, each.value)
             if choices.solver_kind(obj.sinew.solver).takes_nodes and obj.mode != "EDIT" and proposing.node_words(obj):
                 proposing.propose(obj, context)
             return None
-    self.report({"INFO"}, f"{advising.LABELS[self.setting]} suits the body already")
+    self.report({"INFO"}, f"{recommendations.LABELS[self.setting]} suits the body already")
     return {"CANCELLED"}
 
 
 def _has_too_few(context: Any) -> None:
     session = live.current()
-    own = session is not None and session is live.session_of(sources.body_of(context))
+    own = session is not None and session is live.session_of(duplicate_result.body_of(context))
     obj = polls.body(context) if own else polls.idle_body(context)
     polls.disable_if(
         not obj.sinew.bake.points_that_suffice, "Cubature points suffice, or the body has not been prepared yet"

@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.scene_in import picks
-from ..blender_addon.setup import starting
+from ..blender_addon.scene_import import picks
+from ..blender_addon.setup import defaults
 from . import polls
 from .operator_class import EDITS, list_operators, operator
 
@@ -18,7 +18,7 @@ def add_spring(self: Any, context: Any, obj: Any) -> None:
     group is made.
     """
     selected = polls.selected_vertices(obj)
-    spring = starting.add_spring(obj, context.scene)
+    spring = defaults.add_spring(obj, context.scene)
     if selected:
         group = obj.vertex_groups.new(name=spring.name)
         spring.vertex_group = group.name

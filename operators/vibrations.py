@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 
 from ..blender_addon.bake import background
+from ..blender_addon.draw_handlers import mode_playback
 from ..blender_addon.live import live
 from ..blender_addon.properties import choices
-from ..blender_addon.views import swings
 from . import polls
 from .operator_class import BY_ESC, operator
 
@@ -38,14 +38,14 @@ def play_vibration(self: Any, context: Any, obj: Any) -> None:
     """Show in the 3D Views how the chosen vibration moves the body: white is still, red swings most. Fast ones are
     slowed down. The scene stays as it is. Esc ends it.
     """
-    swings.begin(obj)
+    mode_playback.begin(obj)
 
 
 def _is_playing(_context: Any) -> None:
-    polls.disable_if(swings.current() is None, "No vibration is played")
+    polls.disable_if(mode_playback.current() is None, "No vibration is played")
 
 
 @operator("Stop", _is_playing, **BY_ESC)
 def stop_vibration(self: Any, context: Any, obj: Any) -> None:
     """Show the vibration no more."""
-    swings.stop()
+    mode_playback.stop()

@@ -113,7 +113,7 @@ def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 @pytest.fixture
 def takes_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Newton takes dynamic nodes."""
-    from sinew.core.solver_kinds import SOLVER_KINDS
+    from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 
     kind = copy(SOLVER_KINDS["newton"])
     object.__setattr__(kind, "takes_nodes", True)

@@ -2,29 +2,29 @@
 
 from typing import Any
 
-from ..blender_addon.setup import advising
-from .places import draw_button, draw_reasons, panel, wrapped
+from ..blender_addon.setup import recommendations
+from .panel_base import draw_button, draw_reasons, panel, wrapped
 
 
 @panel("Advice", under="solver", is_often=True)
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
     """Each with its reason, or that all suits."""
-    if not advising.is_known(obj):
+    if not recommendations.is_known(obj):
         wrapped(layout, "What suits this body is known once it has tetrahedra.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         return
-    found = advising.of_solver(obj, context.scene)
-    if advising.is_outdated(obj):
+    found = recommendations.of_solver(obj, context.scene)
+    if recommendations.is_outdated(obj):
         wrapped(layout, "Physical materials were edited: the tetrahedra are outdated.", context, "ERROR")
         draw_button(layout, context, "sinew.tetrahedralize", text="Rebuild Tetrahedra", icon="MESH_ICOSPHERE")
     elif not found:
-        what = "Solver and step suit" if advising.is_step_known(obj) else "The solver suits"
+        what = "Solver and step suit" if recommendations.is_step_known(obj) else "The solver suits"
         wrapped(layout, f"{what} this body.", context, "CHECKMARK")
     for each in found:
         draw_advised(layout, context, each)
     if found:
         draw_reasons(layout, context, "sinew.take_advice")
-    if not advising.is_step_known(obj):
+    if not recommendations.is_step_known(obj):
         words = "Substeps go by how pins and colliders move, which is known after a bake of two frames or more."
         wrapped(layout, words, context, "INFO")
 
@@ -34,5 +34,5 @@ def draw_advised(layout: Any, context: Any, each: Any) -> Any:
     column = layout.column(align=True)
     wrapped(column, each.reason, context, "INFO")
     row = column.row(align=True)
-    row.operator("sinew.take_advice", text=advising.button_words(each)).setting = each.setting
+    row.operator("sinew.take_advice", text=recommendations.button_words(each)).setting = each.setting
     return row

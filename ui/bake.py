@@ -5,13 +5,13 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.bake import bake_queue, baking, edited
-from ..blender_addon.basics import sources
-from ..blender_addon.child import compiling, running
+from ..blender_addon.bake import bake_queue, baking, outdated
+from ..blender_addon.jobs import compiling, job_queue
 from ..blender_addon.live.live_hints import draw_hints
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
-from .places import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
+from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
 """Units of the bar in the header of 3D Views; pixels of a unit at a scale of one."""
@@ -19,15 +19,15 @@ BAR, UNIT = 10, 20
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
     """How it goes; or what is done next with a body, and what became of its bake."""
-    work = running.current(obj.session_uid)
+    work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "live":
         draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
         draw_reasons(layout, context, "sinew.live_stop")
     elif work is not None:
         draw_progress(layout, work, context)
-    elif (read := running.reading(obj.session_uid)) is not None:
+    elif (read := job_queue.reading(obj.session_uid)) is not None:
         draw_reading(layout, read, context)
-    elif before := running.place_of(obj):
+    elif before := job_queue.place_of(obj):
         _draw_waiting(layout, before)
     else:
         _draw_buttons(layout, obj, context)
@@ -58,7 +58,7 @@ def _how_far(state, remaining, name=""):
 
 def status_words(header: Any, context: Any) -> None:
     """At the left of the status bar, in every window: what is baked, and how far it is."""
-    work = running.current()
+    work = job_queue.current()
     if work is None or work.order.mode == "live":
         return
     layout = header.layout
@@ -66,7 +66,7 @@ def status_words(header: Any, context: Any) -> None:
     layout.separator()
 
 
-def draw_reading(layout: Any, read: running.Work, context: Any) -> None:
+def draw_reading(layout: Any, read: job_queue.Work, context: Any) -> None:
     """How far the animation is read."""
     _draw_bar(layout, read.state, None, context)
     draw_hints(layout, [("Cancel", "EVENT_ESC")])
@@ -87,14 +87,14 @@ def _draw_buttons(layout, obj, context):
         row.operator(bake, icon="PHYSICS")
     elif record.status != "DONE" or baking.astray_words(obj):
         shown = ["sinew.resume_bake", bake]
-        if edited.words(obj, context.scene) or not baking.has_store(obj):  # as it is now, it cannot be gone on with
+        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # as it is now, it cannot be gone on with
             row.operator(bake, icon="FILE_REFRESH", **again)
             row.operator("sinew.resume_bake", icon="PHYSICS", text="")
         else:
             row.operator("sinew.resume_bake", icon="PHYSICS")
             row.operator(bake, icon="FILE_REFRESH", text="")
         _draw_play(row, context, record)
-    elif edited.words(obj, context.scene):
+    elif outdated.words(obj, context.scene):
         shown = [bake]
         row.operator(bake, icon="FILE_REFRESH", **again)
         _draw_play(row, context, record)
@@ -118,7 +118,7 @@ class SINEW_MT_bake(bpy.types.Menu):
     bl_description = "More that can be done with the body and its bake"
 
     def draw(self, context: Any) -> None:
-        layout, obj = self.layout, sources.body_of(context)
+        layout, obj = self.layout, duplicate_result.body_of(context)
         layout.operator("sinew.bake_to_current", icon="PREVIEW_RANGE")
         if len(bake_queue.own_bodies(context.scene)) > 1:
             layout.operator("sinew.bake_all")
@@ -145,7 +145,7 @@ def _draw_record(layout, obj, context):
         wrapped(layout, record.left_behind, context, "ERROR")
     elif baking.has_frames(obj):
         wrapped(layout, "Existing frames are on disk.", context, "INFO")
-    if changed := edited.words(obj, context.scene):
+    if changed := outdated.words(obj, context.scene):
         wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
     for warning in (record.message, obj.sinew.place_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
@@ -165,7 +165,7 @@ def _draw_waiting(layout, before):
     layout.operator("sinew.stop_bake", text="Stop All", icon="CANCEL")
 
 
-def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
+def draw_progress(layout: Any, work: job_queue.Work, context: Any) -> None:
     """The bar, the times and the button that stops; or what the result of an ended child waits for."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
@@ -176,7 +176,7 @@ def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
     wrapped(layout, work.state.of_step[:1].upper() + work.state.of_step[1:], context)
     if work.state.newest is not None:
         layout.operator("sinew.go_to_newest", icon="FRAME_NEXT")
-    stop = "Stop All" if running.waiting() else "Stop"
+    stop = "Stop All" if job_queue.waiting() else "Stop"
     draw_button(layout, context, "sinew.stop_bake", text=stop, icon="CANCEL")
 
 
@@ -189,7 +189,7 @@ def clock(seconds: float) -> str:
 
 def header_progress(self: Any, context: Any) -> None:
     """In the header of 3D Views, while something is simulated or read: how far it is, and what stops it."""
-    work = running.current() or running.reading()
+    work = job_queue.current() or job_queue.reading()
     if work is None or (work.order is not None and work.order.mode == "live") or work.state.waits_for:
         return
     row = self.layout.row(align=True)

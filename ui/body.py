@@ -4,16 +4,17 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import linked, restart, sources
-from ..blender_addon.child import running
-from ..blender_addon.views import open_panel
+from ..blender_addon.draw_handlers import open_panel
+from ..blender_addon.jobs import job_queue
+from ..blender_addon.objects import duplicate_result, linked
+from ..blender_addon.window import restart
 from .bake import draw_first, draw_progress
-from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
+from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
 
 
 def _draw_other_run(layout, context):
     """A bake at work on another object than the active one can be seen and stopped from here."""
-    work, obj = running.current(), context.object
+    work, obj = job_queue.current(), context.object
     if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return
     column = layout.box().column()
@@ -30,7 +31,7 @@ def _draw_root(layout, context):
     if words := restart.needed():
         wrapped(layout.box(), words, context, "ERROR")
     _draw_other_run(layout, context)
-    body = sources.body_of(context)
+    body = duplicate_result.body_of(context)
     if body is not None:
         if words := linked.linked_words(body):
             wrapped(layout, words, context, "LIBRARY_DATA_DIRECT")
@@ -47,7 +48,7 @@ def _draw_carrier(layout, body, context):
     if body != context.object:
         wrapped(layout, f"This is the bake of “{body.name}”, whose settings these are.", context, "INFO")
         other, icon = "sinew.edit_source", "EDITMODE_HLT"
-    elif sources.is_edited(body):
+    elif duplicate_result.is_edited(body):
         other, icon = "sinew.show_bake", "LOOP_BACK"
     else:
         return
@@ -71,7 +72,7 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return sources.body_of(context) is not None or running.current() is not None
+        return duplicate_result.body_of(context) is not None or job_queue.current() is not None
 
     def draw(self, context: Any) -> None:
         _draw_root(self.layout, context)

@@ -4,9 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import groups, item_lists, linked, sources
-from ..blender_addon.basics.solid import SOLID, can_collide
-from .places import CLOSED, ItemList, draw_list, draw_properties, panel, wrapped
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.objects import contact_groups, duplicate_result, linked
+from ..blender_addon.objects.collider_objects import SOLID, can_collide
+from .panel_base import CLOSED, ItemList, draw_list, draw_properties, panel, wrapped
 
 
 class SINEW_UL_colliders(ItemList, bpy.types.UIList):
@@ -22,7 +23,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
         for k, obj in enumerate(objects):
-            shown[k] = shown[k] if obj != sources.body_of(context) and can_collide(obj) else 0
+            shown[k] = shown[k] if obj != duplicate_result.body_of(context) and can_collide(obj) else 0
         return shown, helper.sort_items_by_name(objects)
 
 
@@ -52,11 +53,11 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_group(layout: Any, context: Any, obj: Any) -> None:
-    others = [each for each in groups.group_of(obj, context) if each != obj]
+    others = [each for each in contact_groups.group_of(obj, context) if each != obj]
     if others:
-        wrapped(layout, f"Baked together with {groups.names_of(others)}.", context, "LINKED")
-    if elsewhere := groups.linked_bodies(context):
-        words = f"Not met, since of another file: {groups.names_of(elsewhere)}. Make it local, or a collider."
+        wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
+    if elsewhere := contact_groups.linked_bodies(context):
+        words = f"Not met, since of another file: {contact_groups.names_of(elsewhere)}. Make it local, or a collider."
         wrapped(layout, words, context, "INFO")
 
 
@@ -118,4 +119,4 @@ def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
         value = row.row()
         value.active = getattr(pair, f"use_{name}")
         value.prop(pair, name, text="")
-    wrapped(layout, groups.idle_words(obj, pair, context), context, "ERROR")
+    wrapped(layout, contact_groups.idle_words(obj, pair, context), context, "ERROR")

@@ -2,25 +2,25 @@
 
 from typing import Any
 
-from ..blender_addon.bake import comparing
-from ..blender_addon.basics import groups
-from ..blender_addon.child import running
+from ..blender_addon.bake import comparison
+from ..blender_addon.jobs import job_queue
+from ..blender_addon.objects import contact_groups
 from ..blender_addon.properties import choices
-from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
+from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 
 
 @panel("Compare", is_often=True, bl_options=CLOSED)
 def draw_compare(layout: Any, context: Any, obj: Any) -> None:
     """What the second bake has of its own, and what is seen of it."""
     column = layout.column()
-    column.enabled = running.current(obj.session_uid) is None
+    column.enabled = job_queue.current(obj.session_uid) is None
     _draw_settings(column, obj.sinew)
     draw_large(column, "sinew.compare", icon="GHOST_ENABLED")
-    others = [each for each in groups.group_of(obj, context) if each != obj]
-    wrapped(layout, comparing.alone_words(others), context, "ERROR")
+    others = [each for each in contact_groups.group_of(obj, context) if each != obj]
+    wrapped(layout, comparison.alone_words(others), context, "ERROR")
     draw_reasons(layout, context, "sinew.compare")
     wrapped(layout, obj.sinew.compare.message, context, "ERROR")
-    seen = comparing.seen(obj)
+    seen = comparison.seen(obj)
     if seen.folder is not None:
         _draw_ghost(layout, obj, seen, context)
     wrapped(layout, seen.trouble, context, "ERROR")
@@ -54,13 +54,13 @@ def _draw_ghost(layout, obj, seen, context):
     row.prop(compare, "show", text="Show Ghost", icon="HIDE_OFF" if compare.show else "HIDE_ON", toggle=True)
     row.prop(compare, "color", text="")
     row.operator("sinew.remove_ghost", text="", icon="X")
-    if not seen.belongs and running.current(obj.session_uid) is None:
+    if not seen.belongs and job_queue.current(obj.session_uid) is None:
         words = "The ghost on disk belongs to another bake and is not shown. Press Compare to make one for this bake."
         wrapped(layout, words, context, "ERROR")
     if found is None:
         return
     column = layout.column(align=True)
     wrapped(column, f"Other than the bake: {found.words}", context, "GHOST_ENABLED")
-    wrapped(column, comparing.frame_words(found, scene.frame_current, scene), context, "DRIVER_DISTANCE")
-    wrapped(column, comparing.range_words(found, scene), context, "PREVIEW_RANGE")
-    wrapped(column, comparing.time_words(found), context, "TIME")
+    wrapped(column, comparison.frame_words(found, scene.frame_current, scene), context, "DRIVER_DISTANCE")
+    wrapped(column, comparison.range_words(found, scene), context, "PREVIEW_RANGE")
+    wrapped(column, comparison.time_words(found), context, "TIME")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..blender_addon.setup import figures
-from .places import CLOSED, draw_reasons, panel, wrapped
+from ..blender_addon.setup import unit_format
+from .panel_base import CLOSED, draw_reasons, panel, wrapped
 
 
 @panel("Diagnostics", bl_options=CLOSED)
@@ -12,8 +12,10 @@ def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
     record, scene = obj.sinew.bake, context.scene
     wrapped(layout, record.mesh_summary, context, "INFO")
     if record.body_mass > 0.0:
-        words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
-        words = f"{figures.extent_words(record.body_size, scene)}, {words}"
+        words = (
+            f"{unit_format.mass_words(record.body_mass, scene)}, {unit_format.volume_words(record.body_volume, scene)}"
+        )
+        words = f"{unit_format.extent_words(record.body_size, scene)}, {words}"
         wrapped(layout, words, context, "PHYSICS")
     if record.linear_solver:
         wrapped(layout, f"Last bake: {record.linear_solver}", context, "INFO")

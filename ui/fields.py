@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..blender_addon.properties.field_weights import KINDS, fields_for, is_enabled, reason_for, weight_of
-from .places import CLOSED, panel, wrapped
+from .panel_base import CLOSED, panel, wrapped
 
 MOST_LISTED = 8
 """Fields that the panel names."""

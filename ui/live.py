@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ..blender_addon.basics import groups
-from ..blender_addon.child import running
+from ..blender_addon.jobs import job_queue
 from ..blender_addon.live import live
 from ..blender_addon.live.live_hints import draw_hints
+from ..blender_addon.objects import contact_groups
 from ..blender_addon.properties import choices, live_properties
 from .bake import draw_reading
-from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
+from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 from .solver import draw_points
 
 
@@ -16,7 +16,7 @@ from .solver import draw_points
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
     """The buttons, how fast and how strong, what is seen meanwhile."""
     settings, session = obj.sinew.live, live.session_of(obj)
-    read = None if session is None else running.reading(obj.session_uid)
+    read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:
         draw_reading(layout, read, context)
     elif session is not None and not session.state.ready:
@@ -47,7 +47,12 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
     """Whether a bake has contact of which live mode has but the penalty."""
     own = obj.sinew.collisions
-    meets = own.use_ground or own.collection is not None or own.meets_itself or len(groups.group_of(obj, context)) > 1
+    meets = (
+        own.use_ground
+        or own.collection is not None
+        or own.meets_itself
+        or len(contact_groups.group_of(obj, context)) > 1
+    )
     return meets and choices.solver_kind(obj.sinew.solver).meets_bodies
 
 
@@ -86,7 +91,7 @@ def _draw_state(layout, session, context):
 def status_hints(header: Any, context: Any) -> None:
     """At the left of the status bar, while a body is played with."""
     session = live.current()
-    if session is None or running.reading() is not None:  # then Esc cancels that, as is told beside
+    if session is None or job_queue.reading() is not None:  # then Esc cancels that, as is told beside
         return
     layout = header.layout
     draw_hints(layout, hints(session.state))

@@ -4,12 +4,13 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import item_lists, sources
-from ..blender_addon.child import running
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.jobs import job_queue
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
-from ..blender_addon.setup import size
-from .places import CLOSED, ItemList, draw_button, draw_list, draw_properties, draw_reasons, panel, wrapped
+from ..blender_addon.setup import body_stats
+from .panel_base import CLOSED, ItemList, draw_button, draw_list, draw_properties, draw_reasons, panel, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -46,7 +47,9 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_description = "Give the active physical material the numbers of a preset, or keep its own as one"
 
     def draw(self, context: Any) -> None:
-        self.layout.label(text=f"Apply to “{item_lists.active_item(sources.body_of(context).sinew, 'material').name}”")
+        self.layout.label(
+            text=f"Apply to “{item_lists.active_item(duplicate_result.body_of(context).sinew, 'material').name}”"
+        )
         _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
         self.layout.operator("sinew.show_stiffness", icon="INFO")
@@ -65,7 +68,7 @@ class SINEW_MT_remove_preset(bpy.types.Menu):
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    if sources.body_of(context).sinew.materials:
+    if duplicate_result.body_of(context).sinew.materials:
         panel.layout.emboss = "NONE"
         panel.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
 
@@ -94,9 +97,9 @@ def _draw_size(layout, context, obj):
     """Words of a stiffness that was chosen by size; before a bake, of a body that is too large for its stiffness: how
     far it sags, and the stiffness or size with which it hardly does.
     """
-    told = size.told(obj, context)
+    told = body_stats.told(obj, context)
     wrapped(layout, told.fitted, context, "CHECKMARK")
-    if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and running.is_idle():
+    if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
         wrapped(layout, told.words, context, "INFO")
         draw_button(layout, context, "sinew.fit_stiffness", icon="FULLSCREEN_EXIT")
         draw_button(

@@ -4,9 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.bake import comparing
-from ..blender_addon.basics import sources
-from .places import Subject
+from ..blender_addon.bake import comparison
+from ..blender_addon.objects import duplicate_result
+from .panel_base import Subject
 
 
 class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
@@ -38,6 +38,6 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         grid = layout.column_flow(columns=2)
         for name in ("show_pins", "show_springs", "show_colliders", "show_nodes", "show_contacts", "show_touching"):
             grid.prop(settings, name)
-        body = sources.body_of(context)
-        if comparing.seen(body).folder is not None:
+        body = duplicate_result.body_of(context)
+        if comparison.seen(body).folder is not None:
             layout.prop(body.sinew.compare, "show")

@@ -4,9 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import picking_view
-from .places import Subject
+from .panel_base import Subject
 
 
 class PickTool(bpy.types.WorkSpaceTool):
@@ -33,12 +34,12 @@ class PickTool(bpy.types.WorkSpaceTool):
         if not Subject.poll(context):
             layout.label(text="Select a body (Physics tab, Sinew)", icon="INFO")
             return
-        settings = sources.body_of(context).sinew
+        settings = duplicate_result.body_of(context).sinew
         layout.prop(tool.operator_properties("sinew.pick"), "target", text="")
         if tool.operator_properties("sinew.pick").target == "SPRING":
             spring = item_lists.active_item(settings, "spring")
             layout.label(text="Add a spring first" if spring is None else spring.name)
-        layout.prop(sources.body_of(context).data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
+        layout.prop(duplicate_result.body_of(context).data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
 
 
 def register() -> None:

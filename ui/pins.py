@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..blender_addon.views import open_panel
-from .places import draw_keyed, draw_reasons, keyed_column, panel, wrapped
+from ..blender_addon.draw_handlers import open_panel
+from .panel_base import draw_keyed, draw_reasons, keyed_column, panel, wrapped
 
 
 @panel("Pins", is_often=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blender_addon.basics import restart
-from .places import wrapped
+from ..blender_addon.window import restart
+from .panel_base import wrapped
 
 
 def draw(preferences: Any, layout: Any, context: Any) -> None:

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from ..blender_addon.basics import added_shape, sources
-from ..blender_addon.child import running
-from ..blender_addon.setup import advising, forecasts, size
+from ..blender_addon.jobs import job_queue
+from ..blender_addon.objects import duplicate_result, shape_modifiers
+from ..blender_addon.setup import body_stats, forecasts, recommendations
 from .advice import draw_advised
 from .bake import draw_progress
-from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
+from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 
 def _draw_header(panel: Any, context: Any) -> None:
     """A mark that is seen while the panel is closed."""
-    obj = sources.body_of(context)
-    if obj.sinew.bake.resolution_warning or advising.of_resolution(obj, context.scene) is not None:
+    obj = duplicate_result.body_of(context)
+    if obj.sinew.bake.resolution_warning or recommendations.of_resolution(obj, context.scene) is not None:
         panel.layout.label(text="", icon="ERROR")
 
 
@@ -28,7 +28,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     layout.prop_search(settings, "finer_group", obj, "vertex_groups")
     if settings.finer_group:
         layout.prop(settings, "finest")
-    work = running.current(obj.session_uid)
+    work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "mesh":
         draw_progress(layout, work, context)
     else:
@@ -36,14 +36,14 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
     wrapped(layout, words, context, icon)
-    wrapped(layout, size.told(obj, context).words, context, "INFO")
+    wrapped(layout, body_stats.told(obj, context).words, context, "INFO")
     _draw_what_is_wrong(layout, obj, context)
     wrapped(layout, settings.bake.mesh_warning, context, "ERROR")
 
 
 def _draw_what_is_wrong(layout, obj, context):
     """In one line, with one number and the button that takes it."""
-    record, row, advised = obj.sinew.bake, layout, advising.of_resolution(obj, context.scene)
+    record, row, advised = obj.sinew.bake, layout, recommendations.of_resolution(obj, context.scene)
     if advised is not None:
         row = draw_advised(layout, context, advised)
         draw_reasons(layout, context, "sinew.take_advice")
@@ -59,7 +59,7 @@ def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.place_warning, context, "ERROR")
-    if left_out := added_shape.shape_left_out(obj):
+    if left_out := shape_modifiers.shape_left_out(obj):
         words = f"Simulate After “{left_out[-1].name}”"
         draw_button(layout, context, "sinew.simulate_added_shape", text=words, icon="MODIFIER")
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ..blender_addon.basics import sources
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
-from ..blender_addon.setup import advising, figures
-from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
+from ..blender_addon.setup import recommendations, unit_format
+from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 TOLERANCES = {
     "movement": "tolerance",
@@ -18,7 +18,7 @@ TOLERANCES = {
 
 def _draw_header(panel: Any, context: Any) -> None:
     """A mark that is seen while the panel is closed."""
-    if advising.of_solver(sources.body_of(context), context.scene):
+    if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
 
@@ -49,7 +49,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
     column = layout.column()
     column.active = scene.use_gravity
     column.prop(scene, "gravity", text="Scene Gravity")
-    wrapped(layout, figures.gravity_words(scene), context, "ERROR")
+    wrapped(layout, unit_format.gravity_words(scene), context, "ERROR")
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:

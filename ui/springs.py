@@ -4,9 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import item_lists
-from ..blender_addon.setup import figures
-from .places import CLOSED, ItemList, draw_keyed, draw_list, draw_reasons, keyed_column, panel, wrapped
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.setup import unit_format
+from .panel_base import CLOSED, ItemList, draw_keyed, draw_list, draw_reasons, keyed_column, panel, wrapped
 
 
 class SINEW_UL_springs(ItemList, bpy.types.UIList):
@@ -27,7 +27,7 @@ def draw_springs(layout: Any, context: Any, obj: Any) -> None:
         return
     _draw_spring(layout, obj, spring)
     draw_reasons(layout, context, "sinew.assign_pins")
-    sag, weak = figures.sag_words(spring.strength, obj.sinew.bake, context.scene)
+    sag, weak = unit_format.sag_words(spring.strength, obj.sinew.bake, context.scene)
     wrapped(layout, sag, context, "ERROR" if weak else "INFO")
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.child import running
+from ..blender_addon.draw_handlers import mode_playback
+from ..blender_addon.jobs import job_queue
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.outside_properties import CONTROLLED
-from ..blender_addon.setup import figures
-from ..blender_addon.views import swings
+from ..blender_addon.setup import unit_format
 from .bake import draw_progress
-from .places import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
+from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
 ROWS = 10
 """Of the table that are seen at once."""
@@ -34,7 +34,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
     """A vibration with its stiffness, which can be keyed."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
-    words = figures.vibration_words(item, figures.vibration_factor(settings, index))
+    words = unit_format.vibration_words(item, unit_format.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
     if name:
         rest.prop(settings.vibrations, name, text="")
@@ -60,7 +60,7 @@ class SINEW_UL_vibrations(bpy.types.UIList):
         if settings.control_vibrations:
             _draw_controlled(layout, settings, index, item)
         else:
-            _cells(layout, str(index + 1), *figures.vibration_words(item))
+            _cells(layout, str(index + 1), *unit_format.vibration_words(item))
 
 
 def has_vibrations(obj: Any) -> bool:
@@ -71,7 +71,7 @@ def has_vibrations(obj: Any) -> bool:
 @panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
 def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
     """The table, what plays one of it, and what finds them."""
-    work = running.current(obj.session_uid)
+    work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "vibrations":
         draw_progress(layout, work, context)
         return
@@ -104,7 +104,7 @@ def _draw_table(layout, record, context):
     )
     wrapped(column, CONTROLLED_WORDS if is_controlled else MATCHED_WORDS, context, "INFO")
     row = layout.row(align=True)
-    if swings.current() is None:
+    if mode_playback.current() is None:
         row.operator("sinew.play_vibration", text="Play", icon="PLAY")
         draw_reasons(layout, context, "sinew.play_vibration")
     else:

@@ -8,25 +8,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.energies.registry import ENERGIES
-from ...core.events import ignore
-from ...core.forces.field_place import FieldForm, FieldNumbers
-from ...core.integrators.registry import INTEGRATORS
-from ...core.job.absorber import Absorber
-from ...core.job.body import Body
-from ...core.job.force_field import ForceField
-from ...core.job.job import Job
-from ...core.job.surroundings import Collider, Ground, Spring
-from ...core.linear_solvers.registry import DIRECT_SOLVERS, installed
-from ...core.materials.layer import Layer
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.model.state import State
-from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.live import Grab, LiveBody
-from ...core.simulation.run import Frame, simulate
-from ...core.simulation.warm_up import load_kernels, warm_up
-from ...core.solver_kinds import SOLVER_KINDS
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.absorber import Absorber
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.environment import Collider, Ground, Spring
+from ...core.jobs.job.force_field import ForceField
+from ...core.jobs.job.job import Job
+from ...core.mechanics.energies.registry import ENERGIES
+from ...core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from ...core.mechanics.materials.layer import Layer
+from ...core.methods.model.state import State
+from ...core.numerics.integrators.registry import INTEGRATORS
+from ...core.numerics.linear_solvers.registry import DIRECT_SOLVERS, installed
+from ...core.simulation.frame_loop.compile_kernels import load_kernels, warm_up
+from ...core.simulation.frame_loop.live import Grab, LiveBody
+from ...core.simulation.frame_loop.single_body import Frame, simulate
+from ...core.simulation.preparation.prepare import Prepared, prepare
 
 SOLVER_NAMES, INTEGRATOR_NAMES, ENERGY_NAMES = tuple(SOLVER_KINDS), tuple(INTEGRATORS), tuple(ENERGIES)
 DIRECT_NAMES = tuple(solver.name for solver in DIRECT_SOLVERS if installed(solver))

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ...core.mesh.topology import boundary_triangles
+from ...core.geometry.mesh.topology import boundary_triangles
 from ..bodies import block
 from .library import (
     DIRECT_NAMES,

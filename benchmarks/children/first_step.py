@@ -26,18 +26,18 @@ def main(repository: str, task: str) -> None:
     spec.loader.exec_module(build_addon)
     build_addon.mount()
     from numba.core.event import RecordingListener, install_listener
-    from sinew.core.simulation import warm_up
+    from sinew.core.simulation.frame_loop import compile_kernels
 
     late: list = []
     with install_listener("numba:compile", RecordingListener()) as compiled:
         if task in ("first", "ground"):
             job = _job(task == "ground")
-            warm_up.warm_up(lambda event: None, [job])
-            warm_up.load_kernels(job)
+            compile_kernels.warm_up(lambda event: None, [job])
+            compile_kernels.load_kernels(job)
         elif task == "all":
-            warm_up.warm_up(lambda event: None)
+            compile_kernels.warm_up(lambda event: None)
         elif task == "again":
-            for stage in warm_up.STAGES:
+            for stage in compile_kernels.STAGES:
                 stage.compile()
         else:
             _step()
@@ -58,11 +58,11 @@ def _processor() -> float:
 def _job(has_ground):
     """A cube as a body begins."""
     import numpy as np
-    from sinew.core.job.body import Body
-    from sinew.core.job.job import Job
-    from sinew.core.job.surroundings import Ground
-    from sinew.core.mesh.surface_mesh import SurfaceMesh
-    from sinew.core.settings import MaterialSettings, ResolutionSettings, SolverSettings
+    from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+    from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+    from sinew.core.jobs.job.body import Body
+    from sinew.core.jobs.job.environment import Ground
+    from sinew.core.jobs.job.job import Job
 
     corners = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.01, 1.01)])
     sides = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
@@ -81,8 +81,8 @@ def _job(has_ground):
 
 
 def _bake(job) -> None:
-    from sinew.core.body.prepare import prepare
-    from sinew.core.simulation.group import simulate_group
+    from sinew.core.simulation.frame_loop.group import simulate_group
+    from sinew.core.simulation.preparation.prepare import prepare
 
     for _frames in simulate_group([job], [prepare(job)]):
         pass
@@ -90,8 +90,8 @@ def _bake(job) -> None:
 
 def _step() -> None:
     from sinew.benchmarks.bodies import bent_beam
-    from sinew.core.settings import SolverSettings
-    from sinew.core.solvers import make_solver
+    from sinew.core.foundation.schema.settings import SolverSettings
+    from sinew.core.methods.solvers import make_solver
 
     model, state = bent_beam((20, 4, 4))
     make_solver(model, SolverSettings()).step(state, state.positions[model.pinned], 1 / 30)

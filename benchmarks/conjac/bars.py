@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from ..released import (

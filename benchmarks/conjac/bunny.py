@@ -17,25 +17,25 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.transform import Rotation
 
-from ...core.contact.contact_points import ContactPoints
-from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import PenaltyContact, PenaltyParameters
-from ...core.errors import SinewError
-from ...core.events import ignore
-from ...core.forces.step_potential import Load, Motion, StepPotential
-from ...core.mesh.embedding import embed
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.topology import boundary_triangles
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.optimization.report import StepReport
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.solvers.conjac_map import ReducedSystem, by_columns
-from ...core.solvers.conjac_published import PublishedConJacSolver
-from ...core.solvers.extrapolated import Solution
-from ...core.solvers.incremental_potential import IncrementalPotential
+from ...core.contact.penalty.contact_points import ContactPoints
+from ...core.contact.penalty.obstacle import GroundPlane
+from ...core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from ...core.foundation.errors import SinewError
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.embedding import embed
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.mechanics.forces.step_potential import Load, Motion, StepPotential
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.methods.solvers.conjac_map import ReducedSystem, by_columns
+from ...core.methods.solvers.conjac_published import PublishedConJacSolver
+from ...core.methods.solvers.incremental_potential import IncrementalPotential
+from ...core.methods.solvers.theta_extrapolation import Solution
+from ...core.numerics.optimization.step_report import StepReport
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block
 from ..creatures import capsule, carved, ellipsoid
 from ..pictures import Curve, Plot, draw

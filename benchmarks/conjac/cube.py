@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import scipy.linalg
 
-from ...core.eigenfit.vibrations import vibrations
-from ...core.linear_solvers.elastic_system import ElasticSystem
-from ...core.linear_solvers.registry import AUTOMATIC, choose
-from ...core.model.model import Model, build_model
-from ...core.solvers.conjac_map import ConJacMap
+from ...core.methods.eigenfit.vibrations import vibrations
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers.conjac_map import ConJacMap
+from ...core.numerics.linear_solvers.elastic_system import ElasticSystem
+from ...core.numerics.linear_solvers.registry import AUTOMATIC, choose
 from ..bodies import block, held_end
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

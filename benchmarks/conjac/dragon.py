@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..creatures import swordsman
 from ..pictures import Bars, Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row

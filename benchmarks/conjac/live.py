@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.events import ignore
-from ...core.job.job import Job
-from ...core.mesh.topology import boundary_triangles
-from ...core.simulation.live import Grab, LiveBody
-from ...core.simulation.warm_up import load_kernels, warm_up
+from ...core.foundation.events import ignore
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.jobs.job.job import Job
+from ...core.simulation.frame_loop.compile_kernels import load_kernels, warm_up
+from ...core.simulation.frame_loop.live import Grab, LiveBody
+from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..bits.library import scene
 from ..bodies import block, held_end
 from ..pictures import Curve, Plot, draw

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.simulation.warm_up import warm_up
-from ...core.solver_kinds import SOLVER_KINDS, SolverKind
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS, SolverKind
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from ..released import BAR, UNSTABLE, Motion, as_published, bar, move, reference, statics, with_nodes

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, held_end, stiff_slabs
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row

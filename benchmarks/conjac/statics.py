@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.contact.contact_points import ContactPoints
-from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import PenaltyContact, PenaltyParameters
-from ...core.events import ignore
-from ...core.forces.step_potential import Load
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.topology import boundary_triangles
-from ...core.model.model import Model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.contact.penalty.contact_points import ContactPoints
+from ...core.contact.penalty.obstacle import GroundPlane
+from ...core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.mechanics.forces.step_potential import Load
+from ...core.methods.model.model import Model
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import stiff_slabs
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row, row

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.events import ignore
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.settings import MaterialSettings, MeetSettings, ResolutionSettings
-from ...core.simulation.group import simulate_group
-from ...core.simulation.run import simulate
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import MaterialSettings, MeetSettings, ResolutionSettings
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.simulation.frame_loop.compile_kernels import warm_up
+from ...core.simulation.frame_loop.group import simulate_group
+from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..registry import Case, Row, row
 from ..thin_bodies import ball
 

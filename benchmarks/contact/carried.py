@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model, build_model
 from ..bodies import block
 from ..meetings import Scene, Watched, box, plate, watch
 from ..pictures import Snapshot, draw

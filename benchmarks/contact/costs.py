@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import stiff_slabs
 from ..meetings import Scene, Watched, box, plate, watch
 from ..registry import Case, Row, row

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.body.meeting_surfaces import SLIP
+from ...core.simulation.contact_setup.collision_surfaces import SLIP
 from ..meetings import Scene, box, plate, watch
 from ..registry import Case, Row, row
 

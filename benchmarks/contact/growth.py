@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..meetings import Scene, Watched, box, plate, watch
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.body.prepare import prepare
-from ...core.events import ignore
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.settings import MaterialSettings, MeetSettings, SolverSettings
-from ...core.simulation.group import simulate_group
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import MaterialSettings, MeetSettings, SolverSettings
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.simulation.frame_loop.compile_kernels import warm_up
+from ...core.simulation.frame_loop.group import simulate_group
+from ...core.simulation.preparation.prepare import prepare
 from ..bodies import block
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

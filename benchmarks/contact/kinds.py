@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.model.model import Model
-from ...core.model.nodes import balls
+from ...core.methods.model.model import Model
+from ...core.methods.model.nodes import balls
 from ..meetings import Scene, watch
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row, row

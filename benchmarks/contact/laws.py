@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.body.meeting_surfaces import ColliderSet, meeting
-from ...core.contact.ipc import Barrier
-from ...core.contact.meeting import ContactLoad
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.joined import joined
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.solvers import make_solver
+from ...core.contact.barrier.barrier_potential import Barrier
+from ...core.contact.barrier.contact_load import ContactLoad
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.merged_model import joined
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, meeting
 from ..bodies import block
 from ..measures import angular_momentum
 from ..meetings import Scene, Watched, box, plate, watch

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...core.events import ignore
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..meetings import watch
 from ..pictures import Bars, draw
 from ..registry import Case, Row, row

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.mesh.topology import boundary_triangles
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..crossings import crossings
 from ..meetings import Scene, watch
 from ..pictures import Snapshot, draw

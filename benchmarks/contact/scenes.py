@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import build_model
-from ...core.model.state import State
-from ...core.settings import ResolutionSettings
-from ...core.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.foundation.schema.settings import ResolutionSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.methods.model.model import build_model
+from ...core.methods.model.state import State
 from ..creatures import carved
 from ..meetings import Scene, box, plate, told, watch
 from ..pictures import Snapshot, draw

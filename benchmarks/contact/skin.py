@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ..bodies import has, suzanne
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...core.body.prepare import prepare
-from ...core.eigenfit.vibrations import rigid_count, vibrations
-from ...core.events import Event, Mesh
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.job.surroundings import Ground
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.model.model import Model
-from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.events import Event, Mesh
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.environment import Ground
+from ...core.jobs.job.job import Job
+from ...core.methods.eigenfit.vibrations import rigid_count, vibrations
+from ...core.methods.model.model import Model
+from ...core.simulation.preparation.prepare import prepare
 from ..bodies import boundary_surface, has
 from ..registry import Case, Row, row
 from ..resolutions import FREQUENCY, STEP, STILL, push

@@ -10,28 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.eigenfit.matching import Matching
-from ...core.eigenfit.methods import METHODS
-from ...core.eigenfit.vibrations import vibrations
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.process.process_memory import peak_memory
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.foundation.process.process_memory import peak_memory
+from ...core.methods.eigenfit.matching import Matching
+from ...core.methods.eigenfit.methods import METHODS
+from ...core.methods.eigenfit.vibrations import vibrations
+from ...core.methods.model.model import Model, build_model
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, has, held_end
 from ..processes import fresh
 from ..registry import Case, Row, row
-from ..resolutions import (
-    DEFAULT,
-    FREQUENCY,
-    MATCHED,
-    Mover,
-    Pair,
-    Way,
-    matched,
-    motions,
-    pushing,
-    spectra_of,
-)
+from ..resolutions import DEFAULT, FREQUENCY, MATCHED, Mover, Pair, Way, matched, motions, pushing, spectra_of
 from .nonlinear import _figure, bar, creature, shared
 
 REPEATS = 3

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...core.eigenfit.near_modes import near_modes
-from ...core.eigenfit.vibrations import vibrations
-from ...core.model.model import Model
+from ...core.methods.eigenfit.near_modes import near_modes
+from ...core.methods.eigenfit.vibrations import vibrations
+from ...core.methods.model.model import Model
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from ..resolutions import STEP, Course, motions, pushing

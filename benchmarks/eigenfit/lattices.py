@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.eigenfit.vibrations import vibrations
-from ...core.events import OnEvent, ignore
-from ...core.forces.acceleration_field import AccelerationField
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.stepper import Stepper
+from ...core.foundation.events import OnEvent, ignore
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.mechanics.forces.acceleration_field import AccelerationField
+from ...core.methods.eigenfit.vibrations import vibrations
+from ...core.simulation.frame_loop.stepper import Stepper
+from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..bodies import boundary_surface, has, suzanne
 from ..physics.lattice import HEAD_CUBE, cube_surface, head_cubes
 from ..pictures import Curve, Plot, draw

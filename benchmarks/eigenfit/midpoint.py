@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.optimization.report import REDONE_BY
-from ...core.settings import SolverSettings
-from ...core.solvers import make_solver
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.numerics.optimization.step_report import REDONE_BY
 from ..bodies import block, held_end
 from ..measures import energy
 from ..pictures import Curve, Plot, draw

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model
 from ..bodies import has, held_end, load, mirrored_block
 from ..creatures import crab, sweet, swordsman
 from ..registry import Case

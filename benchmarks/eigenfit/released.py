@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.model.model import Model
-from ...core.model.state import State
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
 from ..bodies import has
 from ..measures import angular_momentum
 from ..pictures import Curve, Plot, draw

@@ -12,27 +12,27 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ...core.body.prepare import prepare
-from ...core.body.tried_swing import Trial, best_match, choices, whole_swing
-from ...core.constraints.pins import Holding
-from ...core.eigenfit.estimate import enough
-from ...core.eigenfit.matching import MOST, Matching, Spectra, find_spectra
-from ...core.eigenfit.methods import METHODS, MatchMethod, match_methods
-from ...core.eigenfit.vibrations import rigid_count, vibrations
-from ...core.events import ignore
-from ...core.forces.acceleration_field import AccelerationField
-from ...core.forces.step_potential import Load, Motion
-from ...core.mesh.embedding import embed
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
-from ...core.settings import ResolutionSettings, SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.store.cached_subspace import cached_subspace
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
-from ...core.subspaces.reduced_stiffness import symmetric
-from ...core.subspaces.space import Space
-from ...core.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.embedding import embed
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.jobs.store.cached_subspace import cached_subspace
+from ...core.mechanics.constraints.pins import Holding
+from ...core.mechanics.forces.acceleration_field import AccelerationField
+from ...core.mechanics.forces.step_potential import Load, Motion
+from ...core.methods.eigenfit.error_estimate import enough
+from ...core.methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
+from ...core.methods.eigenfit.methods import METHODS, MatchMethod, match_methods
+from ...core.methods.eigenfit.vibrations import rigid_count, vibrations
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.methods.subspaces.reduced_stiffness import symmetric
+from ...core.methods.subspaces.space import Space
+from ...core.simulation.frame_loop.compile_kernels import warm_up
+from ...core.simulation.matching.trial_simulation import Trial, best_match, choices, whole_swing
+from ...core.simulation.preparation.prepare import prepare
 from ..bodies import block, has, held_end, load, suzanne
 from ..creatures import capsule, carved
 from ..match_acceptance import Matched, told

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.contact.contact_points import ContactPoints
-from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import PenaltyContact, PenaltyParameters
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import build_model
-from ...core.settings import ResolutionSettings, SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.contact.penalty.contact_points import ContactPoints
+from ...core.contact.penalty.obstacle import GroundPlane
+from ...core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from ...core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from ...core.methods.model.model import build_model
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
 

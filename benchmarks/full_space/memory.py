@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ...core.assembly.sparsity import BlockSparsity
-from ...core.checks.costs import peak_bytes
-from ...core.events import ignore
-from ...core.linear_solvers.factor_size import entries_of
-from ...core.process.process_memory import peak_memory
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.process.process_memory import peak_memory
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.jobs.checks.costs import peak_bytes
+from ...core.mechanics.assembly.sparsity import BlockSparsity
+from ...core.methods.solvers import make_solver
+from ...core.numerics.linear_solvers.factor_size import entries_of
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam
 from ..measures import EARTH, STEP
 from ..processes import fresh

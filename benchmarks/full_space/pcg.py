@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.assembly.sparsity import BlockSparsity
-from ...core.events import ignore
-from ...core.linear_solvers.cholmod import CholmodSolver
-from ...core.linear_solvers.conjugate_gradient import ConjugateGradients
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.mechanics.assembly.sparsity import BlockSparsity
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.numerics.linear_solvers.cholmod import CholmodSolver
+from ...core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam, has, recorded
 from ..measures import EARTH, PARTS, STEP
 from ..pictures import Curve, Plot, draw

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, has, held_end, recorded, stiff_slabs
 from ..measures import EARTH, STEP, run
 from ..pictures import Curve, Plot, Snapshot, draw

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.energies.kinematics import Deformation, Stretch
-from ...core.events import ignore
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers.mixed_fem import MixedFEMSolver
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.mechanics.energies.kinematics import Deformation, Stretch
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.methods.solvers.mixed_fem import MixedFEMSolver
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam
 from ..measures import EARTH, PARTS, STEP, iteration_cost, shortest
 from ..pictures import Curve, Plot, draw

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.simulation.warm_up import warm_up
+from ...core.foundation.events import ignore
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent, block, has, held_end, load
 from ..measures import iteration_cost
 from ..pictures import Curve, Plot, draw

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.contact.collider_pose import ColliderPose
-from ...core.contact.collider_surface import ColliderSurface
-from ...core.contact.contact_points import ContactPoints
-from ...core.contact.mesh_collider import MeshCollider
-from ...core.contact.obstacle import GroundPlane, Obstacle
-from ...core.contact.penalty import PenaltyContact, PenaltyParameters
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.topology import boundary_triangles
-from ...core.model.model import build_model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import skinning_subspace
+from ...core.contact.penalty.collider_pose import ColliderPose
+from ...core.contact.penalty.collider_surface import ColliderSurface
+from ...core.contact.penalty.contact_points import ContactPoints
+from ...core.contact.penalty.mesh_collider import MeshCollider
+from ...core.contact.penalty.obstacle import GroundPlane, Obstacle
+from ...core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.methods.model.model import build_model
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import skinning_subspace
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

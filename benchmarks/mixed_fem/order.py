@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
 from ..bodies import block
 from ..measures import angular_momentum, energy, run
 from ..pictures import Curve, Plot, Snapshot, draw

@@ -14,9 +14,9 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh, splu
 
-from ...core.assembly.sparsity import BlockSparsity
-from ...core.assembly.tangent_blocks import tangent_blocks
-from ...core.model.model import Model, build_model
+from ...core.mechanics.assembly.sparsity import BlockSparsity
+from ...core.mechanics.assembly.tangent_blocks import tangent_blocks
+from ...core.methods.model.model import Model, build_model
 from ..bodies import block, held_end
 from ..measures import step
 from ..pictures import Curve, Plot, Snapshot, draw

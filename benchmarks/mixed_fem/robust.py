@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.energies import ENERGIES
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.solvers import make_solver
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.mechanics.energies import ENERGIES
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
 from ..bodies import block, hard_starts, has, held_end, load
 from ..measures import STEP, energy
 from ..pictures import Curve, Plot, Snapshot, draw

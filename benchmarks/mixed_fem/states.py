@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.model.state import State
+from ...core.methods.model.state import State
 from ..bodies import has, recorded
 from ..measures import StepProblem, run
 from ..pictures import Curve, Plot, Snapshot, draw

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
 from ..bodies import block, has, held_end, recorded
 from ..measures import EARTH, STEP, energy, run, step
 from ..pictures import Curve, Plot, Snapshot, draw

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.errors import SinewError
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
+from ...core.foundation.errors import SinewError
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
 from ..bodies import has, load
 from ..measures import StepProblem, gradient_norms
 from ..pictures import Curve, Plot, Snapshot, draw

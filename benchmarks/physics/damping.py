@@ -11,23 +11,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ...core.body.prepare import prepare
-from ...core.energies import ENERGIES
-from ...core.integrators.registry import INTEGRATORS
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.mesh.topology import boundary_triangles
-from ...core.model.model import Model, build_model
-from ...core.model.state import State
-from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.stepper import Stepper
-from ...core.solver_kinds import SOLVER_KINDS
-from ...core.solvers import make_solver
-from ...core.solvers.internal_friction import StretchDamping
-from ...core.subspaces.reduced_model import skinning_subspace
-from ...core.subspaces.space import Space
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.geometry.mesh.topology import boundary_triangles
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.mechanics.energies import ENERGIES
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.methods.solvers.stretch_damping import StretchDamping
+from ...core.methods.subspaces.reduced_model import skinning_subspace
+from ...core.methods.subspaces.space import Space
+from ...core.numerics.integrators.registry import INTEGRATORS
+from ...core.simulation.frame_loop.stepper import Stepper
+from ...core.simulation.preparation.prepare import prepare
 from ..bodies import block, hard_starts, held_end, stiff_slabs
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...core.front_door.solid import Solid
-from ...core.job.body import Body
-from ...core.linear_solvers.factorized import factorized
-from ...core.linear_solvers.registry import fastest
-from ...core.materials.layer import Layer
-from ...core.mesh.embedding import embed
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.settings import MaterialSettings, ResolutionSettings
+from ...core.api.solid import Solid
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings
+from ...core.geometry.mesh.embedding import embed
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.mechanics.materials.layer import Layer
+from ...core.numerics.linear_solvers.factorized import factorized
+from ...core.numerics.linear_solvers.registry import fastest
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from .lattice import cube_surface, rotation

@@ -13,17 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.constraints.anchors import cell_sides
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.linear_solvers.factorized import factorized
-from ...core.linear_solvers.registry import fastest
-from ...core.mesh.embedding import embed
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.model.model import Model
-from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.run import simulate
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.embedding import embed
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.mechanics.constraints.anchors import cell_sides
+from ...core.methods.model.model import Model
+from ...core.numerics.linear_solvers.factorized import factorized
+from ...core.numerics.linear_solvers.registry import fastest
+from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
 

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.tet_mesh import TetMesh
-from ...core.mesh.topology import boundary_triangles, components
-from ...core.mesh.winding_number import WindingNumber
-from ...core.tetrahedra.lattice import lattice_tets
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.geometry.mesh.topology import boundary_triangles, components
+from ...core.geometry.mesh.winding_number import WindingNumber
+from ...core.geometry.tetrahedra.lattice import lattice_tets
 from ..bodies import block
 from ..creatures import crab, swordsman
 from ..pictures import Curve, Plot, Snapshot, draw

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import brentq
 
-from ...core.body.prepare import prepare
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.job.surroundings import Ground
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.group import simulate_group
+from ...core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.environment import Ground
+from ...core.jobs.job.job import Job
+from ...core.simulation.frame_loop.group import simulate_group
+from ...core.simulation.preparation.prepare import prepare
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from ..thin_bodies import ball

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.mesh.topology import edges_of
-from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
-from ...core.solvers import make_solver
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.topology import edges_of
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
 from ..bodies import block, held_end
 from ..registry import Case, Row, row
 

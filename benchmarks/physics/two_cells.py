@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.body.prepare import prepare
-from ...core.front_door.solid import Solid
+from ...core.api.solid import Solid
+from ...core.simulation.preparation.prepare import prepare
 from ..pictures import Bars, draw
 from ..registry import Case, Row, row
 from .lattice import BODIES, EIGHTH, FLESH, Specimen, held_job, rotation, sag_and_frequency

@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from ...core.body.prepare import Prepared, prepare
-from ...core.errors import SinewError, SubspaceError
-from ...core.job.body import Body
-from ...core.job.job import Job
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.settings import EARTH, MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.run import simulate
-from ...core.solver_kinds import SOLVER_KINDS
-from ...core.store.cached_handles import APART
-from ...core.subspaces.display_handles import DisplayHandles
-from ...core.subspaces.skinning import skinned
+from ...core.foundation.errors import SinewError, SubspaceError
+from ...core.foundation.schema.settings import EARTH, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.cached_handles import APART
+from ...core.methods.subspaces.display_handles import DisplayHandles
+from ...core.methods.subspaces.skinning import skinned
+from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 

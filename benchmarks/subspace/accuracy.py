@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
-from ...core.subspaces.softening import felt_share
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.methods.subspaces.softening import felt_share
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, held_end
 from ..measures import EARTH, STEP
 from ..pictures import Curve, Plot, Snapshot, draw

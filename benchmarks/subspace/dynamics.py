@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.assembly.mass import mass_matrix
-from ...core.events import ignore
-from ...core.forces.springs import Springs
-from ...core.forces.step_potential import Load
-from ...core.mesh.embedding import embed
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.embedding import embed
+from ...core.mechanics.assembly.mass import mass_matrix
+from ...core.mechanics.forces.springs import Springs
+from ...core.mechanics.forces.step_potential import Load
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from .. import creatures
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row

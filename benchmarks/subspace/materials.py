@@ -7,22 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.cubature.spectral_clusters import spectral_clusters, weight_features
-from ...core.energies import ENERGIES
-from ...core.events import ignore
-from ...core.forces.springs import Springs
-from ...core.forces.step_potential import Load
-from ...core.mesh.embedding import embed
-from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solver_kinds import SOLVER_KINDS
-from ...core.solvers import make_solver
-from ...core.subspaces.material_parts import material_parts
-from ...core.subspaces.reduced_model import ReducedModel, in_basis, skinning_subspace
-from ...core.subspaces.skinning import Coordinates
-from ...core.subspaces.skinning_basis import orthonormal, skinning_columns
-from ...core.subspaces.space import Space
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
+from ...core.geometry.mesh.embedding import embed
+from ...core.mechanics.energies import ENERGIES
+from ...core.mechanics.forces.springs import Springs
+from ...core.mechanics.forces.step_potential import Load
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.material_parts import material_parts
+from ...core.methods.subspaces.reduced_model import ReducedModel, in_basis, skinning_subspace
+from ...core.methods.subspaces.skinning import Coordinates
+from ...core.methods.subspaces.skinning_basis import orthonormal, skinning_columns
+from ...core.methods.subspaces.space import Space
+from ...core.methods.subspaces.spectral_clusters import spectral_clusters, weight_features
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from .. import creatures
 from ..bodies import block, held_end
 from ..measures import EARTH

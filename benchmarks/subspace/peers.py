@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model
-from ...core.model.state import State
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam, has, recorded
 from ..full_space.peers import SIMKIT_ORDER
 from ..measures import EARTH, STEP

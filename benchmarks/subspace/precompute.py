@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.process.process_memory import peak_memory
-from ...core.simulation.warm_up import warm_up
-from ...core.subspaces.reduced_model import skinning_subspace
+from ...core.foundation.events import ignore
+from ...core.foundation.process.process_memory import peak_memory
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.subspaces.reduced_model import skinning_subspace
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, held_end
 from ..pictures import Bars, draw
 from ..processes import fresh

@@ -53,8 +53,8 @@ def _ready_card() -> None:
 
 
 def _preview_of(around: int, up: int, handles: int) -> Any:
+    from ...blender_addon.drawing.gpu_preview import Preview
     from ...blender_addon.drawing.preview_mesh import DrawnMesh, Skin
-    from ...blender_addon.drawing.preview_out import Preview
 
     positions, triangles, normals = _vase(around, up)
     waves = np.random.default_rng(0).normal(0.0, 3.0, (3, handles))
@@ -101,11 +101,11 @@ def _subdivided(level: int) -> Iterable[Row]:
     """A grid of 10,000 vertices that waves, with a Subdivision: what each frame takes until it is on the card."""
     import bpy
 
+    from ...blender_addon.drawing.gpu_preview import Preview
     from ...blender_addon.drawing.preview_fine import FineCard
     from ...blender_addon.drawing.preview_mesh import Skin, drawn_mesh
-    from ...blender_addon.drawing.preview_out import Preview
-    from ...blender_addon.scene_in.mesh_in import vertex_positions
-    from ...blender_addon.scene_in.subdivision_in import cage_of, subdivided
+    from ...blender_addon.scene_import.mesh_in import vertex_positions
+    from ...blender_addon.scene_import.subdivision_in import cage_of, subdivided
 
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=99, y_subdivisions=99)
     bpy.ops.object.shade_smooth()

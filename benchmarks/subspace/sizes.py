@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.events import ignore
-from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from .. import creatures
 from ..bodies import block, held_end
 from ..measures import EARTH, StepProblem

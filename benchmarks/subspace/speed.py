@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg.blas import dgemm
 
-from ...core.events import ignore
-from ...core.linear_solvers.blas_threads import one_blas_thread
-from ...core.settings import SolverSettings
-from ...core.simulation.warm_up import warm_up
-from ...core.solvers import make_solver
-from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
-from ...core.subspaces.reduced_stiffness import ReducedStiffness
+from ...core.foundation.events import ignore
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.methods.subspaces.reduced_stiffness import ReducedStiffness
+from ...core.numerics.linear_solvers.blas_threads import one_blas_thread
+from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam
 from ..measures import EARTH, PARTS, iteration_cost, shortest
 from ..pictures import Bars, Curve, Plot, draw

@@ -12,23 +12,23 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SettingsError, SinewError
-from ...core.events import Event
-from ...core.job.job import Job
-from ...core.store.frame_store import FrameStore
-from ..basics import shown
-from ..basics.groups import group_of
-from ..basics.stepwise import Steps
-from ..child import running
-from ..child.machine import Stage, State, transition
-from ..child.process import Order
-from ..child.work import Work
-from ..scene_in import job_in
-from ..scene_in.settings_in import frame_range
-from ..setup import starting
-from . import baking, notes
+from ...core.foundation.errors import SettingsError, SinewError
+from ...core.foundation.events import Event
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ..jobs import job_queue
+from ..jobs.process import Order
+from ..jobs.state_machine import Stage, State, transition
+from ..jobs.task import Work
+from ..objects.contact_groups import group_of
+from ..scene_import import job_in
+from ..scene_import.settings_in import frame_range
+from ..setup import defaults
+from ..window import visibility
+from ..window.stepwise import Steps
+from . import bake_messages, baking
 from .bake_queue import groups_in_order
-from .together import Together
+from .batch_read import Together
 
 Reader = Callable[..., Steps[Job]]
 """Reads a body's job, as ``job_in.job_steps`` does."""
@@ -45,13 +45,13 @@ STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Work:
     """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames) of a body and all that
-    it meets, ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``running.begin``; ``job_steps`` reads its
-    job.
+    it meets, ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``job_queue.begin``; ``job_steps`` reads
+    its job.
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     for each in bodies:
         if mode == "bake" or (mode == "" and not baking.has_frames(each)):
-            starting.refit_stiffness(each, bpy.context)
+            defaults.refit_stiffness(each, bpy.context)
     uids = tuple(each.session_uid for each in bodies)
     read, take = (
         partial(_read, mode=mode, uids=uids, job_steps=job_steps),
@@ -67,7 +67,7 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
     """Begin :func:`work_on` a body."""
     mark_file_changed()
-    running.begin(work_on(obj, mode, until))
+    job_queue.begin(work_on(obj, mode, until))
 
 
 def mark_file_changed() -> None:
@@ -87,7 +87,7 @@ def work_on_all(bodies: Sequence[Any]) -> list[Work]:
 
 def _objects(uids: Sequence[int]) -> list[Any]:
     """The bodies of these; ReferenceError where one is gone."""
-    found = [shown.object_of(uid) for uid in uids]
+    found = [visibility.object_of(uid) for uid in uids]
     if None in found:
         raise ReferenceError
     return found
@@ -126,7 +126,7 @@ def _start(work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
-    from ...core.simulation import bake, handles_of_frames
+    from ...core.simulation.frame_loop import bake, fit_handles
 
     mode, jobs, stores = read
     bodies, state = _objects(uids), State(Stage.RUNNING)
@@ -142,7 +142,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
     elif mode == "vibrations":
         bake.find_vibrations(jobs[0], stores[0], note)
     elif mode == "handles":
-        handles_of_frames.find_handles(jobs[0], stores[0], modes[0], note)
+        fit_handles.find_handles(jobs[0], stores[0], modes[0], note)
     else:
         try:
             status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
@@ -151,7 +151,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
             apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
     for k, each in enumerate(bodies):
-        notes.note_mesh(each, state.mesh(k))
+        bake_messages.note_mesh(each, state.mesh(k))
     if mode not in OF_ONE:
         baking.note_meeting(bodies, state.warnings)
         baking.note_way_out(bodies, state.move)
@@ -162,10 +162,10 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
 def _take(work: Work, names: dict[int, str]) -> str:
     """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
-    found = [(k, shown.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
+    found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
     if order.mode not in WITHOUT_FRAMES:
-        if waits_for := next(filter(None, (shown.in_the_way(obj) for _k, obj, _folder in there)), ""):
+        if waits_for := next(filter(None, (visibility.in_the_way(obj) for _k, obj, _folder in there)), ""):
             return waits_for
         for name, (_k, obj, folder) in zip(names.values(), found):
             if obj is None:
@@ -174,7 +174,7 @@ def _take(work: Work, names: dict[int, str]) -> str:
                     file=sys.stderr,
                 )
     for k, obj, _folder in there:
-        notes.note_mesh(obj, state.mesh(k))
+        bake_messages.note_mesh(obj, state.mesh(k))
     if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
         for _k, obj, _folder in there:
             obj.sinew.bake.message = message
@@ -198,7 +198,7 @@ def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool 
     """Call the operator that turns frames into shape keys, so that one undo takes it back, with the next unless it
     ``is_last``.
     """
-    with shown.where_it_is_shown(obj):
+    with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
             "EXEC_DEFAULT", is_last, object_name=obj.name, folder=str(folder), status=status, message=message
         )

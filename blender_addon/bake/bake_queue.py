@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..basics.groups import groups_of_all
-from ..basics.linked import own_bodies
+from ..objects.contact_groups import groups_of_all
+from ..objects.linked import own_bodies
 from . import baking
 
 

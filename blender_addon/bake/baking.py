@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ...core.checks.disk_space import ToBake, check_disk_space
-from ...core.errors import SinewError, StoreError, refusing
-from ...core.files import array_file
-from ...core.job.job import Job
-from ...core.store.cached_handles import cached_handles
-from ...core.store.frame_store import FrameStore
-from ...core.store.lending import borrow
-from ...core.store.store_lock import locked
-from ..basics.groups import group_of
+from ...core.foundation.errors import SinewError, StoreError, refusing
+from ...core.foundation.files import array_file
+from ...core.jobs.checks.disk_space import ToBake, check_disk_space
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.cached_handles import cached_handles
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.jobs.store.shared_cache import borrow
+from ...core.jobs.store.store_lock import locked
 from ..cache import cache_owner, frame_folders, undone_bakes
-from ..child.process import LOG_NAME
+from ..jobs.process import LOG_NAME
+from ..objects.contact_groups import group_of
 from ..properties import choices
-from ..result_out import exported
-from ..result_out.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
-from ..scene_in import job_in
-from ..scene_in.mesh_in import unit_scale
+from ..scene_export import exported
+from ..scene_export.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
+from ..scene_import import job_in
+from ..scene_import.mesh_in import unit_scale
 from ..setup import forecasts
-from . import edited, notes
+from . import bake_messages, outdated
 
 if TYPE_CHECKING:
-    from ...core.results.report import BakeReport
+    from ...core.jobs.results.bake_report import BakeReport
 
 _ANOTHER = "Cache does not match the displayed bake."
 
@@ -60,8 +60,8 @@ def prepare(obj: Any, job: Job) -> FrameStore:
         raise
     borrow(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
-    notes.note_warnings(obj, job)
-    edited.note_read(obj, store.folder, bpy.context.scene)
+    bake_messages.note_warnings(obj, job)
+    outdated.note_read(obj, store.folder, bpy.context.scene)
     return store
 
 
@@ -114,7 +114,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
 
 def check(job: Job) -> None:
     """All that can be told of a new bake before anything is done."""
-    from ...core.checks.memory import check_before_tetrahedra
+    from ...core.jobs.checks.memory import check_before_tetrahedra
 
     job.check()
     check_before_tetrahedra(job)
@@ -130,8 +130,8 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
         store.mend_job(job)
     check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
     _note_folder(obj, store)
-    notes.note_warnings(obj, job)
-    edited.note_read(obj, store.folder, bpy.context.scene)
+    bake_messages.note_warnings(obj, job)
+    outdated.note_read(obj, store.folder, bpy.context.scene)
     return store
 
 
@@ -265,16 +265,16 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
             record.message = record.message or crossing or missing
     else:
         remove_result(obj)  # of a bake that this one has replaced
-    notes.note_warnings(obj, job)
+    bake_messages.note_warnings(obj, job)
     record.status = status
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
-    from ...core.checks.costs import size_words  # loads Numba, which Blender's start should not wait for
+    from ...core.jobs.checks.costs import size_words  # loads Numba, which Blender  's start should not wait for
 
     record.size = size_words(store.size_on_disk())
     cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
     shows = store.key() if frames else ""
-    edited.note_shown(obj, store.folder, bpy.context.scene, record.shows != shows)
+    outdated.note_shown(obj, store.folder, bpy.context.scene, record.shows != shows)
     record.stale, record.shows = "", shows
     if frames:
         note_report(obj, store)
@@ -383,7 +383,7 @@ def find_changes(obj: Any, job: Job) -> list[str]:
 
 def report_of(obj: Any) -> BakeReport:
     """The story of the object's last bake, frame by frame; StoreError when there is none."""
-    from ...core.results.report import read_report
+    from ...core.jobs.results.bake_report import read_report
 
     store = shown_store(obj)
     if not store.frames():
@@ -393,7 +393,7 @@ def report_of(obj: Any) -> BakeReport:
 
 def note_report(obj: Any, store: FrameStore) -> None:
     """Keep the story of the bake for the panel, and a word of frames that did not converge."""
-    from ...core.results.report import read_report
+    from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
     record.report = "\n".join(report.summary())
@@ -412,7 +412,7 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
     either.
     """
     for obj in bodies:
-        of_renders = notes.colliders_in_renders(obj, bpy.context)
+        of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
         obj.sinew.bake.meets_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import refusing
-from ...core.store.frame_store import FrameStore
-from ...core.store.store_lock import locked
-from ..basics.stack import CACHE_FILE, own_caches
-from ..basics.stored_paths import check_straight, is_straight
-from ..child.process import LOG_NAME
-from ..result_out.cache_out import cache_path, kept_path
+from ...core.foundation.errors import refusing
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.jobs.store.store_lock import locked
+from ..blend_data.stored_paths import check_straight, is_straight
+from ..jobs.process import LOG_NAME
+from ..objects.modifier_stack import CACHE_FILE, own_caches
+from ..scene_export.cache_out import cache_path, kept_path
 from .frame_folders import (
     CACHE,
     COMPARE,

@@ -10,11 +10,11 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import StoreError, refusing
-from ...core.files.array_file import open_own
-from ..basics import linked
-from ..basics.stored_paths import check_straight, is_utf8, readable, stored_path
-from ..basics.texts import text_of
+from ...core.foundation.errors import StoreError, refusing
+from ...core.foundation.files.array_file import open_own
+from ..blend_data.stored_paths import check_straight, is_utf8, readable, stored_path
+from ..blend_data.text_decoding import text_of
+from ..objects import linked
 
 CACHE = "sinew_cache"
 """Folder beside a .blend that holds all frames of its objects."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import bpy
 
-from ..basics.linked import library_of
-from ..basics.stored_paths import is_utf8, note_append
-from ..basics.texts import mend_texts, text_of
+from ..blend_data.stored_paths import is_utf8, note_append
+from ..blend_data.text_decoding import mend_texts, text_of
+from ..objects.linked import library_of
 from .cache_owner import note_folder, point_to
 from .frame_folders import default_folder, has_home, recorded_folder
 

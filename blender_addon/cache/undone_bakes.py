@@ -17,10 +17,10 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError, refusing
-from ...core.store.frame_store import FrameStore
-from ...core.store.store_lock import locked
-from ..basics.stored_paths import is_straight
+from ...core.foundation.errors import SinewError, refusing
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.jobs.store.store_lock import locked
+from ..blend_data.stored_paths import is_straight
 from .cache_owner import delete_folder, may_delete
 from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 

@@ -13,9 +13,9 @@ import sys
 from typing import NoReturn
 
 from ... import __version__
-from ...core.errors import SinewError, StoreError, refusing, system_words
+from ...core.foundation.errors import SinewError, StoreError, refusing, system_words
+from .console import Teller
 from .options import COMMANDS, parser
-from .telling import Teller
 
 FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 

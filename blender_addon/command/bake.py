@@ -13,27 +13,27 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError, StoreError, refusing
-from ...core.events import Event, FrameDone, Meets, Mesh, Phase
-from ...core.job.job import Job
-from ...core.lengths import length_words
-from ...core.process.stop_signals import stop_signals
-from ...core.simulation import bake as library
-from ...core.store.frame_store import FrameStore
-from ...core.store.store_lock import locked
-from ..bake import background, baking, notes
+from ...core.foundation.errors import SinewError, StoreError, refusing
+from ...core.foundation.events import Event, FrameDone, Meets, Mesh, Phase
+from ...core.foundation.lengths import length_words
+from ...core.foundation.process.stop_signals import stop_signals
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.jobs.store.store_lock import locked
+from ...core.simulation.frame_loop import bake as library
+from ..bake import background, bake_messages, baking
 from ..bake.bake_queue import groups_in_order
-from ..bake.together import Together
-from ..basics.stepwise import at_once
-from ..child.machine import Stage, Started, State, transition
-from ..scene_in.job_in import group_steps
-from ..setup import starting
+from ..bake.batch_read import Together
+from ..jobs.state_machine import Stage, Started, State, transition
+from ..scene_import.job_in import group_steps
+from ..setup import defaults
+from ..window.stepwise import at_once
 from .bodies import all_in_one, bodies_of_scene, check_loaded
+from .console import Teller, say
 from .export import check_formats, export_bodies
 from .plan import tell_plan
 from .render import render_frames
 from .scenes import active, in_scene
-from .telling import Teller, say
 
 
 def main(options: argparse.Namespace, tell: Teller) -> int:
@@ -76,7 +76,7 @@ def _bake_all(
     """
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
-            starting.refit_stiffness(obj, bpy.context)  # as Bake does in a window
+            defaults.refit_stiffness(obj, bpy.context)  # as Bake does in a window
     groups = groups_in_order(bodies, bpy.context)
     single = [group[0] for group in groups if len(group) == 1]
     changed, refused, together = False, [], Together(single, options.frames, options.solver)
@@ -144,7 +144,7 @@ def _bake_group(
                 if not caught:
                     baking.note_meeting([obj], progress.state.warnings)
                     baking.note_way_out([obj], progress.state.move)
-                    notes.note_mesh(obj, progress.state.mesh(k))
+                    bake_messages.note_mesh(obj, progress.state.mesh(k))
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
         baking.note_way_out(group, getattr(error, "move", ()))
@@ -211,7 +211,7 @@ class _Progress:
     def tell_of(self, group: list[Any]) -> None:
         """Tell what is known of the bodies before they are baked."""
         for obj in group:
-            record, of_colliders = obj.sinew.bake, notes.colliders_in_renders(obj, bpy.context)
+            record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
                 self.warn(warning)
 

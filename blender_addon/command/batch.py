@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from ...core.errors import StoreError
-from ...core.files.array_file import open_own
-from ...core.process.child_process import NO_CONSOLE
-from ...core.process.stop_signals import stop_signals
-from ..basics.names import PACKAGE
+from ...core.foundation.errors import StoreError
+from ...core.foundation.files.array_file import open_own
+from ...core.foundation.process.child_process import NO_CONSOLE
+from ...core.foundation.process.stop_signals import stop_signals
+from ..blend_data.names import PACKAGE
 from ..cache.frame_folders import CACHE
 from . import FAILED, NOTHING_TO_BAKE
-from .telling import Teller, say
+from .console import Teller, say
 
 POLL = 0.1
 TAIL = 12

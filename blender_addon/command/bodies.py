@@ -6,9 +6,9 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError, StoreError
+from ...core.foundation.errors import SinewError, StoreError
 from ..bake import bake_queue
-from ..basics.linked import is_linked
+from ..objects.linked import is_linked
 from . import NothingToBake
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SettingsError
+from ...core.foundation.errors import SettingsError
 from ..bake import baking
+from .console import Teller, say
 from .file_dates import is_newer
-from .telling import Teller, say
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
 """By the word of the option: the format, the ending of its file, and where Blender says whether it has it."""

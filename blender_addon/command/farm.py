@@ -13,11 +13,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import StoreError, refusing
-from ...core.files.array_file import open_own
-from ..basics.stored_paths import is_utf8, readable
+from ...core.foundation.errors import StoreError, refusing
+from ...core.foundation.files.array_file import open_own
+from ..blend_data.stored_paths import is_utf8, readable
+from .console import Teller, say
 from .scenes import in_scene
-from .telling import Teller, say
 
 TEMPLATES = Path(__file__).with_name("farm_files")
 

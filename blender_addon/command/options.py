@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from ...core.solver_kinds import SOLVER_KINDS
+from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
 
 COMMANDS = {
     "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, render its frames then.",

@@ -9,16 +9,16 @@ from typing import Any
 
 import bpy
 
-from ...core.checks.disk_space import ToBake, check_disk_space
-from ...core.errors import StoreError
-from ...core.job.job import Job
-from ...core.store.frame_store import FrameStore
-from ..bake import baking, notes
-from ..basics.render_view import body_words
+from ...core.foundation.errors import StoreError
+from ...core.jobs.checks.disk_space import ToBake, check_disk_space
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ..bake import bake_messages, baking
 from ..cache import frame_folders
-from ..scene_in import job_in
+from ..objects.render_differences import body_words
+from ..scene_import import job_in
 from ..setup import forecasts
-from .telling import Teller, say
+from .console import Teller, say
 
 
 def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> None:
@@ -33,8 +33,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> 
     if begins == job.frame_start:
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
-    in_renders = body_words(obj, bpy.context.scene), notes.colliders_in_renders(obj, bpy.context)
-    told = obj.sinew.place_warning, notes.nowhere_words(job), notes.no_pin_words(obj, job), *in_renders
+    in_renders = body_words(obj, bpy.context.scene), bake_messages.colliders_in_renders(obj, bpy.context)
+    told = obj.sinew.place_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
     for warning in filter(None, told):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)

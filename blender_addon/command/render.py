@@ -17,7 +17,7 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import RenderError, refusing
+from ...core.foundation.errors import RenderError, refusing
 from .file_dates import is_newer
 
 PARTIAL = ".sinew-rendering"

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import SinewError
-from ...core.results.report import BakeReport, csv_of, write_report
+from ...core.foundation.errors import SinewError
+from ...core.jobs.results.bake_report import BakeReport, csv_of, write_report
 from ..bake import baking
 from .bodies import all_in_one, bodies_of_scene, check_loaded
+from .console import Teller, say
 from .scenes import in_scene
-from .telling import Teller, say
 
 
 def main(options: argparse.Namespace, tell: Teller) -> int:

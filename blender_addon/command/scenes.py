@@ -9,9 +9,9 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import StoreError
-from ..basics.linked import own_bodies
-from .telling import Teller
+from ...core.foundation.errors import StoreError
+from ..objects.linked import own_bodies
+from .console import Teller
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 import gpu
 import numpy as np
 
-from ...core.errors import PreviewError
+from ...core.foundation.errors import PreviewError
 
 OPAQUE = "  result.w = opacity;\n"
 _ENCODED = """

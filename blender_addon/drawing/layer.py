@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import bpy
 
-from ...core.errors import PreviewError
+from ...core.foundation.errors import PreviewError
 
 Result = TypeVar("Result")
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Matrix
 
-from ...core.contact.sheet_thickness import contact_distance
-from ..basics.solid import SOLID, shows_collection
-from ..scene_in.colliders_in import has_own_mesh, instances_of
-from ..scene_in.mesh_in import columns_of, mesh_of, transform, vertex_positions
+from ...core.contact.penalty.sheet_thickness import contact_distance
+from ..objects.collider_objects import SOLID, shows_collection
+from ..scene_import.colliders_in import has_own_mesh, instances_of
+from ..scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positions
 
 MOST_EDGES = 300_000
 """Beyond which instances are shown by the boxes around them."""

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.errors import StoreError
-from ...core.mesh.topology import edges_of
-from ...core.store.cached_meeting import kept_touching
-from ...core.store.frame_store import FrameStore
+from ...core.foundation.errors import StoreError
+from ...core.geometry.mesh.topology import edges_of
+from ...core.jobs.store.cached_contact import kept_touching
+from ...core.jobs.store.frame_store import FrameStore
 from ..cache import frame_folders
 from .preview_colours import stiffness_colours
 

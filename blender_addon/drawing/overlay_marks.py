@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ColliderError
-from ..scene_in.colliders_in import collider_objects
-from ..scene_in.mesh_in import transform, vertex_positions
-from ..scene_in.picks import FULL
+from ...core.foundation.errors import ColliderError
+from ..scene_import.colliders_in import collider_objects
+from ..scene_import.mesh_in import transform, vertex_positions
+from ..scene_import.picks import FULL
 from .overlay_colliders import SEEN
 
 CORNERS = 64
@@ -58,8 +58,8 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
     """Centres and radii (k,4) of the balls of dynamic nodes, where vertices (n,3) are, as large as they are in the mesh
     itself; none where a bake would refuse so many.
     """
-    from ...core.job.body import MOST_NODES  # they load kernels, which Blender's start does not wait for
-    from ...core.model.nodes import radii
+    from ...core.jobs.job.body import MOST_NODES  # they load kernels, which Blender  's start does not wait for
+    from ...core.methods.model.nodes import radii
 
     if not 0 < len(nodes) <= MOST_NODES:
         return np.empty((0, 4))

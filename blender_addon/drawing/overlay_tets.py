@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...core.mesh.tet_faces import behind, tet_faces
-from ...core.store.cached_materials import cached_files, received
-from ...core.store.frame_store import FrameStore
+from ...core.geometry.mesh.tet_faces import behind, tet_faces
+from ...core.jobs.store.cached_materials import cached_files, received
+from ...core.jobs.store.frame_store import FrameStore
 from ..cache import frame_folders
 from .preview_colours import cluster_colours, stiffness_colours
 
 if TYPE_CHECKING:
-    from ...core.store.cached_materials import Received
+    from ...core.jobs.store.cached_materials import Received
 
 
 class Slice(NamedTuple):

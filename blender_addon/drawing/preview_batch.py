@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import gpu
 import numpy as np
 
-from ...core.errors import PreviewError
+from ...core.foundation.errors import PreviewError
 from .card import batch_of, vertices_of
 from .preview_shader import attribute_count, in_attributes, texels_each
 

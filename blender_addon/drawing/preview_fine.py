@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..scene_in.subdivision_in import Subdivided
+from ..scene_import.subdivision_in import Subdivided
 from .preview_mesh import CardVertices, card_edges, fans_of
 
 

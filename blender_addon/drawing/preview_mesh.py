@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..basics.stack import cut_after, place_of
-from ..scene_in.animation_in import at_frame
-from ..scene_in.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
-from ..scene_in.rest_in import own_rest
-from ..scene_in.subdivision_in import Cage, cage_of
+from ..objects.modifier_stack import cut_after, place_of
+from ..scene_import.animation_in import at_frame
+from ..scene_import.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
+from ..scene_import.rest_in import own_rest
+from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
 """Parts into which each coordinate of a normal is divided to find equal ones."""
@@ -38,7 +38,7 @@ class DrawnMesh(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """How points follow handles (h,4,3), all in world space: see ``core/subspaces/skinning.py``.
+    """How points follow handles (h,4,3), all in world space: see ``core/methods/subspaces/skinning.py``.
 
     ``rest`` (n,3) m; ``weights`` (n,h); ``centre`` (3,) m; ``size`` m.
     """

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..basics.sources import local_views_of, show_in_local_views
+from ..objects.duplicate_result import local_views_of, show_in_local_views
 
 
 class StandIn:

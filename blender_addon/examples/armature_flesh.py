@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from mathutils import Vector
 
-from ..scene_in.mesh_in import vertex_positions
+from ..scene_import.mesh_in import vertex_positions
 from .rig import add_armature, distances, follow
 from .shapes import SIDES, ball, limb
 from .stage import Stage

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ..scene_in.mesh_in import vertex_positions
+from ..scene_import.mesh_in import vertex_positions
 from .shapes import SIDES, ball, limb
 from .stage import Stage
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scene_in.mesh_in import vertex_positions
+from ..scene_import.mesh_in import vertex_positions
 from .shapes import SIDES, Part, ball, lathe, sweep
 from .stage import Stage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..scene_in.mesh_in import vertex_positions
+from ..scene_import.mesh_in import vertex_positions
 from .shapes import Part, lathe
 from .stage import Stage
 

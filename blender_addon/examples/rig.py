@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..scene_in.mesh_in import vertex_positions
+from ..scene_import.mesh_in import vertex_positions
 from .stage import Stage
 
 Bones = dict[str, tuple[Sequence[float], Sequence[float], str | None]]

@@ -12,9 +12,9 @@ import bmesh
 import bpy
 import numpy as np
 
-from ...core.materials.presets import PRESETS
-from ..scene_in.mesh_in import unit_scale
-from ..setup import starting
+from ...core.mechanics.materials.presets import PRESETS
+from ..scene_import.mesh_in import unit_scale
+from ..setup import defaults
 from .shapes import Part, disc
 
 
@@ -114,7 +114,7 @@ class Stage:
         (n,) are, or everywhere.
         """
         chosen = next(p for p in PRESETS if p.name == preset)
-        material = starting.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
+        material = defaults.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
         if weights is not None:
             material.vertex_group = self.group(obj, material.name, weights)
         return material

@@ -15,23 +15,23 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError
-from ...core.events import LiveFrame, Record, SetStiffness, StopRecording
-from ...core.job.job import Job
-from ...core.store.frame_store import FrameStore
-from ..bake import baking, notes
-from ..basics import redrawing, shown
-from ..basics.stack import shown_after
-from ..basics.stepwise import Steps
-from ..child import running
-from ..child.machine import Waits
-from ..child.process import Order
-from ..child.work import Work
+from ...core.foundation.errors import SinewError
+from ...core.foundation.events import LiveFrame, Record, SetStiffness, StopRecording
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ..bake import bake_messages, baking
+from ..jobs import job_queue
+from ..jobs.process import Order
+from ..jobs.state_machine import Waits
+from ..jobs.task import Work
+from ..objects.modifier_stack import shown_after
 from ..properties.choices import live_solver_name
-from ..result_out.take_out import keyable_strength, keyable_target, names_of_take
-from ..scene_in import job_in
-from ..scene_in.mesh_in import unit_scale
-from ..setup.starting import holding_strength
+from ..scene_export.take_out import keyable_strength, keyable_target, names_of_take
+from ..scene_import import job_in
+from ..scene_import.mesh_in import unit_scale
+from ..setup.defaults import holding_strength
+from ..window import redraw, visibility
+from ..window.stepwise import Steps
 from . import live_edits, live_scene
 from .live_state import Asked, FrameSet, Grab, LetGo, LiveState, Looked, Pulled, Toggled, transition
 
@@ -65,7 +65,7 @@ class Session:
     @property
     def object(self) -> Any | None:
         """The body, or None when it is gone; it is asked for all the time."""
-        obj = shown.object_of(self.work.object_uid, self.work.object_name)
+        obj = visibility.object_of(self.work.object_uid, self.work.object_name)
         if obj is not None:
             self.work.object_name = obj.name  # it may have been renamed
         return obj
@@ -102,7 +102,7 @@ def begin(obj: Any, record: bool = False) -> Session | None:
     """Read the scene and have a child prepare the body; playing begins when it is ready. A SinewError when the body
     cannot be played with, or another is at work already. The session, where all was read at once.
     """
-    running.begin(work_on(obj, job_steps, partial(play, record=record)))
+    job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
 
 
@@ -148,23 +148,23 @@ def stop(message: str = "", keep: Work | None = None) -> None:
     """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it; of
     what is at work only ``keep`` goes on.
     """
-    if _session is not None and _session.work is running.current():
-        running.abandon(keep)
+    if _session is not None and _session.work is job_queue.current():
+        job_queue.abandon(keep)
     _leave(message)
 
 
 def _end(reason: str) -> None:
     """End the session, unasked; what was recorded until then becomes the take, as soon as the scene can take it."""
-    from . import live_take
+    from . import live_recording
 
     session = _session
-    if session is None or session.work is not running.current() or not live_take.has_begun(session.state.take):
+    if session is None or session.work is not job_queue.current() or not live_recording.has_begun(session.state.take):
         stop(reason)
         return
     # In Edit Mode, say, nothing more can be looked at.
-    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
-    running.stop_reading()  # that of a Reset or Record, which shows the mesh meanwhile
-    session.work.cut_off(partial(live_take.bring_in, take, reason))
+    take = live_recording.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
+    job_queue.stop_reading()  # that of a Reset or Record, which shows the mesh meanwhile
+    session.work.cut_off(partial(live_recording.bring_in, take, reason))
     _leave(reason)
 
 
@@ -178,7 +178,7 @@ def _leave(message: str) -> None:
     session.stage.restore()
     if (obj := session.object) is not None:
         obj.sinew.live.message = message
-    redrawing.redraw()
+    redraw.redraw()
 
 
 def restart(work: Work, obj: Any, job: Job, record: bool = False) -> None:
@@ -232,8 +232,8 @@ def let_go(vertex: int) -> None:
 def _begin_to_show(session: Session, obj: Any) -> None:
     from . import live_view
 
-    notes.note_mesh(obj, session.state.mesh())
-    with session.stage.unnoticed(), shown.where_it_is_shown(obj):
+    bake_messages.note_mesh(obj, session.state.mesh())
+    with session.stage.unnoticed(), visibility.where_it_is_shown(obj):
         session.view = live_view.View(session)
     session.stage.begin(obj)
 
@@ -247,7 +247,7 @@ def _tick() -> None:
         if live_scene.is_rendering_viewport():
             session.stage.show()  # renders show the scene as it is without live mode
         return  # frames are the render's now
-    if running.reading() is not None:
+    if job_queue.reading() is not None:
         return  # the scene is at other frames, as live_again wants it
     obj = session.object
     if reason := live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj):
@@ -266,16 +266,16 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
     if session.state.ready and session.view is None:
         _begin_to_show(session, obj)
     if session.reset_is_due:
-        from . import live_again
+        from . import live_restart
 
-        live_again.reset_when_due(session)
+        live_restart.reset_when_due(session)
         return
     if session.stage.frame_was_changed() and session.state.ready:
         session.work.note(FrameSet(session.stage.scene.frame_current, live_scene.is_played_back()))
     if now - session.looked_at > PANEL_TICK:
         session.looked_at = now
         _follow_edits(session, obj)
-        redrawing.redraw()
+        redraw.redraw()
     session.work.note(Looked(obj.sinew.live.rate == "FREE"))
     while (command := session.state.request(now)) is not None:
         session.work.ask(command)
@@ -306,22 +306,22 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 def _finish_take(session: Session, obj: Any) -> None:
     """Turn the take into springs and a bake, as soon as the scene can take it."""
-    from . import live_take
+    from . import live_recording
 
-    session.work.note(Waits(shown.in_the_way(obj)))
+    session.work.note(Waits(visibility.in_the_way(obj)))
     if session.work.state.waits_for:
         return
     edits = session.edits.words(obj, session.stage.scene)
-    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, edits)
+    take = live_recording.Take(session.job, session.store.folder, session.state.take, session.stage, edits)
     stop()
-    live_take.apply(obj, take)
+    live_recording.apply(obj, take)
 
 
 def _child_ended(work: Work) -> str:
     """The child has ended by itself; what has to be over before what was recorded is taken."""
     if _session is None or _session.work is not work:
         return ""
-    if live_scene.is_rendering() or running.reading() is not None:
+    if live_scene.is_rendering() or job_queue.reading() is not None:
         return "It ends when Blender has rendered, or has read the animation"
     _end(work.state.message_with_remedy or "Live mode ended: the simulation process is gone.")
     return "" if work.take == _child_ended else work.take(work)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...core.job.body import Body
-from ...core.job.fingerprints import telling
-from ...core.settings import moduli
+from ...core.foundation.schema.settings import moduli
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.fingerprints import telling
 from ..properties.choices import live_solver_name
-from ..scene_in.looks import looked_at, without_stiffness
-from ..scene_in.settings_in import material_settings, vibration_stiffness
+from ..scene_import.edit_snapshot import looked_at, without_stiffness
+from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any
 
 import bpy
 
-from ..basics import shown
-from ..basics.texts import text_of
+from ..blend_data.text_decoding import text_of
+from ..window import visibility
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Stage:
 
     def show(self) -> None:
         """Show the mesh as it was; where the object or its view layer is gone, nothing is left to be shown."""
-        obj, layer = shown.object_of(self.object_uid), self.layer
+        obj, layer = visibility.object_of(self.object_uid), self.layer
         if not self.hidden:
             return
         self.hidden = False
@@ -101,7 +101,7 @@ class Stage:
             with self.unnoticed():
                 yield
         finally:
-            obj = shown.object_of(self.object_uid)
+            obj = visibility.object_of(self.object_uid)
             if hidden and obj is not None and self.layer is not None:
                 self.hide(obj)
 

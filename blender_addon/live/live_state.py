@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import events
-from ...core.events import Advance, Event, LiveFrame, Record, Reset, SetStiffness
-from ..child import machine
-from ..child.machine import RUNS, Stage
+from ...core.foundation import events
+from ...core.foundation.events import Advance, Event, LiveFrame, Record, Reset, SetStiffness
+from ..jobs import state_machine
+from ..jobs.state_machine import RUNS, Stage
 
 AVERAGED = 30
 """Frames over which rates are averaged."""
@@ -83,7 +83,7 @@ class Asked(Event):
 
 
 @dataclass(frozen=True, eq=False)
-class LiveState(machine.State):
+class LiveState(state_machine.State):
     """The state of the one body that is played with.
 
     Attributes
@@ -185,7 +185,7 @@ class LiveState(machine.State):
 def transition(state: LiveState, event: Event, now: float) -> LiveState:
     """What an event, at a time ``now`` (s), makes of a state."""
     if state.stage not in RUNS:
-        return machine.transition(state, event, now)
+        return state_machine.transition(state, event, now)
     match event:
         case Toggled():
             return _paused(state) if state.playing else _played(state)
@@ -264,7 +264,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
             return replace(state, recorded=True, out=())
         case events.Halted():
             return _halted(state, event)
-    return machine.transition(state, event, now)
+    return state_machine.transition(state, event, now)
 
 
 def _halted(state: LiveState, event: events.Halted) -> LiveState:

@@ -10,21 +10,21 @@ import bpy
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-from ...core.errors import StoreError
-from ...core.settings import moduli
-from ...core.store.cached_handles import APART
-from ..basics.redrawing import redraw_views
-from ..basics.stack import subdivision_after
+from ...core.foundation.errors import StoreError
+from ...core.foundation.schema.settings import moduli
+from ...core.jobs.store.cached_handles import APART
 from ..drawing import preview_colours, screen, stand_in
+from ..drawing.display_mode import manner_of
+from ..drawing.gpu_preview import Preview
 from ..drawing.layer import Layer
 from ..drawing.overlay_marks import PINS
 from ..drawing.preview_fine import FineCard
-from ..drawing.preview_manner import manner_of
 from ..drawing.preview_mesh import Skin, read_drawn_mesh
-from ..drawing.preview_out import Preview
+from ..objects.modifier_stack import subdivision_after
 from ..properties.live_properties import OF_SUBSPACE
-from ..scene_in.subdivision_in import coarser_words, settings_of, subdivided
-from . import live_sight
+from ..scene_import.subdivision_in import coarser_words, settings_of, subdivided
+from ..window.redraw import redraw_views
+from . import live_visibility
 
 if TYPE_CHECKING:
     from .live import Session
@@ -181,7 +181,7 @@ class View(Layer):
     def _body_in(self, context: Any) -> Any | None:
         """The body, where the 3D View of a context would show it."""
         obj = self._session.object
-        return obj if obj is not None and live_sight.is_seen(obj, self._session.stage, context) else None
+        return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
         """Draw no more so; the next tick of the timer moves a mesh in the body's place."""

@@ -2,7 +2,7 @@
 
 This file is the root of the package: the extension zip and the wheel carry it as ``__init__.py`` beside ``core``,
 ``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library; the names of
-``core/front_door`` load the library when they are asked for.
+``core/api`` load the library when they are asked for.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .core.front_door import *  # noqa: F403
+    from .core.api import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -24,9 +24,9 @@ def __getattr__(name: str) -> Any:
     """A name of the library's front door, which is loaded when one is asked for."""
     if name not in __all__:
         raise AttributeError(f"sinew offers no “{name}”: its names are {', '.join(__all__)}.")
-    from .core import front_door
+    from .core import api
 
-    return getattr(front_door, name)
+    return getattr(api, name)
 
 
 def __dir__() -> list[str]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..basics import linked
 from ..drawing import screen
 from ..drawing.layer import Layer
 from ..drawing.overlay_marks import PINS, shown_positions
 from ..drawing.preview_colours import as_shown
-from ..scene_in.mesh_in import triangles_of, vertex_positions
+from ..objects import linked
+from ..scene_import.mesh_in import triangles_of, vertex_positions
 from . import picking
 
 TOOL = "sinew.pick_tool"

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import SettingsError
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ..scene_in import picks
-from ..scene_in.layers_in import layer_maps, material_layers, stiffness_maps
-from ..scene_in.mesh_in import object_to_world, transform, triangles_of, vertex_positions
-from ..scene_in.rest_in import own_rest
-from ..scene_in.settings_in import material_settings
-from ..scene_in.weights_in import group_weights
+from ...core.foundation.errors import SettingsError
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..scene_import import picks
+from ..scene_import.layers_in import layer_maps, material_layers, stiffness_maps
+from ..scene_import.mesh_in import object_to_world, transform, triangles_of, vertex_positions
+from ..scene_import.rest_in import own_rest
+from ..scene_import.settings_in import material_settings
+from ..scene_import.weights_in import group_weights
 from . import picking
 
 ALIKE = 0.01
@@ -27,7 +27,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
     The mesh itself stands in for the shape that is simulated, as its vertices are what is picked.
     """
     # They load kernels, which Blender's start does not wait for.
-    from ...core.constraints.propose_nodes import propose_nodes, stiff_parts
+    from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
 
     mesh, count = obj.data, obj.sinew.node_count
     own = own_rest(obj, len(mesh.vertices))
@@ -47,7 +47,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
 
 def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
     """1 over Young's modulus (n,) 1/Pa at each vertex; 0 where no face is."""
-    from ...core.materials.surface_stiffness import surface_stiffness
+    from ...core.mechanics.materials.surface_stiffness import surface_stiffness
 
     if not obj.sinew.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")

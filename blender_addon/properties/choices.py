@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...core.settings import MaterialSettings
-from ...core.solver_kinds import NEWTON, SOLVER_KINDS, SolverKind, live_solver
+from ...core.foundation.schema.settings import MaterialSettings
+from ...core.foundation.schema.solver_kinds import NEWTON, SOLVER_KINDS, SolverKind, live_solver
 from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
@@ -43,21 +43,21 @@ def _words_of(registry: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _integrators() -> list[tuple[str, str, str]]:
-    from ...core.integrators.registry import INTEGRATORS
+    from ...core.numerics.integrators.registry import INTEGRATORS
 
     return [(name, rule.LABEL, rule.DESCRIPTION) for name, rule in INTEGRATORS.items()]
 
 
 def energy_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the energies a material may have."""
-    from ...core.energies.registry import ENERGIES
+    from ...core.mechanics.energies.registry import ENERGIES
 
     return _menu(_words_of(ENERGIES))
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
     """The properties of a material that an energy takes besides; none of an energy that this version does not know."""
-    from ...core.energies.registry import ENERGIES
+    from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
 
@@ -109,7 +109,7 @@ def integrator_label(name: str) -> str:
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
     """The settings that a rule of time integration alone reads; none of one that this version does not know."""
-    from ...core.integrators.registry import INTEGRATORS
+    from ...core.numerics.integrators.registry import INTEGRATORS
 
     return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
 
@@ -137,7 +137,7 @@ MATCHES = (
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
-    from ...core.eigenfit.methods import MENU
+    from ...core.methods.eigenfit.methods import MENU
 
     return [(name, *words) for name, words in MENU.items()]
 
@@ -164,7 +164,7 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the solvers of linear systems that can be used here, and that which is chosen, wherever the file
     was made.
     """
-    from ...core.linear_solvers import registry
+    from ...core.numerics.linear_solvers import registry
 
     global _asking
     missing: set[str] = set()
@@ -182,7 +182,7 @@ def preset_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the physical materials offered in menus, the artist's own after ours; own ones of the same name
     take the place of ours.
     """
-    from ...core.materials.presets import PRESETS
+    from ...core.mechanics.materials.presets import PRESETS
 
     own = own_presets().materials
     names = {preset.name for preset in own}

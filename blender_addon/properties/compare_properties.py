@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...core.settings import ResolutionSettings, SolverSettings
-from ..basics.redrawing import redraw_changed
+from ...core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from ..window.redraw import redraw_changed
 from . import choices
 from .mirror import field_of, integer, menu, switch, text, vector
 

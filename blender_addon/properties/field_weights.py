@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..basics import linked
+from ..objects import linked
 from .mirror import number, pointer
 
 STRONGEST = 200.0

@@ -9,10 +9,10 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from ...core.job.body import VIBRATION_STIFFNESS
-from ...core.job.pair import PairSettings
-from ...core.job.surroundings import Ground
-from ...core.settings import MeetSettings
+from ...core.foundation.schema.settings import MeetSettings
+from ...core.jobs.job.body import VIBRATION_STIFFNESS
+from ...core.jobs.job.environment import Ground
+from ...core.jobs.job.pair import PairSettings
 from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
 
 SPRING_ENDS = (

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 from bpy.props import PointerProperty
 
-from ..basics.redrawing import redraw_changed
+from ..window.redraw import redraw_changed
 from .mirror import integer, menu, number, switch
 
 COLOURS = (

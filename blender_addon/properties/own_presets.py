@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 import bpy
 
-from ...core.errors import MaterialError, SinewError, refusing
-from ...core.files import array_file
-from ...core.files.text_file import text_of
-from ...core.settings import MaterialSettings
+from ...core.foundation.errors import MaterialError, SinewError, refusing
+from ...core.foundation.files import array_file
+from ...core.foundation.files.text_file import text_of
+from ...core.foundation.schema.settings import MaterialSettings
 
 FORMAT = 1
 LARGEST = 2**16

@@ -3,8 +3,8 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..basics.names import PACKAGE
-from ..child import compiling
+from ..blend_data.names import PACKAGE
+from ..jobs import compiling
 
 
 class SinewPreferences(bpy.types.AddonPreferences):

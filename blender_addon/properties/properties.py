@@ -13,8 +13,8 @@ from typing import Any
 import bpy
 from bpy.props import PointerProperty
 
-from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.solver_kinds import own_settings
+from ...core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.schema.solver_kinds import own_settings
 from . import (
     bake_properties,
     choices,
@@ -184,15 +184,15 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
 
 def _place_label(self: Any) -> str:
-    from ..basics import stack
+    from ..objects import modifier_stack
 
-    return stack.place_of(self.id_data).label
+    return modifier_stack.place_of(self.id_data).label
 
 
 def _place_warning(self: Any) -> str:
-    from ..basics import added_shape, stack
+    from ..objects import modifier_stack, shape_modifiers
 
-    words = added_shape.shape_warning(self.id_data), stack.weights_left_out(self.id_data)
+    words = shape_modifiers.shape_warning(self.id_data), modifier_stack.weights_left_out(self.id_data)
     return " ".join(filter(None, words))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..basics.list_animation import curves_of, follow_items
-from .starting import switch_on
+from ..blend_data.list_animation import curves_of, follow_items
+from .defaults import switch_on
 
 LEFT_OUT = {
     "rna_type", "name", "enabled", "identity", "place_label", "place_warning", "bake", "live", "live_layer",

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ...core.errors import SinewError
-from ..basics.groups import group_of
-from ..basics.stack import DEFORMING, later_modifiers, place_of
-from .figures import two_digits
+from ...core.foundation.errors import SinewError
+from ..objects.contact_groups import group_of
+from ..objects.modifier_stack import DEFORMING, later_modifiers, place_of
 from .measure_in import measured_body
+from .unit_format import two_digits
 
 if TYPE_CHECKING:
-    from ...core.checks.costs import Cost, Pace
-    from ...core.job.job import Job
-    from ...core.tetrahedra.tet_count import SurfaceMeasure
+    from ...core.geometry.tetrahedra.tet_count import SurfaceMeasure
+    from ...core.jobs.checks.costs import Cost, Pace
+    from ...core.jobs.job.job import Job
 
 COARSE = 4.0
 """Cells between neighbouring vertices from which on a surface hides what the tetrahedra do."""
@@ -31,9 +31,9 @@ _paces: dict[str, Pace] = {}
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     """What the body will cost at its settings, and an icon; "" where that cannot be told."""
-    from ...core.checks.costs import size_words, time_words
-    from ...core.process.available_memory import available_memory
-    from ...core.tetrahedra.tet_count import MAX_TETS
+    from ...core.foundation.process.available_memory import available_memory
+    from ...core.geometry.tetrahedra.tet_count import MAX_TETS
+    from ...core.jobs.checks.costs import size_words, time_words
 
     cost, method = _cost(obj, context), obj.sinew.method
     if cost is None:
@@ -57,8 +57,8 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
 
 def disk_words(obj: Any, context: Any) -> str:
     """About how much room a bake will take on disk."""
-    from ...core.checks.costs import frame_bytes, size_words
-    from ..scene_in.settings_in import frame_range
+    from ...core.jobs.checks.costs import frame_bytes, size_words
+    from ..scene_import.settings_in import frame_range
 
     first, last = frame_range(obj.sinew, context.scene)
     frames = max(0, last - first + 1 + obj.sinew.pre_roll)
@@ -69,8 +69,8 @@ def disk_words(obj: Any, context: Any) -> str:
 
 def _cost(obj: Any, context: Any) -> Cost | None:
     """What is expected of the body at its settings; None where that cannot be told."""
-    from ...core.checks.costs import cost_of
-    from ..scene_in.settings_in import resolution_settings, solver_settings
+    from ...core.jobs.checks.costs import cost_of
+    from ..scene_import.settings_in import resolution_settings, solver_settings
 
     measure, points = _measure(obj, context)
     if measure is None:
@@ -89,12 +89,12 @@ def _meets(obj: Any, context: Any) -> bool:
 
 def missing_words(method: str) -> str:
     """What a method of making tetrahedra needs and is not installed, and how to get it; "" where it is."""
-    from ...core.process.foreign_module import is_installed
-    from ...core.tetrahedra import clean
+    from ...core.foundation.process.foreign_module import is_installed
+    from ...core.geometry.tetrahedra import tetgen_mesh
 
-    if method != "clean" or is_installed(clean.PACKAGE):
+    if method != "clean" or is_installed(tetgen_mesh.PACKAGE):
         return ""
-    return f"Clean needs TetGen, which is not installed. {clean.TO_GET}"
+    return f"Clean needs TetGen, which is not installed. {tetgen_mesh.TO_GET}"
 
 
 def coarse_words(obj: Any, context: Any) -> str:
@@ -114,7 +114,7 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
     """Keep how long the steps of a bake took, on its record and until Blender is closed."""
-    from ...core.checks.costs import own_pace
+    from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
         return
@@ -134,7 +134,7 @@ def _pace(obj: Any) -> Pace | None:
 
 
 def _pace_of(record: Any) -> Pace:
-    from ...core.checks.costs import Pace
+    from ...core.jobs.checks.costs import Pace
 
     return Pace(record.pace_seconds, record.tets, record.pace_modes)
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...core.errors import SinewError
-from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.settings import EARTH
-from ..basics.stack import place_of
+from ...core.foundation.errors import SinewError
+from ...core.foundation.schema.settings import EARTH
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..objects.modifier_stack import place_of
 from ..properties.mirror import clean
-from ..scene_in.finer_in import fineness_between
-from ..scene_in.mesh_in import (
+from ..scene_import.mesh_in import (
     acceleration_scale,
     object_to_world,
     transform,
@@ -25,11 +24,12 @@ from ..scene_in.mesh_in import (
     unit_scale,
     vertex_positions,
 )
-from ..scene_in.weights_in import group_weights, material_weights
+from ..scene_import.refinement_in import fineness_between
+from ..scene_import.weights_in import group_weights, material_weights
 
 if TYPE_CHECKING:
-    from ...core.checks.sag import Sag
-    from ...core.tetrahedra.tet_count import SurfaceMeasure
+    from ...core.geometry.tetrahedra.tet_count import SurfaceMeasure
+    from ...core.jobs.checks.sag import Sag
 
 LASTING = 2.0
 """Seconds for which a surface counts as measured, at least."""
@@ -80,7 +80,7 @@ def forget(obj: Any) -> None:
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
     """Measure about the shape that is simulated."""
-    from ...core.checks.sag import sag_of
+    from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
     strength = np.linalg.norm(gravity)
@@ -98,7 +98,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 def sheet_distance(obj: Any, context: Any) -> float:
     """How far off the body is kept from sheets at least, in Blender's units, measured so."""
-    from ...core.contact.sheet_thickness import sheet_thickness
+    from ...core.contact.penalty.sheet_thickness import sheet_thickness
 
     measure, _, _ = _measured_about(obj, context)
     return 0.0 if measure is None else sheet_thickness(measure.size) / unit_scale(context.scene)
@@ -139,7 +139,9 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
 
 
 def _measured(obj: Any, mesh: Any, scene: Any) -> tuple[SurfaceMeasure | None, SurfaceMesh]:
-    from ...core.tetrahedra.tet_count import measured  # it loads Numba, which Blender's start does not wait for
+    from ...core.geometry.tetrahedra.tet_count import (
+        measured,  # it loads Numba, which Blender  's start does not wait for
+    )
 
     positions = transform(object_to_world(obj, scene), vertex_positions(mesh))
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored=False))

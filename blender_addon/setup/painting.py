@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..scene_in.weights_in import group_weights
+from ..scene_import.weights_in import group_weights
 
 TOLERANCE = 1e-5
 

@@ -1,1 +1,1 @@
-"""Contact: collision surfaces and contact points, obstacles, penalty and barrier potentials, and friction."""
+"""Contact: barriers between surfaces, penalty springs between points and colliders, friction, and collision proxies."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .collision_mesh import NO_PAIRS
+from .barrier.collision_mesh import NO_PAIRS
 
 STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""

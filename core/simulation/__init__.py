@@ -1,1 +1,1 @@
-"""Simulation over all frames: bakes, live mode, and the compilation of their kernels."""
+"""From a job to its frames: preparation, contact set-up, matching and the loop over frames."""

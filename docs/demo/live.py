@@ -59,15 +59,15 @@ def play(creature: bpy.types.Object, package: str) -> None:
     job_in, frame_folders, mesh_in, take_out, service, store, stage, take, events = (
         importlib.import_module(f"{package}.{name}")
         for name in (
-            "blender_addon.scene_in.job_in",
+            "blender_addon.scene_import.job_in",
             "blender_addon.cache.frame_folders",
-            "blender_addon.scene_in.mesh_in",
-            "blender_addon.result_out.take_out",
-            "core.simulation.live_service",
-            "core.store.frame_store",
+            "blender_addon.scene_import.mesh_in",
+            "blender_addon.scene_export.take_out",
+            "core.simulation.frame_loop.live_service",
+            "core.jobs.store.frame_store",
             "blender_addon.live.live_scene",
-            "blender_addon.live.live_take",
-            "core.events",
+            "blender_addon.live.live_recording",
+            "core.foundation.events",
         )
     )
     job = job_in.make_job(creature, bpy.context)

@@ -50,9 +50,9 @@ def api() -> str:
 
 def _names() -> Iterator[str]:
     """What settings call by a name."""
-    from sinew.core.energies import ENERGIES
-    from sinew.core.integrators.registry import INTEGRATORS
-    from sinew.core.solver_kinds import SOLVER_KINDS
+    from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+    from sinew.core.mechanics.energies import ENERGIES
+    from sinew.core.numerics.integrators.registry import INTEGRATORS
 
     integrators = [(name, rule.DESCRIPTION) for name, rule in INTEGRATORS.items()]
     for title, rows in (

@@ -81,7 +81,7 @@ def main(folder: Path, names: list[str]) -> None:
 
 def bake(name: str, scratch: Path, seconds: float) -> int:
     """Add an example to an empty file and bake so much of it; its first frame."""
-    from sinew.blender_addon.basics.groups import group_of
+    from sinew.blender_addon.objects.contact_groups import group_of
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.context.scene.render.fps = FPS

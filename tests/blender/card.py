@@ -9,7 +9,7 @@ import bpy
 import gpu
 import numpy as np
 from sinew.blender_addon.drawing.card import compiled
-from sinew.blender_addon.drawing.preview_out import Preview
+from sinew.blender_addon.drawing.gpu_preview import Preview
 from sinew.blender_addon.drawing.preview_shader import skinning_info, skinning_source
 
 COLUMNS = 256

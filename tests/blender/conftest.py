@@ -102,7 +102,7 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """The bar with a subspace of a few modes, for live mode, which ends with the test; one frame is asked for at a
     time, so that a test sees each.
     """
-    from sinew.blender_addon.child import running
+    from sinew.blender_addon.jobs import job_queue
     from sinew.blender_addon.live import live, live_state
 
     monkeypatch.setattr(live_state, "MOST_AHEAD", 1)
@@ -111,7 +111,7 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     body.select_set(True)
     yield body
     live.stop()
-    running.abandon()
+    job_queue.abandon()
 
 
 @pytest.fixture(scope="session")
@@ -125,8 +125,8 @@ def fake_child(soft_body: Any, once_prepared: Path, monkeypatch: pytest.MonkeyPa
     """``soft_body`` with a child that answers at once; what it shows was prepared by a real one."""
     from sinew.blender_addon.bake import baking
     from sinew.blender_addon.live import live
-    from sinew.blender_addon.scene_in.job_in import make_job
-    from sinew.core.process import child_process
+    from sinew.blender_addon.scene_import.job_in import make_job
+    from sinew.core.foundation.process import child_process
 
     from .live.live_driver import drain_until
 

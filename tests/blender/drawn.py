@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from sinew import ui
-from sinew.ui.places import ROOTS
+from sinew.ui.panel_base import ROOTS
 
 
 class Drawn:

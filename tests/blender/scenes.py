@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 
 CUBE = (
     [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)],

@@ -12,8 +12,8 @@ from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import conftest  # noqa: F401 - mounts the package
-from sinew.core import solver_kinds
-from sinew.core.setting_fields import choice, number
+from sinew.core.foundation.schema import solver_kinds
+from sinew.core.foundation.schema.setting_fields import choice, number
 
 TOY = solver_kinds.SolverKind(
     name="toy",
@@ -33,13 +33,13 @@ TOY = solver_kinds.SolverKind(
 def declare() -> None:
     """The one entry, and the one file."""
     solver_kinds.SOLVER_KINDS[TOY.name] = TOY
-    from sinew.core.solvers.step_solver import StepReport, StepSolver
+    from sinew.core.methods.solvers.step_solver import StepReport, StepSolver
 
     class ToySolver(StepSolver):
         def step(self, state, pin_targets, time_step, loads=()):
             return state, StepReport(f"wobbled by {self.settings.wobble:g} m")
 
-    module = sys.modules["sinew.core.solvers.toy"] = ModuleType("toy")
+    module = sys.modules["sinew.core.methods.solvers.toy"] = ModuleType("toy")
     module.ToySolver = ToySolver
 
 
@@ -47,14 +47,14 @@ def in_library(folder: Path) -> dict:
     """What the library knows of it."""
     import numpy as np
     from sinew.benchmarks.bodies import block
-    from sinew.core.checks.advice import Facts, advice
-    from sinew.core.checks.costs import cost_of
-    from sinew.core.errors import SettingsError
-    from sinew.core.model.model import build_model
-    from sinew.core.scene_files.scene_file import read_scene
-    from sinew.core.settings import ResolutionSettings, SolverSettings
-    from sinew.core.solvers import make_solver
-    from sinew.core.tetrahedra.tet_count import SurfaceMeasure
+    from sinew.core.foundation.errors import SettingsError
+    from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
+    from sinew.core.geometry.tetrahedra.tet_count import SurfaceMeasure
+    from sinew.core.jobs.checks.advice import Facts, advice
+    from sinew.core.jobs.checks.costs import cost_of
+    from sinew.core.jobs.scene_files.scene_file import read_scene
+    from sinew.core.methods.model.model import build_model
+    from sinew.core.methods.solvers import make_solver
 
     try:
         refused = SolverSettings(solver="toy", wobble=3.0)
@@ -83,7 +83,7 @@ def in_blender() -> dict:
     from sinew.blender_addon import registration
     from sinew.blender_addon.command.options import parser
     from sinew.blender_addon.properties import choices
-    from sinew.blender_addon.scene_in.settings_in import solver_settings
+    from sinew.blender_addon.scene_import.settings_in import solver_settings
     from sinew.ui import compare, solver
 
     from blender.drawn import drawn_by

@@ -14,7 +14,7 @@ from PIL import Image
 from sinew.benchmarks import bodies, measures, pictures, processes, registry
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.rotation_aware_admm import RotationAwareADMM
-from sinew.core.process.process_memory import peak_memory
+from sinew.core.foundation.process.process_memory import peak_memory
 
 
 @pytest.fixture

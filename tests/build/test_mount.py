@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # `python -m sinew` with an environment of its own over this one's packages.
-ASK = "import sinew, sinew.core.errors as e; print(sinew.__file__); print(e.__name__)"
+ASK = "import sinew, sinew.core.foundation.errors as e; print(sinew.__file__); print(e.__name__)"
 
 
 def run(*command, **options):
@@ -44,7 +44,7 @@ print(len({{"bpy", "numpy"}} & set(sys.modules)))
 def test_mount_links_the_checkout_into_an_environment(environment, tmp_path):
     run(environment, ROOT / "build_addon.py", "mount")
     file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
-    assert name == "sinew.core.errors" and Path(file).resolve() == ROOT / "blender_addon/package/__init__.py"
+    assert name == "sinew.core.foundation.errors" and Path(file).resolve() == ROOT / "blender_addon/package/__init__.py"
     for planted in ("argparse", "numpy", "pathlib"):  # beside a stranger's .blend
         (tmp_path / f"{planted}.py").write_text("print('planted')")
     said = run(environment, "-m", "sinew", "--help", cwd=tmp_path)
@@ -53,7 +53,7 @@ def test_mount_links_the_checkout_into_an_environment(environment, tmp_path):
     assert "planted" not in run(environment, "-P", "-m", "sinew", "--help", cwd=tmp_path)
     run(environment, ROOT / "build_addon.py", "mount", "--remove")
     assert not list((environment.parents[1]).rglob("site-packages/sinew"))
-    assert (ROOT / "core/errors.py").is_file()
+    assert (ROOT / "core/foundation/errors.py").is_file()
 
 
 def test_pip_installs_a_working_library(environment, tmp_path):
@@ -62,7 +62,7 @@ def test_pip_installs_a_working_library(environment, tmp_path):
     (wheel,) = wheel_folder.glob("sinew-*.whl")
     run(sys.executable, "-m", "pip", "--python", environment, "install", "-q", "--no-deps", wheel)
     file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
-    assert name == "sinew.core.errors" and "site-packages" in file
+    assert name == "sinew.core.foundation.errors" and "site-packages" in file
     assert "usage" in run(environment.parent / "sinew", "--help", cwd=tmp_path).lower()
     installed = Path(file).parent
     assert (installed / "py.typed").is_file()
@@ -78,9 +78,9 @@ def test_pip_installs_a_checkout_that_is_edited(environment, tmp_path):
     """The front door opens from another folder."""
     run(sys.executable, "-m", "pip", "--python", environment, "install", "-q", "--no-deps", "-e", ROOT)
     file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
-    assert name == "sinew.core.errors" and Path(file) == ROOT / "blender_addon/package/__init__.py"
+    assert name == "sinew.core.foundation.errors" and Path(file) == ROOT / "blender_addon/package/__init__.py"
     assert "usage" in run(environment.parent / "sinew", "--help", cwd=tmp_path).lower()
     assert (
         run(environment, "-c", "import sinew as sw; print(sw.Body.__module__)", cwd=tmp_path).strip()
-        == "sinew.core.job.body"
+        == "sinew.core.jobs.job.body"
     )

@@ -149,7 +149,13 @@ def test_a_python_without_wheels_is_refused():
 
 def test_sources_mirror_the_repository():
     sources = extension_zip.sources()
-    assert {"__init__.py", "LICENSE", "README.md", "core/jit.py", "blender_addon/__init__.py"} <= set(sources)
+    assert {
+        "__init__.py",
+        "LICENSE",
+        "README.md",
+        "core/foundation/kernels/jit.py",
+        "blender_addon/__init__.py",
+    } <= set(sources)
     assert not [
         name for name in sources if name.startswith(("blender_addon/pack", "tests", "benchmarks")) or "pycache" in name
     ]

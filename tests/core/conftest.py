@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sinew.core.body import meshing
-from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.simulation.preparation import meshing
 
 from .surfaces import BODIES, box, sphere
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sinew.core.body.prepare import prepare
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.job.body import Body
-from sinew.core.job.force_field import ForceField
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Collider, Ground, Spring
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.tracks import on_the_way, steps_of
+from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.foundation.schema.tracks import on_the_way, steps_of
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.environment import Collider, Ground, Spring
+from sinew.core.jobs.job.force_field import ForceField
+from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 
 def box_surface(size=(0.4, 0.1, 0.1), cells=(8, 2, 2)) -> SurfaceMesh:

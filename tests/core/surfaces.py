@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 
 
 def sphere(rounds: int = 3, radius: float = 1.0, centre: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> SurfaceMesh:

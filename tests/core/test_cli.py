@@ -9,10 +9,10 @@ import threading
 import numpy as np
 import pytest
 from sinew.core import cli
-from sinew.core.errors import SettingsError, StoreError
-from sinew.core.results import export as exporting
-from sinew.core.scene_files.scene_file import read_scene
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SettingsError, StoreError
+from sinew.core.jobs.results import export as exporting
+from sinew.core.jobs.scene_files.scene_file import read_scene
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from .jobs import box_surface
 

@@ -11,7 +11,8 @@ from pathlib import PureWindowsPath
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from sinew.core import jit, private_folder
+from sinew.core.foundation.files import private_folder
+from sinew.core.foundation.kernels import jit
 
 KERNEL = """
 def twice(x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.optimization.line_search import lengthen
+from sinew.core.numerics.optimization.line_search import lengthen
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from sinew.core.process import process_memory
+from sinew.core.foundation.process import process_memory
 
 FAULTS = """
 import resource, sys

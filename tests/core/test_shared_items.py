@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 import pytest
-from sinew.core.jit import THREADS, kernel_threads
-from sinew.core.shared_items import ItemKernel, done, take
+from sinew.core.foundation.kernels.jit import THREADS, kernel_threads
+from sinew.core.foundation.kernels.shared_items import ItemKernel, done, take
 
 ITEMS = 40
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.small_matrix import batch_eigh, batch_stretch, batch_svd
+from sinew.core.foundation.kernels.small_matrix import batch_eigh, batch_stretch, batch_svd
 
 RNG = np.random.default_rng(4)
 MATRICES = {

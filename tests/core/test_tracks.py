@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.tracks import at_frames, fits, interleaved, on_the_way, prolonged, steps_of, until
+from sinew.core.foundation.schema.tracks import at_frames, fits, interleaved, on_the_way, prolonged, steps_of, until
 
 from .jobs import at_steps
 

@@ -100,7 +100,7 @@ class Gui:
     package = PACKAGE
 
     def module(self, name: str) -> Any:
-        """A module of the extension: ``gui.module("blender_addon.child.running")``."""
+        """A module of the extension: ``gui.module("blender_addon.jobs.job_queue")``."""
         return importlib.import_module(f"{PACKAGE}.{name}")
 
     def preferences(self) -> Any:
@@ -118,20 +118,20 @@ class Gui:
 
     def halt(self, frames: int) -> Steps:
         """Wait for so many frames of the bake that was begun and hold its process: a fast one would end meanwhile."""
-        running = self.module("blender_addon.child.running")
+        running = self.module("blender_addon.jobs.job_queue")
         yield from self.wait_until(lambda: running.current() is not None, 60, "the animation is read")
         yield from self.wait_until(lambda: running.current().state.frames_done >= frames, 480, f"{frames} frames")
         running.current().child.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Let the bake that :meth:`halt` holds go on."""
-        self.module("blender_addon.child.running").current().child.process.send_signal(signal.SIGCONT)
+        self.module("blender_addon.jobs.job_queue").current().child.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> Steps:
         """Press Esc over the sidebar in the bake that :meth:`halt` holds, and wait for its end; elsewhere Esc stops
         nothing.
         """
-        running = self.module("blender_addon.child.running")
+        running = self.module("blender_addon.jobs.job_queue")
         self.module("operators.bake").ASKS_AFTER = math.inf  # a slow machine may have baked for long
         stages = []
         for region in ("WINDOW", "UI"):
@@ -146,12 +146,12 @@ class Gui:
         """Go on with the bake of the active body to its end."""
         with self.context():
             bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
-        running = self.module("blender_addon.child.running")
+        running = self.module("blender_addon.jobs.job_queue")
         yield from self.wait_until(lambda: running.current() is None, 480, "the resumed bake is done")
 
     def hold_reading(self) -> None:
         """Keep the animation that is being read from coming to its end, however fast this machine is."""
-        read = self.module("blender_addon.child.running").reading()
+        read = self.module("blender_addon.jobs.job_queue").reading()
         self._held, steps = True, read.steps
 
         def held() -> Generator[float, None, Any]:

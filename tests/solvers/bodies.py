@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.model.model import Model, build_model
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.methods.model.model import Model, build_model
 
 FULL_SPACE = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes and not kind.takes_nodes]
 """Those by which every vertex has a motion of its own."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sinew.core.model.model import Model
-from sinew.core.model.state import State
+from sinew.core.methods.model.model import Model
+from sinew.core.methods.model.state import State
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.dense_energies import hessian, stretch_gradient, stretch_hessian
-from sinew.core.assembly.tangent_blocks import tangent_blocks
-from sinew.core.energies import ENERGIES
-from sinew.core.energies.kinematics import Deformation, Stretch
-from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import Mixed, PolarHessianTerms, condense, local_update
-from sinew.core.solvers.local_trial import mixed_element_trial
+from sinew.core.foundation.kernels.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
+from sinew.core.mechanics.assembly.tangent_blocks import tangent_blocks
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.mechanics.energies.kinematics import Deformation, Stretch
+from sinew.core.methods.solvers.condensation import Mixed, PolarHessianTerms, condense, local_update
+from sinew.core.methods.solvers.mixed_element_trial import mixed_element_trial
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
 TWISTS = pytest.mark.parametrize(

@@ -10,20 +10,20 @@ import scipy.linalg
 from scipy.spatial.transform import Rotation
 from sinew.benchmarks.bodies import block, held_end
 from sinew.benchmarks.measures import angular_momentum
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
-from sinew.core.integrators import backward_euler
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.joined import joined
-from sinew.core.model.model import Model, build_model
-from sinew.core.model.nodes import balls, single_vertices
-from sinew.core.optimization.report import REDONE_BY, StepReport
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.solvers.conjac import ConJacSolver
-from sinew.core.solvers.reduced_flow import exponential_step
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.contact.penalty.obstacle import GroundPlane
+from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.model.nodes import balls, single_vertices
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers.conjac import ConJacSolver
+from sinew.core.methods.solvers.modal_integration import exponential_step
+from sinew.core.numerics.integrators import backward_euler
+from sinew.core.numerics.optimization.step_report import REDONE_BY, StepReport
 
 STILL, EARTH, H = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 0.005
 NONE = np.zeros(0, dtype=np.int64)

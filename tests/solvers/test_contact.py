@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.mixed_fem.incline import ANGLE, G, acceleration, slide
-from sinew.core.contact.collider_pose import ColliderPose
-from sinew.core.contact.collider_surface import ColliderSurface
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.contact.mesh_collider import MeshCollider
-from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.solvers.incremental_potential import IncrementalPotential
+from sinew.core.contact.penalty.collider_pose import ColliderPose
+from sinew.core.contact.penalty.collider_surface import ColliderSurface
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.contact.penalty.mesh_collider import MeshCollider
+from sinew.core.contact.penalty.obstacle import GroundPlane
+from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers.incremental_potential import IncrementalPotential
+from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 from .diagnostics import diagnose
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import hard_starts
-from sinew.core.energies import ENERGIES
-from sinew.core.errors import DivergenceError, SinewError
-from sinew.core.model.model import build_model
-from sinew.core.model.state import State
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.errors import DivergenceError, SinewError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.model.state import State
+from sinew.core.methods.solvers import make_solver
 
 from .bodies import FULL_SPACE, bar, block
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.methods.solvers import make_solver
 
 from .bodies import bar
 

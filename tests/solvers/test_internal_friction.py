@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from sinew.benchmarks.bodies import block, hard_starts, held_end, stiff_slabs
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
-from sinew.core.subspaces.reduced_model import skinning_subspace
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.reduced_model import skinning_subspace
+from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 NO_PINS = np.empty((0, 3))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.forces.springs import Springs
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.mesh.embedding import embed
-from sinew.core.model.joined import joined
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.solvers.linearly_implicit import ROUGH
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.mechanics.forces.springs import Springs
+from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers.linearly_implicit import ROUGH
+from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 from .test_meeting import box, meeting
 

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.crossings import forbidden
-from sinew.core.contact.collision_mesh import CollisionMesh
-from sinew.core.contact.ipc import Barrier
-from sinew.core.contact.meeting import ContactLoad
-from sinew.core.forces.step_potential import Motion
-from sinew.core.integrators import backward_euler, bdf2
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.mesh.embedding import Embedding
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.joined import joined
-from sinew.core.model.model import Model, build_model
-from sinew.core.optimization.report import REDONE_BY
-from sinew.core.settings import SolverSettings
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
+from sinew.core.contact.barrier.barrier_potential import Barrier
+from sinew.core.contact.barrier.collision_mesh import CollisionMesh
+from sinew.core.contact.barrier.contact_load import ContactLoad
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.embedding import Embedding
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.numerics.integrators import backward_euler, bdf2
+from sinew.core.numerics.integrators.registry import INTEGRATORS
+from sinew.core.numerics.optimization.step_report import REDONE_BY
 
 H, DISTANCE, STILL = 0.01, 1e-3, (0.0, 0.0, 0.0)
 RULES = pytest.mark.parametrize("rule", INTEGRATORS)

@@ -9,10 +9,10 @@ import pytest
 from sinew.benchmarks.contact.kinds import carried
 from sinew.benchmarks.contact.scenes import crusher, hairpin
 from sinew.benchmarks.meetings import watch
-from sinew.core.integrators import bdf2
-from sinew.core.model.joined import joined, joined_state, states_of
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.methods.model.merged_model import joined, joined_state, states_of
+from sinew.core.methods.solvers import make_solver
+from sinew.core.numerics.integrators import bdf2
 
 from .test_meeting import STILL, H, box, meeting, momentum, moved, plate, pulled
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.forces.step_potential import Motion
-from sinew.core.model.joined import joined, joined_state, states_of
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.subspaces.joined_subspaces import joined_subspaces
-from sinew.core.subspaces.reduced_model import skinning_subspace
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.model.merged_model import joined, joined_state, states_of
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.joined_subspaces import joined_subspaces
+from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
 from .test_meeting import MEET, RULES, STILL, H, box, meeting, moved, plate
 

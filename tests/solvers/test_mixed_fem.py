@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.measures import StepProblem
-from sinew.core.energies import ENERGIES
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
 
 from .bodies import bar
 

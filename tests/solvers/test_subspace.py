@@ -7,27 +7,27 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import bent, block, held_end
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
-from sinew.core.cubature.spectral_clusters import every_tet
-from sinew.core.energies import ENERGIES
-from sinew.core.errors import SubspaceError
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.subspaces.display_handles import DisplayHandles
-from sinew.core.subspaces.elastic_laplacian import elastic_laplacian
-from sinew.core.subspaces.reduced_model import in_basis, skinning_subspace
-from sinew.core.subspaces.reduced_stiffness import _tiles, symmetric
-from sinew.core.subspaces.skinning import skinned
-from sinew.core.subspaces.skinning_modes import skinning_modes
-from sinew.core.subspaces.softening import felt_share
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.contact.penalty.obstacle import GroundPlane
+from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from sinew.core.foundation.errors import SubspaceError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.display_handles import DisplayHandles
+from sinew.core.methods.subspaces.elastic_laplacian import elastic_laplacian
+from sinew.core.methods.subspaces.reduced_model import in_basis, skinning_subspace
+from sinew.core.methods.subspaces.reduced_stiffness import _tiles, symmetric
+from sinew.core.methods.subspaces.skinning import skinned
+from sinew.core.methods.subspaces.skinning_modes import skinning_modes
+from sinew.core.methods.subspaces.softening import felt_share
+from sinew.core.methods.subspaces.spectral_clusters import every_tet
+from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 from .bodies import bar
 

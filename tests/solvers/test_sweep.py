@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.energies import ENERGIES
-from sinew.core.errors import DivergenceError, SettingsError
-from sinew.core.model.model import build_model
-from sinew.core.model.state import State
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.solvers.linearly_implicit import ROUGH
+from sinew.core.foundation.errors import DivergenceError, SettingsError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.model.state import State
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers.linearly_implicit import ROUGH
 
 from .bodies import FULL_SPACE, bar
 from .diagnostics import diagnose

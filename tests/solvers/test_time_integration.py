@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import scipy.linalg
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.errors import CorruptFrameError, SettingsError
-from sinew.core.integrators import bdf2
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.integrators.time_step import History
-from sinew.core.model.model import build_model
-from sinew.core.model.state import State
-from sinew.core.optimization.report import REDONE_BY
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import extrapolated, make_solver
+from sinew.core.foundation.errors import CorruptFrameError, SettingsError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.model.state import State
+from sinew.core.methods.solvers import make_solver, theta_extrapolation
+from sinew.core.numerics.integrators import bdf2
+from sinew.core.numerics.integrators.registry import INTEGRATORS
+from sinew.core.numerics.integrators.time_step import History
+from sinew.core.numerics.optimization.step_report import REDONE_BY
 
 from .bodies import FULL_SPACE, bar
 from .diagnostics import diagnose
@@ -176,7 +176,7 @@ def test_steps_that_do_not_converge_do_not_explode(youngs_modulus, monkeypatch):
     assert most < 1.01
     redone = [REDONE_BY in report.reason for report in reports]
     assert 5 < sum(redone) < len(reports) and [report.iterations - 1 for report in reports] == redone
-    monkeypatch.setattr(extrapolated, "WORK_OF_NOTHING", np.inf)
+    monkeypatch.setattr(theta_extrapolation, "WORK_OF_NOTHING", np.inf)
     assert swung_by_one_iteration(youngs_modulus)[0] > 5.0
 
 

@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sinew.benchmarks.bodies import block
-from sinew.core.assembly.low_rank import LowRank
-from sinew.core.forces.unilateral_springs import Penetration, UnilateralSprings
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers.unilateral_model import solve_active_set_qp
-from sinew.core.subspaces.carried_points import CarriedPoints
-from sinew.core.subspaces.reduced_model import skinning_subspace
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.assembly.low_rank import LowRank
+from sinew.core.mechanics.forces.unilateral_springs import Penetration, UnilateralSprings
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers.active_set_qp import solve_active_set_qp
+from sinew.core.methods.subspaces.carried_points import CarriedPoints
+from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
 UNKNOWNS, POINTS, SCALE = 6, 40, 0.01
 

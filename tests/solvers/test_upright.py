@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.energies.registry import ENERGIES
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.model import Model, build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.solvers.incremental_potential import IncrementalPotential
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.mechanics.energies.registry import ENERGIES
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers.incremental_potential import IncrementalPotential
 
 from .test_meeting import STILL, H, box, meeting, plate
 

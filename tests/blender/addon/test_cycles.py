@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 import pytest
 from sinew.blender_addon import registration
-from sinew.blender_addon.child import running
+from sinew.blender_addon.jobs import job_queue
 
 from ..bake.test_child import drain_until, start
 
@@ -32,14 +32,14 @@ def traces() -> dict[str, object]:
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     return {
         "handlers": handlers,
-        "timers": bpy.app.timers.is_registered(running.tick),
+        "timers": bpy.app.timers.is_registered(job_queue.tick),
         "types": sorted(dir(bpy.types)),
         "properties": [name for name in dir(bpy.types) if hasattr(getattr(bpy.types, name, None), "sinew")],
         "appended": {name: list(map(repr, draw._draw_funcs)) for name, draw in drawn if hasattr(draw, "_draw_funcs")},
         "keys": [(keymap.name, item.idname) for keymap in keymaps for item in keymap.keymap_items],
         "threads": sorted(thread.name for thread in threading.enumerate()),
         "children": children.read_text().split() if children.is_file() else [],
-        "run": running.current(),
+        "run": job_queue.current(),
     }
 
 
@@ -76,7 +76,7 @@ def cycle() -> None:
     obj.sinew.cells_across, obj.sinew.use_scene_range = 4, False
     obj.sinew.frame_start, obj.sinew.frame_end = 1, 2
     start(obj)
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     assert obj.sinew.bake.status == "DONE", obj.sinew.bake.message
     assert obj.data.shape_keys is not None
     name = obj.name

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sinew import operators, ui
 from sinew.blender_addon import registration
-from sinew.core import jit
-from sinew.core.small_matrix import batch_svd
+from sinew.core.foundation.kernels import jit
+from sinew.core.foundation.kernels.small_matrix import batch_svd
 
 
 def test_off_and_on_again(body):

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import sinew
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.basics.stack import shown
-from sinew.core.job.job import Job
+from sinew.blender_addon.objects.modifier_stack import shown
+from sinew.core.jobs.job.job import Job
 
 from .test_cycles import data_blocks
 from .zoo import ZOO, Specimen, enabled

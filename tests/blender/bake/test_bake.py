@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import background, bake_queue, baking
-from sinew.blender_addon.basics import sources
 from sinew.blender_addon.cache.frame_folders import default_folder, recorded_folder
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.setup import starting
-from sinew.core.simulation import bake as library
-from sinew.core.store.frame_store import FrameStore
+from sinew.blender_addon.objects import duplicate_result
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.setup import defaults
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop import bake as library
 from sinew.operators import operator_class
 
 from ..scenes import CUBE, edits, keyed, prepared
@@ -65,7 +65,7 @@ def test_deleting_from_the_duplicate(body, saved):
     body.shape_key_add(name="Basis")
     bpy.ops.sinew.bake()
     result = body.sinew.bake.result
-    assert result is not None and sources.source_of(result) == body
+    assert result is not None and duplicate_result.source_of(result) == body
     bpy.context.view_layer.objects.active = result
     assert not bpy.ops.sinew.enable.poll(), "a bake is no body of its own"
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
@@ -140,10 +140,10 @@ def test_edits_after_a_bake_are_named(baked, edit, named):
 
 def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
     """Of the body, its materials, a spring, what that goes to, a field, a collider, its collection, the scene."""
-    starting.add_material(body, "Bone")
+    defaults.add_material(body, "Bone")
     target = bpy.data.objects.new("Target", None)
     bpy.context.scene.collection.objects.link(target)
-    spring = starting.add_spring(body, bpy.context.scene)
+    spring = defaults.add_spring(body, bpy.context.scene)
     spring.target, spring.vertex_group = target, "Pins"
     collection.objects.link(add_mesh(*CUBE, "Box"))
     bpy.data.objects["Box"].location.z = -3.0
@@ -206,7 +206,7 @@ def test_a_copy_of_a_baked_object_does_not_delete_its_frames(baked):
 def test_a_material_that_is_nowhere_is_told(body, saved):
     """Once by its empty map; a painted one, or one in a region, is somewhere."""
     for name in ("Bone", "Rubber"):
-        starting.add_material(body, name)
+        defaults.add_material(body, name)
         body.sinew.materials[-1].vertex_group = body.vertex_groups.new(name=name).name
     body.vertex_groups["Rubber"].add([8], 0.3, "REPLACE")
     body.vertex_groups["Bone"].add([8], 0.0, "REPLACE")

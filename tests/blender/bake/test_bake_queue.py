@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import background, bake_queue, baking
-from sinew.blender_addon.child import running
 from sinew.blender_addon.command.bodies import bodies_of_scene
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import SinewError
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import SinewError
 
 from ..scenes import prepared
 from .test_child import drain_until, in_child, start
@@ -31,7 +31,7 @@ def bodies(body, saved):
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
-    running.abandon()
+    job_queue.abandon()
 
 
 def statuses(bodies):
@@ -40,14 +40,14 @@ def statuses(bodies):
 
 def start_all(bodies):
     """What Bake All does in a window."""
-    running.begin(*map(in_child, background.work_on_all(bodies)))
+    job_queue.begin(*map(in_child, background.work_on_all(bodies)))
 
 
 def run_queue(labels):
     def step():
-        if running.current() is not None:
-            labels.add(running.current().state.label)
-        return running.is_idle()
+        if job_queue.current() is not None:
+            labels.add(job_queue.current().state.label)
+        return job_queue.is_idle()
 
     drain_until(step)
 
@@ -71,7 +71,7 @@ def test_one_after_the_other_in_the_child(bodies):
     """Each says which it is; a body that is refused does not hold up the others."""
     bodies[1].sinew.materials.clear()
     start_all(bodies)
-    assert running.waiting() and running.place_of(bodies[2]) == 2 and not bpy.ops.sinew.bake.poll()
+    assert job_queue.waiting() and job_queue.place_of(bodies[2]) == 2 and not bpy.ops.sinew.bake.poll()
     with pytest.raises(SinewError, match="stop .* first"):
         start_all(bodies)
     labels: set[str] = set()
@@ -86,7 +86,7 @@ def test_esc_stops_all(bodies):
     for obj in bodies:
         obj.sinew.frame_end = 400
     start_all(bodies)
-    drain_until(lambda: running.current().state.frames_done >= 2)
+    drain_until(lambda: job_queue.current().state.frames_done >= 2)
     assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
     run_queue(set())
     assert statuses(bodies) == ["STOPPED", "NONE", "NONE"] and not bpy.ops.sinew.stop_bake.poll()
@@ -97,8 +97,8 @@ def test_a_body_in_edit_mode_is_waited_for(bodies):
     start_all(bodies[:2])
     bpy.context.view_layer.objects.active = bodies[1]
     bpy.ops.object.mode_set(mode="EDIT")
-    drain_until(lambda: running.current() is None)
-    assert running.tick() == running.PAUSE and bpy.ops.sinew.stop_bake.poll()
+    drain_until(lambda: job_queue.current() is None)
+    assert job_queue.tick() == job_queue.PAUSE and bpy.ops.sinew.stop_bake.poll()
     bpy.ops.object.mode_set(mode="OBJECT")
     run_queue(set())
     assert statuses(bodies[:2]) == ["DONE", "DONE"]
@@ -163,11 +163,11 @@ def test_to_the_current_frame_and_on_has_the_same_bits(body, saved):
 
 def test_to_the_current_frame_in_the_child(body, saved):
     start(body, "bake", until=3)
-    assert running.current().state.frames_total == 3
-    drain_until(lambda: running.current() is None)
+    assert job_queue.current().state.frames_total == 3
+    drain_until(lambda: job_queue.current() is None)
     assert (body.sinew.bake.status, body.sinew.bake.frames) == ("STOPPED", 3)
     start(body, "resume", until=2)
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     assert (body.sinew.bake.status, body.sinew.bake.frames) == ("STOPPED", 3), "what is done is not taken away"
 
 

@@ -8,18 +8,18 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import background, baking, comparing
-from sinew.blender_addon.basics.stepwise import at_once
+from sinew.blender_addon.bake import background, baking, comparison
 from sinew.blender_addon.cache.frame_folders import recorded_folder
-from sinew.blender_addon.child import running
-from sinew.blender_addon.drawing import ghost_out
-from sinew.blender_addon.drawing.ghost_out import Ghost, nearest
-from sinew.blender_addon.drawing.overlay_out import Painter, View
+from sinew.blender_addon.draw_handlers import compare_view
+from sinew.blender_addon.drawing import gpu_ghost
+from sinew.blender_addon.drawing.gpu_ghost import Ghost, nearest
+from sinew.blender_addon.drawing.gpu_overlay import Painter, View
+from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live
-from sinew.blender_addon.scene_in import subdivision_in
-from sinew.blender_addon.scene_in.mesh_in import columns_of, mesh_of, vertex_positions
-from sinew.blender_addon.views import ghosts
-from sinew.core.store.frame_store import FrameStore
+from sinew.blender_addon.scene_import import subdivision_in
+from sinew.blender_addon.scene_import.mesh_in import columns_of, mesh_of, vertex_positions
+from sinew.blender_addon.window.stepwise import at_once
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from .. import card
 from ..cache.test_cache_owner import content
@@ -31,7 +31,7 @@ from .test_child import drain_until, in_child
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
-    running.abandon()
+    job_queue.abandon()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def panel_words():
 
 def drawn_bodies():
     """Bodies whose ghosts the 3D Views draw."""
-    layer = ghosts.Ghosts()
+    layer = compare_view.Ghosts()
     try:
         return layer.bodies(bpy.context.scene)
     finally:
@@ -63,8 +63,8 @@ def drawn_bodies():
 
 
 def found(obj):
-    comparing.look_again(obj)
-    return comparing.seen(obj).difference
+    comparison.look_again(obj)
+    return comparison.seen(obj).difference
 
 
 def test_one_click_bakes_both_and_says_how_far_they_are_apart(body, saved, evaluated):
@@ -74,15 +74,15 @@ def test_one_click_bakes_both_and_says_how_far_they_are_apart(body, saved, evalu
     assert body.sinew.bake.status == "DONE" and body.sinew.substeps == 1 and evaluated(body, 4).any()
     difference = found(body)
     assert difference.frames.tolist() == [1, 2, 3, 4] and difference.words == "solver (substeps 1 → 3)"
-    own, ghost = baking.open_store(body), FrameStore.open(comparing.ghost_folder(body))
+    own, ghost = baking.open_store(body), FrameStore.open(comparison.ghost_folder(body))
     apart = np.linalg.norm(own.read(4) - ghost.read(4), axis=1)
     assert difference.at(4) == pytest.approx((apart.max(), apart.mean())) and apart.max() > 1e-4
-    assert comparing.frame_words(difference, 1, scene) == "Frame 1: equal"
-    assert comparing.frame_words(difference, 9, scene) == "Frame 9 is not compared"
-    words = comparing.frame_words(difference, 4, scene)
+    assert comparison.frame_words(difference, 1, scene) == "Frame 1: equal"
+    assert comparison.frame_words(difference, 9, scene) == "Frame 9 is not compared"
+    words = comparison.frame_words(difference, 4, scene)
     assert words.startswith("Frame 4: ") and f"({100 * apart.max() / difference.size:.2g} %)" in words
-    assert "(frame 4)" in comparing.range_words(difference, scene) and "cm" in words
-    assert "A frame took" in comparing.time_words(difference)
+    assert "(frame 4)" in comparison.range_words(difference, scene) and "cm" in words
+    assert "A frame took" in comparison.time_words(difference)
 
 
 def test_nothing_of_the_bake_is_lost_and_the_ghost_goes_with_one_click(baked):
@@ -90,10 +90,10 @@ def test_nothing_of_the_bake_is_lost_and_the_ghost_goes_with_one_click(baked):
     baked.sinew.materials[0].density *= 2.0
     assert not bpy.ops.sinew.remove_ghost.poll()
     assert bpy.ops.sinew.compare() == {"FINISHED"}
-    folder = comparing.ghost_folder(baked)
+    folder = comparison.ghost_folder(baked)
     assert "density 1050 → 2100" in found(baked).words and "Newton" not in found(baked).words, "my edit, no more"
     assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
-    assert not folder.exists() and comparing.seen(baked).folder is None
+    assert not folder.exists() and comparison.seen(baked).folder is None
     assert content(recorded_folder(baked)) == before and len(baked.data.shape_keys.key_blocks) == keys
 
 
@@ -101,7 +101,7 @@ def test_where_both_would_be_the_same_nothing_runs(baked):
     baked.sinew.compare.solver = "OWN"
     with pytest.raises(RuntimeError, match="Nothing differs from the bake"):
         bpy.ops.sinew.compare()
-    assert "Nothing differs" in baked.sinew.compare.message and comparing.ghost_folder(baked) is None
+    assert "Nothing differs" in baked.sinew.compare.message and comparison.ghost_folder(baked) is None
 
 
 def test_a_range_bakes_no_more_than_it_needs(body, saved):
@@ -125,7 +125,7 @@ def test_another_bake_since_is_told(compared):
     assert found(compared) is not None
     compared.sinew.substeps = 2
     bpy.ops.sinew.bake()
-    assert found(compared) is None and comparing.ghost_folder(compared) is not None
+    assert found(compared) is None and comparison.ghost_folder(compared) is not None
     assert drawn_bodies() == [] and OF_ANOTHER in panel_words()
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     assert found(compared).words == "solver (Mixed FEM → Newton FEM)"
@@ -147,13 +147,13 @@ def test_an_older_save_does_not_show_a_later_ghost(compared, saved, is_baked_aga
     shutil.copy(older, saved)
     bpy.ops.wm.open_mainfile(filepath=str(saved))
     body = bpy.data.objects["Body"]
-    comparing.look_again(body)
-    assert comparing.ghost_folder(body) is not None
+    comparison.look_again(body)
+    assert comparison.ghost_folder(body) is not None
     assert (drawn_bodies() == []) == is_baked_again == (OF_ANOTHER in panel_words())
     assert (found(body) is None) == is_baked_again
     if is_baked_again:
         return
-    label = comparing.ghost_words(body, Ghost(comparing.ghost_folder(body)).job)
+    label = comparison.ghost_words(body, Ghost(comparison.ghost_folder(body)).job)
     assert label == ["Compare: Mixed FEM, 1 substep (“Body”)", later], "a later ghost of the same bake says what it is"
 
 
@@ -163,7 +163,7 @@ def test_edits_are_compared_by_default_and_another_solver_where_there_are_none(b
         assert bpy.ops.sinew.compare() == {"FINISHED"}
         assert expected in found(baked).words
         solver = "Newton FEM" if factor == 1.0 else "Mixed FEM"
-        label = comparing.ghost_words(baked, Ghost(comparing.ghost_folder(baked)).job)
+        label = comparison.ghost_words(baked, Ghost(comparison.ghost_folder(baked)).job)
         assert label == [f"Compare: {solver}, 1 substep (“Body”)", found(baked).words]
     baked.sinew.compare.solver = "newton"
     assert bpy.ops.sinew.compare() == {"FINISHED"}
@@ -171,9 +171,9 @@ def test_edits_are_compared_by_default_and_another_solver_where_there_are_none(b
 
 
 def test_the_view_labels_the_ghosts_that_are_shown(compared, monkeypatch):
-    written, layer = [], ghosts.Ghosts()
-    monkeypatch.setattr(ghosts.screen, "write_lines", lambda context, lines, colours: written.append(lines))
-    monkeypatch.setattr(ghosts.picking_view, "seen_as", lambda obj, space: obj)
+    written, layer = [], compare_view.Ghosts()
+    monkeypatch.setattr(compare_view.screen, "write_lines", lambda context, lines, colours: written.append(lines))
+    monkeypatch.setattr(compare_view.picking_view, "seen_as", lambda obj, space: obj)
     space = SimpleNamespace(overlay=SimpleNamespace(show_overlays=True))
     view = SimpleNamespace(scene=bpy.context.scene, space_data=space)
 
@@ -203,7 +203,7 @@ def test_the_ghost_is_switched_in_the_panel_and_among_the_overlays(compared):
 def test_delete_bake_takes_the_ghost_along(compared):
     cache = recorded_folder(compared).parent
     bpy.ops.sinew.delete_bake()
-    assert comparing.ghost_folder(compared) is None
+    assert comparison.ghost_folder(compared) is None
     bpy.ops.wm.save_mainfile()
     assert not cache.exists()
 
@@ -211,13 +211,13 @@ def test_delete_bake_takes_the_ghost_along(compared):
 def test_a_duplicate_shows_the_ghost_and_leaves_it_to_the_first(compared):
     twin = compared.copy()
     bpy.context.scene.collection.objects.link(twin)
-    folder = comparing.ghost_folder(compared)
-    assert comparing.ghost_folder(twin) == folder
+    folder = comparison.ghost_folder(compared)
+    assert comparison.ghost_folder(twin) == folder
     bpy.context.view_layer.objects.active = twin
     assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
     assert not twin.sinew.compare.show and compared.sinew.compare.show and folder.exists()
     assert bpy.ops.sinew.compare() == {"FINISHED"}
-    assert comparing.ghost_folder(twin) != folder and found(compared) is not None
+    assert comparison.ghost_folder(twin) != folder and found(compared) is not None
 
 
 def test_frames_that_are_gone_and_other_vertices_are_refused(baked):
@@ -232,8 +232,8 @@ def test_frames_that_are_gone_and_other_vertices_are_refused(baked):
 def test_a_window_computes_both_in_the_child_one_after_the_other(body, saved):
     labels: set[str] = set()
     # What the button does in a window where nothing is baked.
-    running.begin(in_child(background.work_on(body, "")), in_child(comparing.work_on(body)))
-    assert running.place_of(body) == 1 and not bpy.ops.sinew.compare.poll()
+    job_queue.begin(in_child(background.work_on(body, "")), in_child(comparison.work_on(body)))
+    assert job_queue.place_of(body) == 1 and not bpy.ops.sinew.compare.poll()
     run_queue(labels)
     assert body.sinew.bake.status == "DONE" and body.sinew.bake.frames == 4
     assert any(label.startswith("1 of 2: ") for label in labels)
@@ -244,28 +244,28 @@ def test_a_window_computes_both_in_the_child_one_after_the_other(body, saved):
 def test_esc_keeps_what_is_done_and_the_next_click_goes_on(body, saved):
     body.sinew.frame_end = 40
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    running.begin(in_child(comparing.work_on(body)))
-    assert running.current().state.label.startswith("Ghost: ")
-    drain_until(lambda: running.current().state.frames_done >= 3)
+    job_queue.begin(in_child(comparison.work_on(body)))
+    assert job_queue.current().state.label.startswith("Ghost: ")
+    drain_until(lambda: job_queue.current().state.frames_done >= 3)
     assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     done = len(found(body).frames)
     assert 3 <= done < 40 and body.sinew.bake.status == "DONE"
-    running.begin(in_child(comparing.work_on(body)))
-    drain_until(lambda: running.current() is None)
+    job_queue.begin(in_child(comparison.work_on(body)))
+    drain_until(lambda: job_queue.current() is None)
     assert found(body).frames.tolist() == list(range(1, 41))
-    assert at_once(comparing.second_steps(body)).resume
+    assert at_once(comparison.second_steps(body)).resume
 
 
 def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
-    frames = Ghost(comparing.ghost_folder(compared))
+    frames = Ghost(comparison.ghost_folder(compared))
     assert frames.numbers() == [1, 2, 3, 4]
     assert [nearest([2, 3], frame) for frame in (1, 2, 9)] == [2, 2, 3] and nearest([], 1) is None
     at_rest = np.array([v.co for v in compared.data.vertices])
     assert np.abs(frames.at(1) - at_rest).max() < 1e-6
-    store = FrameStore.open(comparing.ghost_folder(compared))
+    store = FrameStore.open(comparison.ghost_folder(compared))
     assert np.abs(frames.at(4) - store.read(4)).max() < 1e-6, "the object's matrix is the identity"
-    drawn = ghosts.Ghosts()
+    drawn = compare_view.Ghosts()
     try:
         assert drawn.bodies(bpy.data.scenes.new("Of Another Window")) == []
         assert drawn.bodies(bpy.context.scene) == [compared]
@@ -280,7 +280,7 @@ def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
 @pytest.mark.parametrize("mirrored", [1.0, -1.0])
 def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored):
     card.make_ready()
-    ghost, painter = Ghost(comparing.ghost_folder(compared)).batch(1), Painter()
+    ghost, painter = Ghost(comparison.ghost_folder(compared)).batch(1), Painter()
     view = View(*card.straight_down(1.2))
     here = np.diag([mirrored, 1.0, 1.0, 1.0])
     here[:3, 3] = -0.5 * mirrored, -0.15, 0.0
@@ -308,15 +308,15 @@ def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, bel
     body.modifiers.new("Fine", "SUBSURF").levels, body.sinew.result = 2, kind
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     assert body.sinew.bake.kind == kind and body.sinew.bake.on_itself == (not below or kind == "CACHE")
-    places, drawn = [], ghosts.Ghosts()
-    monkeypatch.setattr(ghost_out, "vertices_of", lambda position, normal: places.append((position[:, :3], normal)))
-    monkeypatch.setattr(ghost_out, "batch_of", lambda kind, vertices, triangles: triangles)
+    places, drawn = [], compare_view.Ghosts()
+    monkeypatch.setattr(gpu_ghost, "vertices_of", lambda position, normal: places.append((position[:, :3], normal)))
+    monkeypatch.setattr(gpu_ghost, "batch_of", lambda kind, vertices, triangles: triangles)
     try:
         assert drawn.bodies(bpy.context.scene) == [body]
         ghost = drawn.ghost(body)
         assert ghost.batch(4).max() == 11
         with monkeypatch.context() as patch:
-            patch.setattr(running, "reading", lambda: "with its modifiers off")
+            patch.setattr(job_queue, "reading", lambda: "with its modifiers off")
             drawn.subdivide()
             assert ghost.batch(4).max() == 11
         drawn.subdivide()
@@ -331,7 +331,7 @@ def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, bel
         carrier.modifiers["Fine"].show_viewport = True
         monkeypatch.setattr(subdivision_in, "MOST_TRIANGLES", 100)
         drawn.subdivide()
-        assert "at level 1 of 2" in comparing.seen(body).trouble
+        assert "at level 1 of 2" in comparison.seen(body).trouble
     finally:
         drawn.remove()
 
@@ -365,7 +365,7 @@ def test_what_is_undone_is_not_measured(soft_body, what):
         record_take(soft_body, lambda frame: live.grab(11, rest[11] + [0.0, 0.3, 0.3], 1e4))
     else:
         soft_body.sinew.substeps = 2
-        running.begin(background.work_on(soft_body, "bake"))  # as a timer: undo takes no operator within another back
+        job_queue.begin(background.work_on(soft_body, "bake"))  # as a timer: undo takes no operator within another back
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     of_other = found(shown())
     assert of_other.words != before.words or abs(of_other.largest - before.largest).max() > 0.0

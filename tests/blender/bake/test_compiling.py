@@ -8,7 +8,7 @@ import bpy
 import psutil
 import pytest
 from sinew.blender_addon.bake import background
-from sinew.blender_addon.child import compiling, running
+from sinew.blender_addon.jobs import compiling, job_queue
 
 from .test_child import in_child
 
@@ -18,7 +18,7 @@ def nothing_is_compiled(extension, monkeypatch, tmp_path):
     monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path / "kernels"))
     monkeypatch.setattr(compiling, "_is_wanted", lambda: True)
     yield
-    running.abandon()
+    job_queue.abandon()
     compiling.end()
     compiling._is_done = False
 
@@ -44,8 +44,8 @@ def test_it_gives_way_and_ends_at_once():
 
 def test_a_bake_does_not_wait_for_it(body, saved):
     child = begun()
-    running.begin(in_child(background.work_on(body, "bake")))
-    assert running.current() is not None and compiling.state() is None and not child.is_running()
+    job_queue.begin(in_child(background.work_on(body, "bake")))
+    assert job_queue.current() is not None and compiling.state() is None and not child.is_running()
 
 
 def test_it_begins_in_a_window_alone_and_where_it_is_wanted(monkeypatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.bake import edited
+from sinew.blender_addon.bake import outdated
 
 
 def words(obj):
     """As panels have them once it is quiet after an edit."""
-    edited._around[obj.session_uid] = edited._around_it(obj, edited._present())
-    return edited.words(obj, bpy.context.scene)
+    outdated._around[obj.session_uid] = outdated._around_it(obj, outdated._present())
+    return outdated.words(obj, bpy.context.scene)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def weight(obj):
 
 
 def key(obj):
-    (curve, *_), *_ = list(edited.curves_of(obj))
+    (curve, *_), *_ = list(outdated.curves_of(obj))
     curve.keyframe_points[1].co.y += 0.3
 
 
@@ -95,7 +95,7 @@ def test_every_edit_is_told_and_no_bake_is_one(scene_of_a_body, result):
         before = obj.sinew.bake.as_read
         edit(obj)
         assert words(obj) == said, edit.__name__
-        edited.note_same(obj, bpy.context.scene)
+        outdated.note_same(obj, bpy.context.scene)
         assert words(obj) == "" and obj.sinew.bake.as_read != before
 
 

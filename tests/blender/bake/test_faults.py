@@ -20,10 +20,10 @@ import pytest
 import sinew
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache.frame_folders import default_folder, recorded_folder
-from sinew.core.errors import StoreError
-from sinew.core.files import array_file
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.store.store_lock import LOCK_NAME, locked
+from sinew.core.foundation.errors import StoreError
+from sinew.core.foundation.files import array_file
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.jobs.store.store_lock import LOCK_NAME, locked
 
 from ..command.test_command import launch
 from ..scenes import CUBE
@@ -242,7 +242,7 @@ sys.stdin.read()
 
 
 def test_what_another_blender_bakes_is_left_alone(body, saved, other_blender, monkeypatch):
-    monkeypatch.setattr("sinew.core.store.store_lock.PATIENCE", 0.0)
+    monkeypatch.setattr("sinew.core.jobs.store.store_lock.PATIENCE", 0.0)
     expected = positions(body)
     body.sinew.bake.status = "STOPPED"
     for press in (bpy.ops.sinew.bake, bpy.ops.sinew.resume_bake, bpy.ops.sinew.delete_bake):

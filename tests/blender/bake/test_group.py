@@ -5,16 +5,16 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import background, bake_queue, baking, comparing
-from sinew.blender_addon.basics import groups
-from sinew.blender_addon.basics.stepwise import at_once
-from sinew.blender_addon.child import running
+from sinew.blender_addon.bake import background, bake_queue, baking, comparison
 from sinew.blender_addon.drawing import overlay_contacts
-from sinew.blender_addon.scene_in.colliders_in import collider_objects
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.objects import contact_groups
+from sinew.blender_addon.scene_import.colliders_in import collider_objects
 from sinew.blender_addon.setup import forecasts
-from sinew.core.errors import SinewError, StoreError
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.store.frame_store import FrameStore
+from sinew.blender_addon.window.stepwise import at_once
+from sinew.core.foundation.errors import SinewError, StoreError
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from ..drawn import drawn_by
 from ..scenes import CUBE
@@ -36,7 +36,7 @@ def boxes(add_mesh, saved):
         settings.materials[0].log_stiffness = np.log10(5e4)
         made.append(obj)
     yield made
-    running.abandon()
+    job_queue.abandon()
 
 
 def frames_of(obj) -> np.ndarray:
@@ -81,18 +81,18 @@ def test_killed_and_resumed_it_has_the_same_bits(boxes):
     with pytest.raises(SinewError, match="“Low” is baked, but not together with “High”"):
         background.begin(high, "")
     run = start(high)
-    assert running.current(low.session_uid) is run and running.current(high.session_uid) is run
+    assert job_queue.current(low.session_uid) is run and job_queue.current(high.session_uid) is run
     words = " ".join(run.child.process.args)
     assert len(run.order.folders) == 2 and sum(str(folder) in words for folder in run.order.folders) == 1, (
         "a command line is too short for many"
     )
     drain_until(lambda: run.state.frames_done >= 2)
     kill(run)
-    drain_until(running.is_idle)
+    drain_until(job_queue.is_idle)
     assert [obj.sinew.bake.status for obj in boxes] == ["FAILED"] * 2
     assert all("ended unexpectedly" in obj.sinew.bake.message for obj in boxes)
     run = start(low, "resume")
-    drain_until(running.is_idle)
+    drain_until(job_queue.is_idle)
     assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2, low.sinew.bake.message
     for obj, before in zip(boxes, whole):
         np.testing.assert_array_equal(frames_of(obj), before)
@@ -102,7 +102,7 @@ def test_who_meets_whom(boxes, add_mesh):
     low, high = boxes
     third = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Far")
     bpy.ops.sinew.enable()
-    names = lambda obj: [each.name for each in groups.group_of(obj, bpy.context)]  # noqa: E731
+    names = lambda obj: [each.name for each in contact_groups.group_of(obj, bpy.context)]  # noqa: E731
     assert names(low) == ["Far", "High", "Low"]
     third.sinew.collisions.meets_bodies = False
     assert names(low) == ["High", "Low"] and names(third) == ["Far"]
@@ -154,7 +154,7 @@ def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
     assert not bpy.ops.sinew.move_out.poll()
     if in_a_child:
         start(low)
-        drain_until(running.is_idle)
+        drain_until(job_queue.is_idle)
     else:
         with pytest.raises(RuntimeError, match="overlap by"):
             bpy.ops.sinew.bake()
@@ -189,9 +189,9 @@ def test_what_overlaps_grows_apart_by_a_button(boxes, evaluated):
     run = start(low)
     drain_until(lambda: run.state.frames_done >= 4)
     kill(run)
-    drain_until(running.is_idle)
+    drain_until(job_queue.is_idle)
     start(low, "resume")
-    drain_until(running.is_idle)
+    drain_until(job_queue.is_idle)
     for obj in boxes:
         assert (obj.sinew.bake.status, obj.sinew.bake.frames, obj.sinew.bake.first_frame) == ("DONE", FRAMES, 1)
     below, above = (evaluated(obj, 1) for obj in boxes)
@@ -216,9 +216,9 @@ def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
     settings.collisions.meets_bodies = False
     works = [in_child(work) for work in background.work_on_all([*boxes, alone])]
     assert [len(work.uids) for work in works] == [2, 1]
-    running.begin(*works)
-    assert running.place_of(alone) == 1 and running.place_of(boxes[1]) == 0
-    drain_until(running.is_idle)
+    job_queue.begin(*works)
+    assert job_queue.place_of(alone) == 1 and job_queue.place_of(boxes[1]) == 0
+    drain_until(job_queue.is_idle)
     assert [obj.sinew.bake.status for obj in (*boxes, alone)] == ["DONE"] * 3
 
 
@@ -342,9 +342,9 @@ def test_a_ghost_is_of_one_alone_and_says_so(boxes):
         bpy.ops.sinew.compare()
     high.sinew.compare.substeps = 2
     assert bpy.ops.sinew.compare() == {"FINISHED"}
-    comparing.look_again(high)
-    words = comparing.seen(high).difference.words
+    comparison.look_again(high)
+    words = comparison.seen(high).difference.words
     assert words == "solver (substeps 1 → 2); Alone: the ghost passes through “Low”"
-    ghost = FrameStore.open(comparing.ghost_folder(high))
+    ghost = FrameStore.open(comparison.ghost_folder(high))
     assert ghost.read(FRAMES)[:, 2].min() < frames_of(low)[-1][:, 2].max() - 0.01, "so it does"
     assert "Alone: the ghost passes through “Low”" in drawn_by(bpy.types.PHYSICS_PT_sinew_compare).labels

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 import pytest
-from sinew.blender_addon.child.machine import (
+from sinew.blender_addon.jobs.state_machine import (
     AllRead,
     Begun,
     Ended,
@@ -19,7 +19,7 @@ from sinew.blender_addon.child.machine import (
     Waits,
     transition,
 )
-from sinew.core.events import Done, Event, Failed, FrameDone, Phase, StoppedAfter, event_of, line_of
+from sinew.core.foundation.events import Done, Event, Failed, FrameDone, Phase, StoppedAfter, event_of, line_of
 
 LIFE = [Begun(), Read(0.5), AllRead(), Started(4), Phase("simulate", 0, 4), Done(4, []), Ended("done"), Over()]
 EVERY = [*LIFE, FrameDone(1, 0.1, {}), StopAsked(), Waits("Leave Edit Mode"), Failed("MeshError", "Torn.", "Mend it.")]

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon import command
-from sinew.blender_addon.basics import linked
 from sinew.blender_addon.cache.frame_folders import recorded_folder
+from sinew.blender_addon.objects import linked
 
 
 @pytest.fixture

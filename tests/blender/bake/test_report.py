@@ -38,7 +38,7 @@ def test_the_linear_solver_and_its_reason_are_told(body, saved):
 
 
 def test_a_linear_solver_that_is_not_installed_is_refused(body, saved, monkeypatch):
-    from sinew.core.linear_solvers import registry
+    from sinew.core.numerics.linear_solvers import registry
 
     monkeypatch.setattr(registry, "installed", lambda solver: True)
     body.sinew.linear_solver = "pardiso"

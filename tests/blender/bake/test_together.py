@@ -6,12 +6,12 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import background, baking
-from sinew.blender_addon.bake.together import Together
-from sinew.blender_addon.basics.stepwise import at_once
-from sinew.blender_addon.child import running
-from sinew.blender_addon.scene_in import animation_in
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import SinewError
+from sinew.blender_addon.bake.batch_read import Together
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.scene_import import animation_in
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.window.stepwise import at_once
+from sinew.core.foundation.errors import SinewError
 
 from ..scenes import CUBE, keyed
 from .test_bake_queue import bodies, run_queue, start_all, statuses  # noqa: F401 (a fixture)
@@ -22,7 +22,7 @@ FRAMES = range(1, 5)
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
-    running.abandon()
+    job_queue.abandon()
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_what_is_edited_while_it_waits_is_read_anew(crowd, edit):
 def test_what_else_is_edited_costs_no_second_reading(crowd, visited):
     """The result of the body before, a selection, another frame, an object that has nothing to do with it."""
     together = Together(crowd[::-1])
-    running.begin(background.work_on(crowd[2], "", job_steps=together.job_steps))
+    job_queue.begin(background.work_on(crowd[2], "", job_steps=together.job_steps))
     assert crowd[2].sinew.bake.status == "DONE" and crowd[2].sinew.bake.hides_original
     kept = together._kept[crowd[1].session_uid].job
     crowd[0].select_set(True)
@@ -311,7 +311,7 @@ def test_esc_keeps_the_frames_that_the_others_had(bodies):  # noqa: F811
     bodies[1].sinew.property_unset("bake")  # an undo
     bodies[1].shape_key_clear()
     start_all(bodies)
-    running.stop()
+    job_queue.stop()
     run_queue(set())
     for obj, old in list(zip(bodies, before))[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(frames_of(obj), old, strict=True))

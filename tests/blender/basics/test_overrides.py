@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics.list_animation import curves_of
-from sinew.blender_addon.basics.overrides import Override, overridden
-from sinew.blender_addon.basics.stack import cut_after, place_of
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import MeshError
+from sinew.blender_addon.blend_data.list_animation import curves_of
+from sinew.blender_addon.blend_data.temporary_values import Override, overridden
+from sinew.blender_addon.objects.modifier_stack import cut_after, place_of
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import MeshError
 
 from ..scenes import CUBE, keyed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics.physics import restart_physics
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.objects.other_physics import restart_physics
+from sinew.blender_addon.scene_import.job_in import make_job
 
 from ..scenes import CUBE
 

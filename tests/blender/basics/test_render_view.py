@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from sinew.blender_addon import command
-from sinew.blender_addon.basics.render_view import body_words, collider_words, modifiers_differ
+from sinew.blender_addon.objects.render_differences import body_words, collider_words, modifiers_differ
 
 from ..scenes import CUBE
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache.frame_folders import recorded_folder
-from sinew.blender_addon.result_out import cache_out
+from sinew.blender_addon.scene_export import cache_out
 
 from ..scenes import keyed
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import bpy
 import pytest
 from sinew.blender_addon import command
-from sinew.blender_addon.bake import baking, comparing
-from sinew.blender_addon.basics import stored_paths
+from sinew.blender_addon.bake import baking, comparison
+from sinew.blender_addon.blend_data import stored_paths
 from sinew.blender_addon.cache.frame_folders import default_folder, recorded_folder
 from sinew.blender_addon.drawing import overlay_tets
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from .test_cache_owner import content
 
@@ -193,7 +193,7 @@ def test_one_bad_record_is_no_other_bodys_trouble(baked, saved, tmp_path, capfd,
     body = bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
     for name in dir(bpy.ops.sinew):
         getattr(bpy.ops.sinew, name).poll()
-    said = baking.has_frames(body), baking.is_elsewhere(body), baking.astray_words(body), comparing.seen(body)
+    said = baking.has_frames(body), baking.is_elsewhere(body), baking.astray_words(body), comparison.seen(body)
     assert said[0] is False and overlay_tets.newest_store(body)[0] is None
     with pytest.raises(RuntimeError, match="are not in|Bake it first|cannot be read"):
         bpy.ops.sinew.check_bake()
@@ -262,7 +262,7 @@ def test_opening_a_file_asks_no_other_computer(body, saved, monkeypatch, which):
     body = bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
     for name in dir(bpy.ops.sinew):
         getattr(bpy.ops.sinew, name).poll()
-    baking.astray_words(body), baking.is_elsewhere(body), comparing.seen(body), overlay_tets.newest_store(body)
+    baking.astray_words(body), baking.is_elsewhere(body), comparison.seen(body), overlay_tets.newest_store(body)
     bpy.ops.wm.save_mainfile()
     assert asked and not [place for place in asked if "evil" in place]
     if which == "folder":

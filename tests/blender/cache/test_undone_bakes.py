@@ -6,7 +6,7 @@ import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache import frame_folders, undone_bakes
 from sinew.blender_addon.cache.frame_folders import default_folder, recorded_folder
-from sinew.core.errors import StoreError
+from sinew.core.foundation.errors import StoreError
 
 
 def body_now():

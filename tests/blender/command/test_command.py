@@ -19,13 +19,13 @@ import sinew
 from sinew.blender_addon import command
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.command import bake, export
-from sinew.blender_addon.command.telling import Teller
-from sinew.blender_addon.setup import starting
-from sinew.core.body import prepare as preparation
-from sinew.core.body.prepare import tetrahedralize
-from sinew.core.errors import MeshError
-from sinew.core.events import Phase
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.blender_addon.command.console import Teller
+from sinew.blender_addon.setup import defaults
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.events import Phase
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.simulation.preparation import prepare as preparation
+from sinew.core.simulation.preparation.prepare import tetrahedralize
 
 LAUNCHER = Path(__file__).parents[1] / "command_line.py"
 
@@ -56,7 +56,7 @@ def test_the_result_is_saved_in_the_blend(scene, capfd):
 
 
 def test_a_material_that_is_nowhere_is_told(scene, capfd):
-    starting.add_material(bpy.data.objects["Body"], "Bone")
+    defaults.add_material(bpy.data.objects["Body"], "Bone")
     assert command.run(["bake", "--frames", "1-2"]) == 0
     assert "warning: “Bone” is not assigned yet" in capfd.readouterr().err
 
@@ -180,7 +180,7 @@ def test_lines_for_programs_do_not_begin_amid_those_of_blender():
 import ctypes, sys
 sys.path.insert(0, {str(LAUNCHER.parents[1])!r})
 import conftest
-from sinew.blender_addon.command.telling import Teller
+from sinew.blender_addon.command.console import Teller
 ctypes.CDLL(None).puts(b"x" * 5000)
 Teller(as_openjd=True).progress(0.5, "half")
 ctypes.CDLL(None).puts(b"y" * 5000)

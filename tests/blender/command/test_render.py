@@ -11,7 +11,7 @@ import bpy
 import pytest
 from sinew.blender_addon import command
 from sinew.blender_addon.command.render import PARTIAL, render_frames
-from sinew.core.errors import RenderError
+from sinew.core.foundation.errors import RenderError
 
 
 def images(folder: Path) -> list[str]:

@@ -8,11 +8,11 @@ from itertools import combinations
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.draw_handlers import overlays
 from sinew.blender_addon.drawing import overlay_marks as marks
-from sinew.blender_addon.drawing.overlay_out import Painter, View, marks_batch
+from sinew.blender_addon.drawing.gpu_overlay import Painter, View, marks_batch
 from sinew.blender_addon.drawing.overlay_shader import FORMS
 from sinew.blender_addon.properties.compare_properties import SinewCompare
-from sinew.blender_addon.views import overlays
 
 from .. import card
 

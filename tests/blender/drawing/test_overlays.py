@@ -9,18 +9,18 @@ import gpu
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
+from sinew.blender_addon.draw_handlers import overlay_legend, overlays
 from sinew.blender_addon.drawing import layer, overlay_colliders
 from sinew.blender_addon.drawing import overlay_marks as marks
+from sinew.blender_addon.drawing.gpu_overlay import Painter, View, marks_batch, tets_batch
 from sinew.blender_addon.drawing.overlay_colliders import collider_lines
-from sinew.blender_addon.drawing.overlay_out import Painter, View, marks_batch, tets_batch
 from sinew.blender_addon.drawing.overlay_tets import ShownTets, Slice, newest_store, read_tets
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.mesh_in import vertex_positions
-from sinew.blender_addon.scene_in.weights_in import group_weights
-from sinew.blender_addon.views import overlay_legend, overlays
-from sinew.core.contact.penalty import PenaltyParameters
-from sinew.core.mesh.embedding import Embedding
-from sinew.core.store.cached_materials import received
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.mesh_in import vertex_positions
+from sinew.blender_addon.scene_import.weights_in import group_weights
+from sinew.core.contact.penalty.penalty import PenaltyParameters
+from sinew.core.geometry.mesh.embedding import Embedding
+from sinew.core.jobs.store.cached_materials import received
 
 from .. import card
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import bpy
 import numpy as np
+from sinew.blender_addon.draw_handlers import open_panel, overlays
 from sinew.blender_addon.drawing import overlay_marks as marks
-from sinew.blender_addon.drawing.overlay_out import Painter, View, marks_batch
-from sinew.blender_addon.scene_in.weights_in import group_weights
-from sinew.blender_addon.views import open_panel, overlays
+from sinew.blender_addon.drawing.gpu_overlay import Painter, View, marks_batch
+from sinew.blender_addon.scene_import.weights_in import group_weights
 
 from .. import card
 

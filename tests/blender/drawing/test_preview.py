@@ -11,17 +11,17 @@ import gpu
 import numpy as np
 import pytest
 from sinew.blender_addon.drawing import preview_shader
+from sinew.blender_addon.drawing.display_mode import Manner
+from sinew.blender_addon.drawing.gpu_preview import Preview
 from sinew.blender_addon.drawing.preview_light import Light, studio_lights
-from sinew.blender_addon.drawing.preview_manner import Manner
 from sinew.blender_addon.drawing.preview_mesh import DrawnMesh, Skin, drawn_mesh, read_drawn_mesh
-from sinew.blender_addon.drawing.preview_out import Preview
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.mesh_in import vertex_positions
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import PreviewError
-from sinew.core.simulation.live import Grab, LiveBody
-from sinew.core.simulation.live_service import display_arrays
-from sinew.core.subspaces.display_handles import DisplayHandles
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.mesh_in import vertex_positions
+from sinew.core.foundation.errors import PreviewError
+from sinew.core.methods.subspaces.display_handles import DisplayHandles
+from sinew.core.simulation.frame_loop.live import Grab, LiveBody
+from sinew.core.simulation.frame_loop.live_service import display_arrays
+from sinew.core.simulation.preparation.prepare import prepare
 
 from .. import card
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.drawing.gpu_preview import Preview
 from sinew.blender_addon.drawing.preview_fine import FineCard
 from sinew.blender_addon.drawing.preview_mesh import Skin, drawn_mesh
-from sinew.blender_addon.drawing.preview_out import Preview
-from sinew.blender_addon.scene_in.mesh_in import columns_of, mesh_of, transform, vertex_positions
-from sinew.blender_addon.scene_in.subdivision_in import cage_of, subdivided
+from sinew.blender_addon.scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positions
+from sinew.blender_addon.scene_import.subdivision_in import cage_of, subdivided
 
 from .. import card
 from .test_preview import ball, degrees_between, waves

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache import frame_folders
-from sinew.blender_addon.child import running
-from sinew.blender_addon.drawing import layer, swing_out
-from sinew.blender_addon.drawing.overlay_out import Painter, View
+from sinew.blender_addon.draw_handlers import mode_playback
+from sinew.blender_addon.drawing import gpu_mode, layer
+from sinew.blender_addon.drawing.gpu_overlay import Painter, View
+from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live
-from sinew.blender_addon.setup.figures import pace_words, slower
-from sinew.blender_addon.views import swings
-from sinew.core.store.cached_shapes import Shapes
-from sinew.core.store.frame_store import FrameStore
+from sinew.blender_addon.setup.unit_format import pace_words, slower
+from sinew.core.jobs.store.cached_shapes import Shapes
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from .. import card
 
@@ -41,7 +41,7 @@ def bending(x):
 @pytest.mark.parametrize("part", [-1.0, -0.1, 0.0, 0.1, 0.3, 1.0])
 def test_normals_are_those_of_the_moved_surface(part):
     ball = sphere(bending)
-    N0, N1, N2 = swing_out.normals(ball.rest, ball.shapes[0], ball.triangles)
+    N0, N1, N2 = gpu_mode.normals(ball.rest, ball.shapes[0], ball.triangles)
     moved = ball.rest.astype(np.float64) + part * ball.shapes[0]
     true, still = np.zeros_like(moved), np.zeros_like(moved)
     for found, at in ((true, moved), (still, ball.rest.astype(np.float64))):
@@ -54,7 +54,7 @@ def test_normals_are_those_of_the_moved_surface(part):
 @pytest.mark.parametrize("part", [-1.0, 0.0, 0.1, 1.0])
 def test_the_card_shows_the_surface_as_if_it_were_moved(monkeypatch, part):
     card.make_ready()
-    monkeypatch.setattr(swing_out, "weight_colours", lambda weights: np.full((len(weights), 3), 0.5))
+    monkeypatch.setattr(gpu_mode, "weight_colours", lambda weights: np.full((len(weights), 3), 0.5))
     ball = sphere(lambda x: (x @ BENT.T - x) + 0.2 * bending(x))
     moved = ball._replace(rest=ball.rest + np.float32(part) * ball.shapes[0], shapes=0.0 * ball.shapes)
     painter, view = Painter(), View(*card.straight_down(2.0))
@@ -62,7 +62,7 @@ def test_the_card_shows_the_surface_as_if_it_were_moved(monkeypatch, part):
     matrix[:3, 3] = 0.1, -0.2, 0.3
 
     def seen(shapes, part):
-        batch = swing_out.swing_batch(shapes, 0, matrix)
+        batch = gpu_mode.swing_batch(shapes, 0, matrix)
         return card.picture(lambda: painter.swing(batch, view, matrix, part), (96, 96))[..., :3]
 
     by_card, as_moved, at_rest = seen(ball, part), seen(moved, 0.0), seen(ball, 0.0)
@@ -73,10 +73,10 @@ def test_the_card_shows_the_surface_as_if_it_were_moved(monkeypatch, part):
 
 def test_what_swings_most_in_the_world_is_red(monkeypatch):
     seen = []
-    monkeypatch.setattr(swing_out, "weight_colours", lambda weights: seen.append(weights) or np.ones((len(weights), 3)))
+    monkeypatch.setattr(gpu_mode, "weight_colours", lambda weights: seen.append(weights) or np.ones((len(weights), 3)))
     card.make_ready()
     ball = sphere(lambda x: x[:, :1] * [1.0, 0.0, 0.0] + x[:, 1:2] * [0.0, 2.0, 0.0])
-    swing_out.swing_batch(ball, 0, np.diag([5.0, 1.0, 1.0, 1.0]))
+    gpu_mode.swing_batch(ball, 0, np.diag([5.0, 1.0, 1.0, 1.0]))
     assert np.abs(seen[0] - np.hypot(5.0 * ball.rest[:, 0], 2.0 * ball.rest[:, 1])).max() < 1e-6
 
 
@@ -99,18 +99,18 @@ def found(soft_body):
     assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
     assert len(soft_body.sinew.bake.vibrations) == 4 and soft_body.sinew.bake.status == "NONE"
     yield soft_body
-    swings.unregister()
+    mode_playback.unregister()
 
 
 @pytest.fixture
 def played(found):
-    swings.begin(found)
-    assert swings.tick() == swings.TICK
+    mode_playback.begin(found)
+    assert mode_playback.tick() == mode_playback.TICK
     return found
 
 
 def test_it_swings_as_a_sine_around_rest_at_the_frequency_that_is_said(played):
-    settings, swing = bpy.context.workspace.sinew, swings.current()
+    settings, swing = bpy.context.workspace.sinew, mode_playback.current()
     for number, (part, right) in enumerate([(0.1, 0.5), (0.02, 3.2), (0.3, 100.0)]):
         settings.active_vibration, settings.swing = number, part
         played.sinew.bake.vibrations[number].right = right
@@ -127,15 +127,15 @@ def test_it_swings_as_its_stiffness_has_it(played):
     settings, vibrations = played.sinew, played.sinew.bake.vibrations
     vibrations[0].right, vibrations[1].right, vibrations[1].frequency = 3.0, 0.0, 5.0
     settings.vibrations.stiffness_1 = settings.vibrations.stiffness_2 = 4.0
-    assert [swings.pace(played, k) for k in (0, 1)] == [3.0, 5.0]
+    assert [mode_playback.pace(played, k) for k in (0, 1)] == [3.0, 5.0]
     settings.control_vibrations = True
-    assert [swings.pace(played, k) for k in (0, 1)] == [6.0, 10.0]
+    assert [mode_playback.pace(played, k) for k in (0, 1)] == [6.0, 10.0]
 
 
 def test_a_number_beyond_the_table_is_its_last(played):
     settings = bpy.context.workspace.sinew
     settings.active_vibration = 99
-    assert swings.chosen(played, settings) == 3 and swings.tick() == swings.TICK
+    assert mode_playback.chosen(played, settings) == 3 and mode_playback.tick() == mode_playback.TICK
     settings.property_unset("active_vibration")
 
 
@@ -152,12 +152,12 @@ def scene_state(obj):
 def test_the_scene_stays_as_it_is(found):
     bpy.ops.wm.save_mainfile()
     before = scene_state(found)
-    swings.begin(found)
+    mode_playback.begin(found)
     for _ in range(3):
-        assert swings.tick() == swings.TICK
+        assert mode_playback.tick() == mode_playback.TICK
     assert scene_state(found) == before
-    swings.stop()
-    assert swings.tick() is None and scene_state(found) == before
+    mode_playback.stop()
+    assert mode_playback.tick() is None and scene_state(found) == before
 
 
 def test_a_hundred_leave_nothing(found, monkeypatch):
@@ -165,11 +165,11 @@ def test_a_hundred_leave_nothing(found, monkeypatch):
     monkeypatch.setattr(layer, "add_handler", lambda *a: added.append(space.draw_handler_add(*a)) or added[-1])
     monkeypatch.setattr(layer, "remove_handler", lambda h, r: removed.append(h) or space.draw_handler_remove(h, r))
     for _ in range(100):
-        swings.begin(found)
-        swings.tick()
-    assert bpy.app.timers.is_registered(swings.tick)
-    swings.unregister()
-    assert not bpy.app.timers.is_registered(swings.tick)
+        mode_playback.begin(found)
+        mode_playback.tick()
+    assert bpy.app.timers.is_registered(mode_playback.tick)
+    mode_playback.unregister()
+    assert not bpy.app.timers.is_registered(mode_playback.tick)
     assert len(added) == len(removed) == 200 and set(map(id, added)) == set(map(id, removed))
 
 
@@ -207,12 +207,12 @@ ENDS = {
 def test_what_ends_it(played, what):
     ENDS[what](played)
     if what == "goes on":
-        assert swings.tick() == swings.TICK and swings.current() is not None
+        assert mode_playback.tick() == mode_playback.TICK and mode_playback.current() is not None
         bpy.context.workspace.sinew.property_unset("active_vibration")
         return
-    drawn = swings.current()
+    drawn = mode_playback.current()
     assert drawn is None or drawn._seen(SimpleNamespace(space_data=object())) is None, "it is drawn no more"
-    assert swings.tick() is None and swings.current() is None
+    assert mode_playback.tick() is None and mode_playback.current() is None
     assert not bpy.ops.sinew.stop_vibration.poll()
 
 
@@ -226,31 +226,31 @@ def test_what_is_not_kept_whole_or_of_another_table_is_refused(found):
     )
     for harm in harms:
         store.write_cached("shapes", arrays | harm, about)
-        with pytest.raises(swings.StoreError, match="not on disk any more. Press Find Vibrations"):
-            swings.begin(found)
-        assert swings.current() is None
+        with pytest.raises(mode_playback.StoreError, match="not on disk any more. Press Find Vibrations"):
+            mode_playback.begin(found)
+        assert mode_playback.current() is None
     store.write_cached("shapes", arrays, about)
-    swings.begin(found)
+    mode_playback.begin(found)
     (store.folder / "shapes.sinew").unlink()
-    assert swings.tick() == swings.TICK, "what is drawn has been read"
-    with pytest.raises(swings.StoreError):
-        swings.begin(found)
+    assert mode_playback.tick() == mode_playback.TICK, "what is drawn has been read"
+    with pytest.raises(mode_playback.StoreError):
+        mode_playback.begin(found)
 
 
 def test_a_body_without_a_table_has_nothing_to_play(soft_body):
-    with pytest.raises(swings.StoreError, match="Press Find Vibrations"):
-        swings.begin(soft_body)
+    with pytest.raises(mode_playback.StoreError, match="Press Find Vibrations"):
+        mode_playback.begin(soft_body)
 
 
 def test_a_bake_s_own_are_played_too(soft_body):
     soft_body.sinew.match_modes = 3
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert baking.has_frames(soft_body) and not frame_folders.live_path(soft_body).exists()
-    assert len(swings.shapes_of(soft_body).shapes) == 3
+    assert len(mode_playback.shapes_of(soft_body).shapes) == 3
 
 
 def test_the_shapes_of_a_bar_bend_its_free_end(found):
-    shapes = swings.shapes_of(found)
+    shapes = mode_playback.shapes_of(found)
     far = np.linalg.norm(shapes.shapes, axis=2)
     ends = [far[:, np.abs(shapes.rest[:, 0] - x) < 1e-6].max(axis=1) for x in (0.0, 1.0)]
     assert far.max(axis=1) == pytest.approx(1.0, rel=1e-5), "as long as the bar"
@@ -263,15 +263,15 @@ def test_the_child_finds_them_and_esc_stops_it(soft_body):
 
     from ..bake.test_child import drain_until, in_child
 
-    running.begin(in_child(background.work_on(soft_body, "vibrations")))
-    work = running.current()
+    job_queue.begin(in_child(background.work_on(soft_body, "vibrations")))
+    work = job_queue.current()
     drain_until(lambda: work.state.phase.phase == "subspace")
     assert work.order.mode == "vibrations" and 0.0 <= work.state.factor <= 1.0
     assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
-    drain_until(running.is_idle)
+    drain_until(job_queue.is_idle)
     record = soft_body.sinew.bake
     assert not record.vibrations and not record.message and record.status == "NONE"
-    running.begin(in_child(background.work_on(soft_body, "vibrations")))
-    drain_until(running.is_idle)
+    job_queue.begin(in_child(background.work_on(soft_body, "vibrations")))
+    drain_until(job_queue.is_idle)
     assert record.vibrations and record.match and not record.message and record.status == "NONE"
-    swings.shapes_of(soft_body)
+    mode_playback.shapes_of(soft_body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import bpy
-from sinew.blender_addon.child import running
+from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live
 
 
@@ -13,9 +13,9 @@ def drain_until(condition, seconds: float = 300.0) -> None:
     """Call the timer's function until the condition holds."""
     limit = time.monotonic() + seconds
     while not condition():
-        assert live.current() is not None or running.current() is not None, bpy.data.objects[0].sinew.live.message
+        assert live.current() is not None or job_queue.current() is not None, bpy.data.objects[0].sinew.live.message
         assert time.monotonic() < limit, "live mode did not get there in time"
-        running.tick()
+        job_queue.tick()
         time.sleep(0.002)
 
 

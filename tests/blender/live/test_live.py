@@ -7,15 +7,15 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.child import running
-from sinew.blender_addon.live import live, live_again, live_scene, live_view
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.live import live, live_restart, live_scene, live_view
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.live.live_state import LiveState
-from sinew.blender_addon.scene_in import picks, subdivision_in
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.mesh_in import vertex_positions
-from sinew.core.errors import SinewError
-from sinew.core.events import LiveFrame
+from sinew.blender_addon.scene_import import picks, subdivision_in
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.mesh_in import vertex_positions
+from sinew.core.foundation.errors import SinewError
+from sinew.core.foundation.events import LiveFrame
 from sinew.operators.live_grab import HINTS
 from sinew.ui import live as ui_live
 from sinew.ui.live import hints
@@ -33,7 +33,7 @@ def test_play_and_stop_leave_the_scene_as_it_was(soft_body):
     assert soft_body.hide_get() and bpy.context.scene.frame_current == 4, "the scene stops at the job's last frame"
     assert np.abs(session.view.positions() - session.job.body.surface.positions).max() > 1e-4
     live.stop()
-    assert live.current() is None and running.current() is None and process.poll() is not None
+    assert live.current() is None and job_queue.current() is None and process.poll() is not None
     assert not soft_body.hide_get() and soft_body.select_get() and bpy.context.view_layer.objects.active == soft_body
     assert bpy.context.scene.frame_current == 3 and soft_body.sinew.live_layer == ""
 
@@ -53,7 +53,7 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     drain_until(lambda: not session.state.out)
     assert np.array_equal(view.positions(), session.state.positions) and view.positions()[11, 1] > rest[11, 1] + 0.05
     drain_until(lambda: soft_body.hide_get())
-    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(live_view.live_visibility, "is_seen", lambda *_: True)
     settings.live.preview, settings.live.show = "MESH", "WEIGHTS"
     view.draw(view.draw_view)
     view._colour(settings.live)
@@ -64,7 +64,7 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     assert live_view.words(session)[1].endswith("ms a frame")
     settings.node_group = ""
     drain_until(lambda: session.pending == ["solver"])
-    live_again.reset()
+    live_restart.reset()
     assert live.current() is not session
     drain_until(lambda: live.current().state.ready)
     assert len(live.current().job.body.dynamic_nodes) == 0, "nothing carries it, and it is played all the same"
@@ -106,7 +106,7 @@ def test_a_subdivision_is_drawn_as_the_modifier_makes_it(soft_body, monkeypatch,
 def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):
     """Where drawing takes long, frames come that nobody has seen yet."""
     view = playing(fake_child).view
-    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(live_view.live_visibility, "is_seen", lambda *_: True)
     fake_child.sinew.live.preview = "MESH"  # drawn by Blender itself, which there is none of here
     view.draw(view.draw_view)
     drawn = view.positions()
@@ -145,7 +145,7 @@ def test_any_error_in_drawing_is_told_once_and_the_mesh_is_moved(fake_child, mon
         calls.append(settings.show)
         raise RuntimeError("no room")
 
-    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(live_view.live_visibility, "is_seen", lambda *_: True)
     monkeypatch.setattr(session.view, "_colour", fail)
     session.view.draw(session.view.draw_view)
     session.view.draw(session.view.draw_view)
@@ -163,7 +163,7 @@ def test_any_error_in_drawing_is_told_once_and_the_mesh_is_moved(fake_child, mon
 def test_the_mesh_is_moved_where_the_artist_wants_so(fake_child, monkeypatch):
     bpy.ops.ed.undo_push(message="Before")
     session, settings = playing(fake_child), fake_child.sinew.live
-    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(live_view.live_visibility, "is_seen", lambda *_: True)
     monkeypatch.setattr(session.view, "_colour", pytest.fail)
     settings.preview = "MESH"
     drain_until(lambda: "Body Live" in bpy.data.objects)
@@ -210,7 +210,7 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     session = playing(fake_child)
     fake_child.sinew.materials[0].log_stiffness = 6.0
     drain_until(lambda: session.state.stale)
-    assert live_again.is_outdated(session) and session.pending == []
+    assert live_restart.is_outdated(session) and session.pending == []
     assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
     told = [any("beside where it is" in line for line in live_view.words(session))]
     apart = 0.03 * session.job.body.surface.size
@@ -220,14 +220,14 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     fake_child.sinew.pin_group = ""
     drain_until(lambda: session.pending == ["solver", "pins"])
     process = session.work.child.process
-    live_again.reset()
+    live_restart.reset()
     assert live.current() is not session and process.poll() is not None
     drain_until(lambda: live.current().state.ready)
     before = live.current()
     bpy.ops.object.effector_add(type="WIND")
-    running.tick()
-    assert before.pending == [] and not live_again.is_outdated(before)
-    live_again.reset()
+    job_queue.tick()
+    assert before.pending == [] and not live_restart.is_outdated(before)
+    live_restart.reset()
     assert live.current() is not before, "what is not looked at all the time is found, too"
 
 
@@ -278,10 +278,10 @@ def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
     session, material = playing(soft_body), soft_body.sinew.materials[0]
     before, material.log_stiffness = material.log_stiffness, 6.0
     drain_until(lambda: session.edits.stiffness_differs)
-    assert live_again.is_outdated(session)
+    assert live_restart.is_outdated(session)
     material.log_stiffness = before
     drain_until(lambda: not session.edits.stiffness_differs and not session.state.wishes)
-    live_again.reset()
+    live_restart.reset()
     drain_until(lambda: session.state.frame == 1)
     assert live.current() is session
 
@@ -290,7 +290,7 @@ def test_edits_count_when_it_begins_anew(soft_body):
     """With the real child, which holds the store that is written anew."""
     first, material = playing(soft_body), soft_body.sinew.materials[0]
     material.density *= 2.0
-    live_again.reset()
+    live_restart.reset()
     second = live.current()
     assert second is not first
     drain_until(lambda: second.state.ready)
@@ -302,7 +302,7 @@ def test_edits_count_when_it_begins_anew(soft_body):
     assert third is not second and third.job.body.solver.cubature_points == 200
     drain_until(lambda: third.state.ready)
     material.density /= 2.0
-    live_again.record()
+    live_restart.record()
     fourth = live.current()
     drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
     assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message

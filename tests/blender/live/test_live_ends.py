@@ -9,10 +9,10 @@ from pathlib import Path
 
 import bpy
 import pytest
-from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import layer
+from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live, live_handlers
-from sinew.core.process import child_process
+from sinew.core.foundation.process import child_process
 
 from .live_driver import drain_until, playing
 
@@ -69,7 +69,7 @@ def test_a_hundred_sessions_leave_nothing(fake_child, monkeypatch):
         live.stop()
     assert resources() == before and memory() - megabytes < 18.0
     assert len(added) == len(removed) == 200 and set(map(id, added)) == set(map(id, removed))
-    assert not fake_child.hide_get() and not bpy.app.timers.is_registered(running.tick) or running.tick() is None
+    assert not fake_child.hide_get() and not bpy.app.timers.is_registered(job_queue.tick) or job_queue.tick() is None
 
 
 def test_what_ends_it_leaves_the_mesh_shown(fake_child):
@@ -80,7 +80,7 @@ def test_what_ends_it_leaves_the_mesh_shown(fake_child):
         playing(fake_child)
         what()
         drain_until(lambda: live.current() is None)
-        assert said in fake_child.sinew.live.message and running.current() is None
+        assert said in fake_child.sinew.live.message and job_queue.current() is None
         assert not fake_child.hide_get() and fake_child.sinew.live_layer == ""
         if fake_child.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -94,13 +94,13 @@ def test_a_deleted_body_ends_it(fake_child):
     playing(fake_child)
     bpy.data.objects.remove(fake_child)
     drain_until(lambda: live.current() is None)
-    assert running.current() is None and not len(bpy.data.objects)
+    assert job_queue.current() is None and not len(bpy.data.objects)
 
 
 def test_another_file_ends_it(fake_child):
     process = playing(fake_child).work.child.process
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    assert live.current() is None and running.current() is None and process.poll() is not None
+    assert live.current() is None and job_queue.current() is None and process.poll() is not None
 
 
 def test_cancelled_while_it_prepares_nothing_has_changed(soft_body):
@@ -113,5 +113,5 @@ def test_cancelled_while_it_prepares_nothing_has_changed(soft_body):
 def test_a_child_that_dies_is_told(soft_body, monkeypatch, tmp_path):
     monkeypatch.setattr(child_process, "WORKER", tmp_path / "nothing.py")
     live.begin(soft_body)
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     assert live.current() is None and "ended unexpectedly with code" in soft_body.sinew.live.message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bpy
-from sinew.blender_addon.child import running
+from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live_scene
 
 from .live_driver import drain_until, playing
@@ -21,7 +21,7 @@ def test_a_render_goes_first(fake_child, monkeypatch, tmp_path):
     frame, shown = session.state.frame, scene.frame_current
     bpy.ops.render.render(animation=True)
     for _ in range(20):
-        running.tick()
+        job_queue.tick()
     assert session.state.frame == frame and scene.frame_current == shown and len(list(tmp_path.glob("*.png"))) == 3
     monkeypatch.setattr(live_scene, "is_rendering", lambda: bpy.app.is_job_running("RENDER"))
     drain_until(lambda: session.state.frame >= frame + 2, 10.0)

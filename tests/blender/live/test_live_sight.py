@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import bpy
 import numpy as np
-from sinew.blender_addon.drawing.preview_manner import Manner, manner_of
-from sinew.blender_addon.live import live_sight
+from sinew.blender_addon.drawing.display_mode import Manner, manner_of
+from sinew.blender_addon.live import live_visibility
 
 
 def context(**space):
@@ -18,7 +18,7 @@ def context(**space):
 
 
 def is_seen(obj, view, here=True):
-    return live_sight.is_seen(obj, SimpleNamespace(is_shown_in=lambda _: here), view)
+    return live_visibility.is_seen(obj, SimpleNamespace(is_shown_in=lambda _: here), view)
 
 
 def test_collections_hide_what_is_in_them_alone(body):

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from sinew.blender_addon.child.machine import Ended, Stage, Started, StopAsked
+from sinew.blender_addon.jobs.state_machine import Ended, Stage, Started, StopAsked
 from sinew.blender_addon.live.live_state import (
     MOST_AHEAD,
     Asked,
@@ -22,7 +22,7 @@ from sinew.blender_addon.live.live_state import (
     Toggled,
     transition,
 )
-from sinew.core.events import (
+from sinew.core.foundation.events import (
     Advance,
     Event,
     Failed,

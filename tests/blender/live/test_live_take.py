@@ -11,13 +11,14 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.basics import list_animation, shown
-from sinew.blender_addon.child import running
-from sinew.blender_addon.live import live, live_again, live_take, live_view
-from sinew.blender_addon.result_out import take_out
-from sinew.blender_addon.scene_in import animation_in, picks
-from sinew.blender_addon.scene_in.springs_in import keyed_springs
-from sinew.core.simulation.live import Grab, take_springs
+from sinew.blender_addon.blend_data import list_animation
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.live import live, live_recording, live_restart, live_view
+from sinew.blender_addon.scene_export import take_out
+from sinew.blender_addon.scene_import import animation_in, picks
+from sinew.blender_addon.scene_import.springs_in import keyed_springs
+from sinew.blender_addon.window import visibility
+from sinew.core.simulation.frame_loop.live import Grab, take_springs
 
 from ..bake.test_child import kill
 from ..scenes import edits
@@ -157,11 +158,11 @@ def test_a_take_that_is_cut_off_is_kept(soft_body):
     live.grab(11, session.job.body.surface.positions[11] + [0.0, 0.1, 0.0], 300.0)
     drain_until(lambda: session.state.frame >= 7)
     bpy.ops.object.mode_set(mode="EDIT")
-    drain_until(lambda: running.current().state.waits_for)
+    drain_until(lambda: job_queue.current().state.waits_for)
     message = soft_body.sinew.live.message
     assert live.current() is None and "is in Edit Mode" in message and "Leave Edit Mode" in message
     bpy.ops.object.mode_set(mode="OBJECT")
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     record, store = soft_body.sinew.bake, baking.open_store(soft_body)
     assert (record.status, record.stale) == ("STOPPED", "") and 7 <= record.frames < 12
     assert [s.name for s in soft_body.sinew.springs] == ["Grab 11"] and "is kept" in soft_body.sinew.live.message
@@ -175,10 +176,10 @@ def test_a_take_of_a_child_that_dies_is_kept(soft_body):
     session = live.begin(soft_body, record=True)
     drain_until(lambda: session.state.recording and session.state.frame >= 5)
     words = kill(session.work)
-    drain_until(lambda: running.current() is None)
+    drain_until(lambda: job_queue.current() is None)
     assert live.current() is None and f"ended unexpectedly {words}" in soft_body.sinew.live.message
     assert soft_body.sinew.bake.status == "STOPPED" and soft_body.sinew.bake.frames >= 5 and not soft_body.hide_get()
-    assert live_take.NOTHING_GRABBED in soft_body.sinew.live.message and not soft_body.sinew.springs
+    assert live_recording.NOTHING_GRABBED in soft_body.sinew.live.message and not soft_body.sinew.springs
 
 
 def test_another_take_replaces_the_springs_of_the_first(soft_body):
@@ -262,8 +263,8 @@ def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
     """A tool runs, a box selection say, when the last frame is there."""
     session = live.begin(soft_body)
     drain_until(lambda: session.state.ready)
-    live_again.record()
-    monkeypatch.setattr(shown, "in_the_way", lambda obj: "Finish the running tool to take the result")
+    live_restart.record()
+    monkeypatch.setattr(visibility, "in_the_way", lambda obj: "Finish the running tool to take the result")
     drain_until(lambda: session.work.state.waits_for != "")
     said = live_view.words(session)
     assert said[0] == f"Recorded: frame {session.job.frame_end}", "and not that it plays"

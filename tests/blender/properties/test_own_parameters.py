@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from sinew.blender_addon.scene_in.settings_in import material_settings
-from sinew.blender_addon.setup.starting import fill_material
-from sinew.core.energies.registry import ENERGIES
+from sinew.blender_addon.scene_import.settings_in import material_settings
+from sinew.blender_addon.setup.defaults import fill_material
+from sinew.core.mechanics.energies.registry import ENERGIES
 from sinew.ui import materials
 
 from ..drawn import drawn_by

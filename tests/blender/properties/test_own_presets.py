@@ -8,9 +8,9 @@ from pathlib import Path
 import bpy
 import pytest
 from sinew.blender_addon.properties import choices, own_presets
-from sinew.blender_addon.scene_in.settings_in import material_settings
-from sinew.core.errors import MaterialError, StoreError
-from sinew.core.settings import MaterialSettings
+from sinew.blender_addon.scene_import.settings_in import material_settings
+from sinew.core.foundation.errors import MaterialError, StoreError
+from sinew.core.foundation.schema.settings import MaterialSettings
 
 
 @pytest.fixture(autouse=True)
@@ -106,9 +106,9 @@ def test_a_preset_from_an_editor_that_writes_a_mark_is_read(body, own_folder):
 def test_an_energy_of_another_version_is_refused(body):
     own_presets.save(MaterialSettings("New", energy="of tomorrow"))
     with pytest.raises(MaterialError, match="energy “of tomorrow”"):
-        from sinew.blender_addon.setup import starting
+        from sinew.blender_addon.setup import defaults
 
-        starting.add_material(body, "New")
+        defaults.add_material(body, "New")
     with pytest.raises(RuntimeError, match="this version does not know"):
         bpy.ops.sinew.add_material(preset="New")
     with pytest.raises(RuntimeError, match="this version does not know"):

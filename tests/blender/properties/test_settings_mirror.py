@@ -11,22 +11,22 @@ from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.properties.outside_properties import SinewCollisions
 from sinew.blender_addon.properties.properties import METHODS, STOP_RULES, SinewMaterial, SinewObject
-from sinew.blender_addon.scene_in import settings_in
-from sinew.core.eigenfit.methods import MENU as MATCH_METHODS
-from sinew.core.energies.registry import ENERGIES
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.job.surroundings import Ground
-from sinew.core.linear_solvers import registry
-from sinew.core.linear_solvers.registry import LINEAR_SOLVERS
-from sinew.core.materials.presets import PRESETS
-from sinew.core.settings import (
+from sinew.blender_addon.scene_import import settings_in
+from sinew.core.foundation.schema.settings import (
     ContactSettings,
     DepthSettings,
     MaterialSettings,
     ResolutionSettings,
     SolverSettings,
 )
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.mechanics.energies.registry import ENERGIES
+from sinew.core.mechanics.materials.presets import PRESETS
+from sinew.core.methods.eigenfit.methods import MENU as MATCH_METHODS
+from sinew.core.numerics.integrators.registry import INTEGRATORS
+from sinew.core.numerics.linear_solvers import registry
+from sinew.core.numerics.linear_solvers.registry import LINEAR_SOLVERS
 from sinew.ui.solver import integration_words
 
 GROUPS = {

@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.basics.stack import place_of
-from sinew.blender_addon.result_out.cache_out import cache_path
-from sinew.blender_addon.result_out.frames_out import apply_cache, apply_frames, remove_result
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import MeshError, StoreError
+from sinew.blender_addon.objects.modifier_stack import place_of
+from sinew.blender_addon.scene_export.cache_out import cache_path
+from sinew.blender_addon.scene_export.frames_out import apply_cache, apply_frames, remove_result
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import MeshError, StoreError
 
 
 @pytest.fixture

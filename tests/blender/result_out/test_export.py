@@ -8,7 +8,7 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.result_out import exported
+from sinew.blender_addon.scene_export import exported
 
 
 @pytest.fixture

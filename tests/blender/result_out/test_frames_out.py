@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.basics.stack import place_of
-from sinew.blender_addon.result_out.frames_out import apply_frames, remove_result
-from sinew.blender_addon.result_out.shape_keys import write_keys
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import MeshError
+from sinew.blender_addon.objects.modifier_stack import place_of
+from sinew.blender_addon.scene_export.frames_out import apply_frames, remove_result
+from sinew.blender_addon.scene_export.shape_keys import write_keys
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import MeshError
 
 from ..scenes import keyed
 

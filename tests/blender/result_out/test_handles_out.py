@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.result_out.handle_nodes import ATTRIBUTE, handles_of
-from sinew.blender_addon.result_out.handles_out import write_handles
-from sinew.blender_addon.result_out.shape_keys import write_keys
-from sinew.core.store import cached_handles as cached_handles_module
-from sinew.core.store.cached_handles import CLOSE, Handles, cached_handles
+from sinew.blender_addon.scene_export.handle_nodes import ATTRIBUTE, handles_of
+from sinew.blender_addon.scene_export.handles_out import write_handles
+from sinew.blender_addon.scene_export.shape_keys import write_keys
+from sinew.core.jobs.store import cached_handles as cached_handles_module
+from sinew.core.jobs.store.cached_handles import CLOSE, Handles, cached_handles
 
 TIMES = (1.0, 2.0, 2.4, 3.75, 4.0)
 SIZE = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.mesh_in import columns_of
+from sinew.blender_addon.scene_import.mesh_in import columns_of
 
 
 @pytest.fixture

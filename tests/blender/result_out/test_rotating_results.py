@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics.list_animation import curves_at
+from sinew.blender_addon.blend_data.list_animation import curves_at
 
 from ..scenes import keyed
 

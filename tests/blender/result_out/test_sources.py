@@ -7,9 +7,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics import sources
+from sinew.blender_addon.objects import duplicate_result
 from sinew.ui import body as body_panel
-from sinew.ui.places import Subject
+from sinew.ui.panel_base import Subject
 
 from ..drawn import drawn_by, panels_of
 
@@ -23,7 +23,7 @@ def rigged(body, saved):
     bpy.ops.sinew.bake()
     result = body.sinew.bake.result
     assert result.name == "Body Bake" and body.hide_viewport
-    sources.make_active(result, bpy.context.view_layer)
+    duplicate_result.make_active(result, bpy.context.view_layer)
     return body
 
 
@@ -33,15 +33,15 @@ def in_hand():
 
 
 def test_the_panels_are_those_of_the_source(rigged):
-    assert sources.body_of(bpy.context) == rigged and Subject.poll(bpy.context)
+    assert duplicate_result.body_of(bpy.context) == rigged and Subject.poll(bpy.context)
     own = drawn_by(body_panel.VIEW3D_PT_sinew)
     assert own.text_of("sinew.edit_source") == "Edit Source" and own.text_of("sinew.bake") == "Bake Again"
     with_bake = {panel.bl_idname: drawn_by(panel).operators for panel in panels_of("VIEW3D")}
     bpy.context.view_layer.objects.active = rigged
     assert with_bake == {panel.bl_idname: drawn_by(panel).operators for panel in panels_of("VIEW3D")}
     rigged.name = "Renamed"
-    assert sources.source_of(rigged.sinew.bake.result) == rigged
-    assert sources.source_of(bpy.data.objects["Rig"]) is None
+    assert duplicate_result.source_of(rigged.sinew.bake.result) == rigged
+    assert duplicate_result.source_of(bpy.data.objects["Rig"]) is None
 
 
 @pytest.mark.parametrize("kind", ["KEYS", "NODES"])
@@ -74,7 +74,7 @@ def test_the_source_is_edited_and_baked_again(rigged):
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     result = rigged.sinew.bake.result
     assert result.visible_get() and not rigged.visible_get() and in_hand()[0] == "Body", "as after every bake"
-    sources.make_active(result, bpy.context.view_layer)
+    duplicate_result.make_active(result, bpy.context.view_layer)
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and in_hand() == ("Body", ["Body"])
     assert rigged.visible_get() and not rigged.hide_render and len(bpy.data.objects) == 2
 

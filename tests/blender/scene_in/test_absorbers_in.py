@@ -6,10 +6,10 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.body.field_moments import Absorbing, moment_of
-from sinew.core.errors import FieldError
-from sinew.core.forces.field_formulas import FORMULAS
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import FieldError
+from sinew.core.mechanics.forces.field_formulas import FORMULAS
+from sinew.core.simulation.preparation.field_interpolation import Absorbing, moment_of
 
 from ..scenes import keyed
 from .test_force_fields_in import add_field, asked  # noqa: F401 - a fixture

@@ -7,12 +7,12 @@ import math
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import baking, comparing
+from sinew.blender_addon.bake import baking, comparison
 from sinew.blender_addon.cache.frame_folders import recorded_folder
-from sinew.blender_addon.scene_in import animation_in
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.tracks import at_frames, steps_of
+from sinew.blender_addon.scene_import import animation_in
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.schema.tracks import at_frames, steps_of
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from ..scenes import CUBE, edits, keyed
 
@@ -299,9 +299,9 @@ def test_compare_samples_for_its_own_steps(body, saved):
     body.sinew.compare.solver, body.sinew.compare.substeps = "OWN", STEPS
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     assert len(baking.open_store(body).job().body.pin_positions) == FRAMES
-    ghost = FrameStore.open(comparing.ghost_folder(body))
+    ghost = FrameStore.open(comparison.ghost_folder(body))
     assert steps_of(ghost.job().body.pin_positions, FRAMES) == STEPS
-    assert comparing.seen(body).difference.words == "solver (substeps 1 → 4)"
+    assert comparison.seen(body).difference.words == "solver (substeps 1 → 4)"
 
 
 def test_physics_is_between_its_frames(stepped, collection, add_mesh):

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from sinew.blender_addon.properties.field_weights import reason_for
-from sinew.blender_addon.scene_in import fluid_in
-from sinew.blender_addon.scene_in.fluid_in import FluidGrid
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.body.field_moments import moment_of
-from sinew.core.errors import FieldError
+from sinew.blender_addon.scene_import import fluid_in
+from sinew.blender_addon.scene_import.fluid_in import FluidGrid
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import FieldError
+from sinew.core.simulation.preparation.field_interpolation import moment_of
 
 from ..scenes import CUBE
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.properties.field_weights import KINDS, fields_for
-from sinew.blender_addon.scene_in.field_probe import FieldProbe
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.body.field_moments import moment_of
-from sinew.core.errors import FieldError
-from sinew.core.forces.field_formulas import FORMULAS, SAMPLED
-from sinew.core.forces.field_moment import FieldMoment
-from sinew.core.forces.field_place import FALLOFFS, SHAPES
+from sinew.blender_addon.scene_import.field_probe import FieldProbe
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import FieldError
+from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.field_coordinates import FALLOFFS, SHAPES
+from sinew.core.mechanics.forces.field_formulas import FORMULAS, SAMPLED
+from sinew.core.simulation.preparation.field_interpolation import moment_of
 
 from ..scenes import keyed
 

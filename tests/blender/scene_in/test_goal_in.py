@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup.copying import copy_settings
-from sinew.core.job.body import Body
+from sinew.core.jobs.job.body import Body
 
 from ..scenes import keyed
 

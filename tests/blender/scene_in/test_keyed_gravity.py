@@ -7,8 +7,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import edited
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.bake import outdated
+from sinew.blender_addon.scene_import.job_in import make_job
 
 from ..scenes import edits, keyed, prepared
 
@@ -62,17 +62,17 @@ def test_moving_the_timeline_is_not_an_edit_and_moving_a_key_is(body, saved):
     animate_gravity("keyed")
     scene = bpy.context.scene
     job, store = prepared(body)
-    edited.note_shown(body, store.folder, scene, True)
+    outdated.note_shown(body, store.folder, scene, True)
     body.sinew.bake.status = "DONE"
     for frame in (4, 1):
         scene.frame_set(frame)
-        assert edited.words(body, scene) == "" and edits(body) == []
+        assert outdated.words(body, scene) == "" and edits(body) == []
     keyed(scene, "gravity", (4, (0.0, 0.0, -1.0)))
-    edited.note_same(body, scene)  # looks at the keys, too
+    outdated.note_same(body, scene)  # looks at the keys, too
     before = body.sinew.bake.as_read
     assert "fields" in " ".join(edits(body))
     keyed(scene, "gravity", (4, (0.0, 0.0, -2.0)))
-    edited.note_same(body, scene)
+    outdated.note_same(body, scene)
     assert body.sinew.bake.as_read != before
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def keyed(body):
 
 
 def all_curves(body):
-    from sinew.blender_addon.basics.list_animation import curves_of
+    from sinew.blender_addon.blend_data.list_animation import curves_of
 
     return list(curves_of(body))
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import notes
-from sinew.blender_addon.basics.list_animation import curves_of
+from sinew.blender_addon.bake import bake_messages
+from sinew.blender_addon.blend_data.list_animation import curves_of
 from sinew.blender_addon.live import live_edits
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import painting
-from sinew.core.body.about_mesh import mesh_report
-from sinew.core.body.prepare import materials, tetrahedra
-from sinew.core.errors import MeshError, SettingsError
-from sinew.core.events import ignore
-from sinew.core.settings import DepthSettings
+from sinew.core.foundation.errors import MeshError, SettingsError
+from sinew.core.foundation.events import ignore
+from sinew.core.foundation.schema.settings import DepthSettings
+from sinew.core.simulation.preparation.mesh_report import mesh_report
+from sinew.core.simulation.preparation.prepare import materials, tetrahedra
 from sinew.ui.materials import place_words
 
 
@@ -184,9 +184,9 @@ def test_words_say_what_wins(shelled):
     assert "by depth" in place_words(bone, False) and "lower material wins" in place_words(bone, False)
     bone.depth_kind = "NONE"
     assert "paint it" in place_words(bone, False)
-    assert "“Bone” is not assigned yet" in notes.nowhere_words(make_job(shelled, bpy.context))
+    assert "“Bone” is not assigned yet" in bake_messages.nowhere_words(make_job(shelled, bpy.context))
     bone.depth_kind = "CORE"
-    assert notes.nowhere_words(make_job(shelled, bpy.context)) == ""
+    assert bake_messages.nowhere_words(make_job(shelled, bpy.context)) == ""
 
 
 def test_a_shell_whose_stiffness_is_keyed_is_baked(shelled, saved):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import edited, together
+from sinew.blender_addon.bake import batch_read, outdated
 from sinew.blender_addon.live.live_edits import Edits
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.setup import figures
-from sinew.core.body.field_moments import moment_of
-from sinew.core.parts import leaves
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.setup import unit_format
+from sinew.core.foundation.schema.field_metadata import leaves
+from sinew.core.simulation.preparation.field_interpolation import moment_of
 
 from ..scenes import CUBE, edits, keyed
 
@@ -152,14 +152,14 @@ def test_it_moves_as_what_was_scaled_and_is_shown_at_its_own_size(body, scaled, 
 def test_gravity_is_that_of_the_scene(body):
     bpy.context.scene.sinew.length_factor = 0.1
     assert make_job(body, bpy.context).body.solver.gravity == (0.0, 0.0, -9.81)
-    assert figures.gravity_words(bpy.context.scene) == ""
+    assert unit_format.gravity_words(bpy.context.scene) == ""
 
 
 def test_a_bake_is_out_of_date_by_its_name_alone(body, scaled):
     scene = bpy.context.scene
     assert bpy.ops.sinew.bake() == {"FINISHED"} and edits(body) == []
     scene.sinew.length_factor = 0.25
-    assert edits(body) == ["simulation scale (1 → 0.25)"] and edited.words(body, scene) == "simulation scale"
+    assert edits(body) == ["simulation scale (1 → 0.25)"] and outdated.words(body, scene) == "simulation scale"
     scene.sinew.length_factor = 1.0
     assert edits(body) == []
 
@@ -171,9 +171,9 @@ def test_live_mode_tells_it(body):
 
 
 def test_bodies_that_wait_are_read_anew(body):
-    before = together._settings(body, bpy.context.scene)
+    before = batch_read._settings(body, bpy.context.scene)
     bpy.context.scene.sinew.length_factor = 0.5
-    assert together._settings(body, bpy.context.scene) != before
+    assert batch_read._settings(body, bpy.context.scene) != before
 
 
 def test_it_is_saved_undone_and_the_scenes_own(body, saved):

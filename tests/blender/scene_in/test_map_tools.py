@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.weights_in import group_weights, material_weights
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.weights_in import group_weights, material_weights
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import MeshError
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import MeshError
 
 SHEAR = Matrix(((1.0, 0.7, 0.0, 0.2), (0.0, 1.0, 0.3, 0.0), (0.0, 0.0, 2.0, 1.0), (0.0, 0.0, 0.0, 1.0)))
 TRANSFORMS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics.groups import idle_words
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.objects.contact_groups import idle_words
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import copying
-from sinew.core.errors import SettingsError
-from sinew.core.job.pair import PairSettings
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.jobs.job.pair import PairSettings
 
 from ..drawn import drawn_by
 from ..scenes import CUBE

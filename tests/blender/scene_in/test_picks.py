@@ -6,11 +6,11 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in import picks
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.mesh_in import vertex_positions
-from sinew.blender_addon.scene_in.weights_in import group_weights
-from sinew.core.errors import PinError, SpringError
+from sinew.blender_addon.scene_import import picks
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.mesh_in import vertex_positions
+from sinew.blender_addon.scene_import.weights_in import group_weights
+from sinew.core.foundation.errors import PinError, SpringError
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import forecasts
-from sinew.core.job.job import Job
+from sinew.core.jobs.job.job import Job
 
 from ..scenes import keyed, prepared
 
@@ -47,7 +47,7 @@ def test_the_mesh_keeps_its_rest_shape(body, saved):
 
 
 def test_a_bake_stopped_within_it_shows_nothing_yet(body, saved):
-    from sinew.core.simulation import bake as library
+    from sinew.core.simulation.frame_loop import bake as library
 
     body.sinew.pre_roll = 3
     job, store = prepared(body)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.forces.field_formulas import FORMULAS, WITHOUT_FLOW
-from sinew.core.forces.field_place import FieldNumbers
-from sinew.core.scene_files.scene_force_fields import read_force_fields
-from sinew.core.scene_files.scene_values import Reading
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.jobs.scene_files.scene_force_fields import read_force_fields
+from sinew.core.jobs.scene_files.scene_values import Reading
+from sinew.core.mechanics.forces.field_coordinates import FieldNumbers
+from sinew.core.mechanics.forces.field_formulas import FORMULAS, WITHOUT_FLOW
 
 from ..scenes import CUBE
 

@@ -6,10 +6,10 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.basics.stack import subdivision_after
-from sinew.blender_addon.scene_in import subdivision_in
-from sinew.blender_addon.scene_in.mesh_in import columns_of, mesh_of, vertex_positions
-from sinew.blender_addon.scene_in.subdivision_in import cage_of, coarser_words, settings_of, subdivided
+from sinew.blender_addon.objects.modifier_stack import subdivision_after
+from sinew.blender_addon.scene_import import subdivision_in
+from sinew.blender_addon.scene_import.mesh_in import columns_of, mesh_of, vertex_positions
+from sinew.blender_addon.scene_import.subdivision_in import cage_of, coarser_words, settings_of, subdivided
 
 CLOSE = 1e-6
 """Parts of the size: Blender computes in 32 bits."""

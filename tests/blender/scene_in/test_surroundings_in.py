@@ -7,8 +7,8 @@ import math
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.errors import ColliderError, SettingsError, SinewError, SpringError
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import ColliderError, SettingsError, SinewError, SpringError
 
 from ..scenes import CUBE, keyed
 

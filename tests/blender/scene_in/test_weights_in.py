@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.scene_in import weights_in
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import import weights_in
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import painting
-from sinew.core.materials.shares import normalize_weights
+from sinew.core.mechanics.materials.weight_normalization import normalize_weights
 
 
 @pytest.fixture

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import bpy
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.setup import advising
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.setup import recommendations
 
 
 def rows(obj):
-    found = advising.advice_of(obj, bpy.context.scene)
-    return {each.setting: advising.button_words(each) for each in found}
+    found = recommendations.advice_of(obj, bpy.context.scene)
+    return {each.setting: recommendations.button_words(each) for each in found}
 
 
 def test_advice_is_known_after_tetrahedralize_and_taken_by_a_button(body, saved):
-    assert not advising.is_known(body) and rows(body) == {}
+    assert not recommendations.is_known(body) and rows(body) == {}
     assert not bpy.ops.sinew.take_advice.poll()
     bpy.ops.sinew.add_material(preset="Bone")
     body.sinew.materials[1].vertex_group = "Bone"
@@ -41,23 +41,23 @@ def test_thin_parts_are_told_with_the_resolution(body, saved):
     assert body.sinew.match_resolution and rows(body) == {}
     body.sinew.match_resolution, body.sinew.match_cells = False, body.sinew.cells_across + 1
     assert rows(body) == {"cells_across": "Set Cells Across to 18"}
-    assert "mm thick are only" in advising.advice_of(body, bpy.context.scene)[0].reason
+    assert "mm thick are only" in recommendations.advice_of(body, bpy.context.scene)[0].reason
     assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}
     assert body.sinew.cells_across == 18 and rows(body) == {}
 
 
 def test_materials_that_were_edited_since_are_told_and_the_step_is_known_after_a_bake(body, saved):
     bpy.ops.sinew.tetrahedralize()
-    assert not advising.is_outdated(body) and not advising.is_step_known(body)
+    assert not recommendations.is_outdated(body) and not recommendations.is_step_known(body)
     bpy.ops.sinew.add_material(preset="Bone")
-    assert advising.is_outdated(body)
+    assert recommendations.is_outdated(body)
     bpy.ops.sinew.remove_material()
-    assert not advising.is_outdated(body)
+    assert not recommendations.is_outdated(body)
     body.sinew.materials[0].keyframe_insert("log_stiffness", frame=1)
     bpy.ops.sinew.bake()
-    assert advising.is_step_known(body) and not advising.is_outdated(body)
+    assert recommendations.is_step_known(body) and not recommendations.is_outdated(body)
     body.sinew.materials[0].log_stiffness += 1.0
-    assert not advising.is_outdated(body), "what is keyed changes by itself"
+    assert not recommendations.is_outdated(body), "what is keyed changes by itself"
 
 
 def test_a_springy_body_gets_a_solver_with_nodes_and_another_where_these_are_many(body, saved):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.scene_in.settings_in import material_settings, solver_settings
+from sinew.blender_addon.scene_import.settings_in import material_settings, solver_settings
 from sinew.blender_addon.setup import copying
 
 from ..scenes import CUBE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.bake import notes
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.core.body.prepare import prepare
+from sinew.blender_addon.bake import bake_messages
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.simulation.preparation.prepare import prepare
 
 
 def mesh_event(body):
@@ -21,11 +21,11 @@ def test_the_button_sets_the_number_that_suffices(body):
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.sinew.use_points()
     event = mesh_event(body)
-    notes.note_mesh(body, event)
+    bake_messages.note_mesh(body, event)
     record, number = body.sinew.bake, event.points_that_suffice
     assert number >= 24 and record.points_that_suffice == number
     assert f"Set Cubature Points to {number}" in record.points_warning and "cubature" not in record.mesh_warning
     assert bpy.ops.sinew.use_points() == {"FINISHED"}
     assert body.sinew.cubature_points == number and record.points_warning == "" and not bpy.ops.sinew.use_points.poll()
-    notes.note_mesh(body, mesh_event(body))
+    bake_messages.note_mesh(body, mesh_event(body))
     assert record.points_warning == "" and record.points_that_suffice == 0

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sinew.blender_addon import examples
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.basics.groups import group_of
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.objects.contact_groups import group_of
+from sinew.blender_addon.scene_import.job_in import make_job
 
 FRAMES = 3
 LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "turning_drum"}

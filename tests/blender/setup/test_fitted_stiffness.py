@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sinew.blender_addon import command, examples
 from sinew.blender_addon.properties import own_presets
-from sinew.blender_addon.scene_in.settings_in import material_settings
-from sinew.blender_addon.setup import size, starting
+from sinew.blender_addon.scene_import.settings_in import material_settings
+from sinew.blender_addon.setup import body_stats, defaults
 
 from ..drawn import drawn_by, panels_of
 
@@ -50,7 +50,7 @@ def hold(obj, is_held):
 
 
 def words(obj):
-    return size.told(obj, bpy.context).fitted
+    return body_stats.told(obj, bpy.context).fitted
 
 
 @pytest.mark.parametrize("side", [0.02, 2.0, 20.0])
@@ -90,7 +90,7 @@ def test_what_the_artist_set_stays(add_box):
     bpy.ops.sinew.apply_preset(preset="Soft Flesh")
     assert modulus(obj) == FLESH and words(obj) == ""
     hold(obj, lambda co: co.x < -0.99)
-    starting.refit_stiffness(obj, bpy.context)
+    defaults.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == FLESH
     bpy.ops.sinew.fit_stiffness()
     assert modulus(obj) > 4.0 * fitted and words(obj)
@@ -138,12 +138,12 @@ def test_a_file_keeps_it(add_box, saved):
     assert modulus(obj) == fitted and obj.sinew.materials[0].is_fitted
     obj.scale = 1.2, 1.2, 1.2
     bpy.context.view_layer.update()
-    starting.refit_stiffness(obj, bpy.context)
+    defaults.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == fitted
     obj.scale = 10.0, 10.0, 10.0
     bpy.context.view_layer.update()
     assert words(obj) == "Stiffness chosen by size: Bake adapts it to the pins"
-    starting.refit_stiffness(obj, bpy.context)
+    defaults.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == pytest.approx(10.0 * fitted, rel=0.05)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.bake import baking, comparing, notes
+from sinew.blender_addon.bake import bake_messages, baking, comparison
+from sinew.blender_addon.draw_handlers import mode_playback
 from sinew.blender_addon.properties.choices import compared_solver_names
-from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.scene_in.settings_in import compared
-from sinew.blender_addon.views import swings
-from sinew.core.body.prepare import prepare
-from sinew.core.job.job_changes import details
-from sinew.core.store import cached_spectra
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.settings_in import compared
+from sinew.core.jobs.job.job_changes import details
+from sinew.core.jobs.store import cached_spectra
+from sinew.core.simulation.preparation.prepare import prepare
 from sinew.ui.vibrations import SINEW_UL_vibrations
 
 from ..cache.test_cache_owner import content
@@ -29,7 +29,7 @@ def matched(body):
     settings.solver, settings.modes, settings.match_modes = "subspace_mixed_fem", 1, 12
     said = []
     prepare(make_job(body, bpy.context), on_event=said.append)
-    notes.note_mesh(body, next(event for event in said if event.kind == "mesh"))
+    bake_messages.note_mesh(body, next(event for event in said if event.kind == "mesh"))
     return body
 
 
@@ -83,7 +83,7 @@ def test_a_body_in_all_its_vertices_has_them_too(body, saved):
     settings.match_resolution = True
     assert drawn_by(panel("vibrations")).text_of("sinew.find_vibrations") == "Find Vibrations"
     assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
-    assert len(settings.bake.vibrations) == 3 and len(swings.shapes_of(body).shapes) == 3
+    assert len(settings.bake.vibrations) == 3 and len(mode_playback.shapes_of(body).shapes) == 3
     assert drawn_by(panel("vibrations")).text_of("sinew.play_vibration") == "Play"
 
 
@@ -126,7 +126,7 @@ def test_the_next_preparation_replaces_them(matched):
     settings, said = matched.sinew, []
     settings.match_modes = 2
     prepare(make_job(matched, bpy.context), on_event=said.append)
-    notes.note_mesh(matched, next(event for event in said if event.kind == "mesh"))
+    bake_messages.note_mesh(matched, next(event for event in said if event.kind == "mesh"))
     assert len(settings.bake.vibrations) <= 2
     settings.property_unset("bake")
     assert not settings.bake.vibrations and not settings.bake.match
@@ -139,8 +139,8 @@ def test_a_bake_is_compared_with_one_that_is_not_matched(body, saved):
     compare.solver, compare.match_full_space = "OWN", "OFF"
     assert "match_full_space" in drawn_by(panel("compare")).properties
     assert bpy.ops.sinew.compare() == {"FINISHED"}, compare.message
-    comparing.look_again(body)
-    difference = comparing.seen(body).difference
+    comparison.look_again(body)
+    difference = comparison.seen(body).difference
     assert difference.words == "solver (match full space on → off)" and difference.largest.max() > 0.0
     assert settings.bake.match and settings.bake.vibrations
     compare.solver = "newton"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.scene_in.weights_in import group_weights
-from sinew.blender_addon.setup import starting
+from sinew.blender_addon.scene_import.weights_in import group_weights
+from sinew.blender_addon.setup import defaults
 
 
 def test_the_brush_follows_the_list(body):
-    starting.add_material(body, "Bone")
-    starting.add_material(body, "Rubber")
+    defaults.add_material(body, "Bone")
+    defaults.add_material(body, "Rubber")
     for material in body.sinew.materials[:2]:
         material.vertex_group = body.vertex_groups.new(name=material.name).name
     body.vertex_groups.active_index = 0
@@ -26,7 +26,7 @@ def test_the_brush_follows_the_list(body):
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
 def test_the_map_of_a_region_or_depth_begins_full_in_whichever_mode(body, mode):
-    starting.add_material(body, "Bone")
+    defaults.add_material(body, "Bone")
     body.sinew.materials[1].depth_kind = "SHELL"
     bpy.ops.object.mode_set(mode=mode)
     assert bpy.ops.sinew.paint_material() == {"FINISHED"} and body.mode == "WEIGHT_PAINT"

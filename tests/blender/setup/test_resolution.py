@@ -8,10 +8,10 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import forecasts, measure_in
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.store.cached_mesh import unpack
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.store.cached_mesh import unpack
 
 
 @pytest.mark.skipif(PathFinder.find_spec("tetgen") is None, reason="TetGen is not installed")

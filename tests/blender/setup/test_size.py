@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.setup import figures, measure_in, size
+from sinew.blender_addon.setup import body_stats, measure_in, unit_format
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def pin(obj, held):
 
 
 def told(obj):
-    return size.told(obj, bpy.context)
+    return body_stats.told(obj, bpy.context)
 
 
 def test_a_head_of_flesh_says_what_it_is(head):
@@ -48,7 +48,7 @@ def test_figures_of_tetrahedra_are_of_what_is_simulated(head):
     bpy.ops.sinew.tetrahedralize()
     record = head.sinew.bake
     assert record.body_size == pytest.approx(0.273, abs=1e-3) and record.body_mass == pytest.approx(2.4, rel=0.1)
-    assert figures.extent_words(record.body_size, bpy.context.scene) == "At 1/10 scale: 27.34 cm"
+    assert unit_format.extent_words(record.body_size, bpy.context.scene) == "At 1/10 scale: 27.34 cm"
 
 
 def test_a_column_is_told_by_its_formula(body):
@@ -93,7 +93,7 @@ def test_what_cannot_be_told_is_not(add_mesh):
     bpy.ops.sinew.enable()
     assert told(sheet) == ("1 m", 0.0, "", "")
     sheet.sinew.materials.clear()
-    assert told(sheet) == size.Told()
+    assert told(sheet) == body_stats.Told()
 
 
 def test_a_panel_that_is_drawn_again_measures_nothing(head, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.setup import figures
+from sinew.blender_addon.setup import unit_format
 from sinew.blender_addon.setup.measure_in import weight_and_size
 
 BAR = 1.0 * 0.3 * 0.3 * 1000.0 * 9.81
@@ -77,10 +77,10 @@ def test_tetrahedra_tell_mass_volume_and_size(body, saved):
     record = body.sinew.bake
     assert record.body_mass == pytest.approx(90.0, rel=0.05) and record.body_volume == pytest.approx(0.09, rel=0.05)
     assert record.body_size == pytest.approx(1.0)
-    said, weak = figures.sag_words(record.body_mass * 9.81 / 0.02, record, bpy.context.scene)
+    said, weak = unit_format.sag_words(record.body_mass * 9.81 / 0.02, record, bpy.context.scene)
     assert said == "The body's weight stretches it by 2 cm" and not weak
-    assert figures.sag_words(100.0, record, bpy.context.scene)[1], "nearly nine metres are seen"
-    assert figures.sag_words(0.0, record, bpy.context.scene) == ("", False)
+    assert unit_format.sag_words(100.0, record, bpy.context.scene)[1], "nearly nine metres are seen"
+    assert unit_format.sag_words(0.0, record, bpy.context.scene) == ("", False)
 
 
 @pytest.mark.parametrize(
@@ -94,21 +94,25 @@ def test_tetrahedra_tell_mass_volume_and_size(body, saved):
 def test_figures_are_in_the_scenes_units(system, said):
     scene = bpy.context.scene
     scene.unit_settings.system = system
-    words = figures.mass_words(67.123, scene), figures.size_words(0.00234, scene), figures.volume_words(0.067, scene)
+    words = (
+        unit_format.mass_words(67.123, scene),
+        unit_format.size_words(0.00234, scene),
+        unit_format.volume_words(0.067, scene),
+    )
     assert words == said
 
 
 def test_gravity_that_unit_scale_has_changed_is_told(empty_file):
     scene = bpy.context.scene
-    assert figures.gravity_words(scene) == ""
+    assert unit_format.gravity_words(scene) == ""
     scene.unit_settings.scale_length = 0.001
-    assert "gravity 0.00981 m/s² (0.001 of Earth's)" in figures.gravity_words(scene)
-    assert "1000 times their size" in figures.gravity_words(scene)
+    assert "gravity 0.00981 m/s² (0.001 of Earth's)" in unit_format.gravity_words(scene)
+    assert "1000 times their size" in unit_format.gravity_words(scene)
     scene.gravity = (0.0, 0.0, -9810.0)
-    assert figures.gravity_words(scene) == ""
+    assert unit_format.gravity_words(scene) == ""
     scene.gravity = (0.0, 0.0, -9.81)
     scene.use_gravity = False
-    assert figures.gravity_words(scene) == ""
+    assert unit_format.gravity_words(scene) == ""
 
 
 def test_a_bake_in_millimetres_is_warned_of(body, saved):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import bpy
 import pytest
-from sinew.blender_addon.child import running
-from sinew.blender_addon.child.machine import Stage, State
-from sinew.blender_addon.child.process import Order
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.jobs.process import Order
+from sinew.blender_addon.jobs.state_machine import Stage, State
 from sinew.ui import body as body_panel
-from sinew.ui.places import reason_against
+from sinew.ui.panel_base import reason_against
 
 from ..drawn import drawn_by, panels_of
 
@@ -34,9 +34,9 @@ def without_material(obj):
 
 
 def put_work(state, object_uid=0):
-    work = running.Work(object_uid, "Other", lambda obj: iter(()), lambda *_: None, lambda *_: None)
+    work = job_queue.Work(object_uid, "Other", lambda obj: iter(()), lambda *_: None, lambda *_: None)
     work.state, work.order = state, Order(Path(), "bake", 4)
-    running._works.append(work)
+    job_queue._works.append(work)
 
 
 def at_work(obj):
@@ -80,7 +80,7 @@ STATES = (
 def idle():
     """Nothing is at work afterwards."""
     yield
-    running._works.clear()
+    job_queue._works.clear()
 
 
 @pytest.mark.parametrize("put", STATES)

@@ -8,12 +8,12 @@ from unittest.mock import MagicMock
 import blf
 import bpy
 import pytest
-from sinew.blender_addon.child import running
-from sinew.blender_addon.child.machine import Stage, State
-from sinew.blender_addon.child.work import Work
+from sinew.blender_addon.jobs import job_queue
+from sinew.blender_addon.jobs.state_machine import Stage, State
+from sinew.blender_addon.jobs.task import Work
 from sinew.blender_addon.live.live_hints import draw_hints
-from sinew.core.events import Phase
-from sinew.ui import bake, places
+from sinew.core.foundation.events import Phase
+from sinew.ui import bake, panel_base
 from sinew.ui.bake import header_progress
 
 
@@ -30,7 +30,7 @@ def pixels(text):
 
 def test_while_the_scene_is_read_nothing_is_ordered_yet(body, monkeypatch):
     work = Work(body.session_uid, "Body", None, None, None, state=State(Stage.READING))
-    monkeypatch.setattr(running, "_works", [work])
+    monkeypatch.setattr(job_queue, "_works", [work])
     layout = MagicMock()
     header_progress(SimpleNamespace(layout=layout), context_of(1000))
     bar = layout.row.return_value
@@ -68,7 +68,7 @@ def test_progress_is_shortened_by_what_matters_least(stage):
     assert all(text.endswith(", 1:05 left") for text in texts[:3])
     assert texts[3:] == IN_SHORT[stage]
     for width in range(20, 700, 40):
-        shown = places.fitting(texts, width, context_of(width))
+        shown = panel_base.fitting(texts, width, context_of(width))
         assert pixels(shown) <= width or shown == texts[-1]
         before = texts[: texts.index(shown)]
         assert all(pixels(text) > width for text in before), "no more is left out than has to be"
@@ -84,7 +84,7 @@ def test_no_line_of_a_progress_is_wider_than_the_panel(body, monkeypatch, width)
     layout.progress = lambda text, **_: written.append(text)
     monkeypatch.setattr(bake, "draw_button", lambda *_, **__: None)
     bake.draw_progress(layout, work, context_of(width))
-    room = width - places.MARGINS
+    room = width - panel_base.MARGINS
     assert len(written) > 2 and all(pixels(text) <= room or " " not in text for text in written), written
 
 

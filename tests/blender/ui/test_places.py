@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from sinew import ui
-from sinew.ui.places import lines_of
+from sinew.ui.panel_base import lines_of
 
 
 @pytest.mark.parametrize(

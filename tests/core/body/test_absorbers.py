@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.field_moments import Absorbing, moment_of
-from sinew.core.errors import FieldError
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.job.absorber import Absorber
-from sinew.core.job.force_field import ForceField
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import details
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.errors import FieldError
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.absorber import Absorber
+from sinew.core.jobs.job.force_field import ForceField
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import details
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.simulation.preparation.field_interpolation import Absorbing, moment_of
 
 from ..jobs import baked, free_box
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.thin_bodies import ball, joined
-from sinew.core.body import cached_skin
-from sinew.core.body.meeting_surfaces import collision_surface, surface_warnings
-from sinew.core.body.prepare import prepare
-from sinew.core.checks.costs import body_bytes
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MeetSettings, ResolutionSettings
-from sinew.core.simulation.group import GroupStepper
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.store.lending import borrow
+from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.checks.costs import body_bytes
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.jobs.store.shared_cache import borrow
+from sinew.core.simulation.contact_setup import cached_collision_proxy
+from sinew.core.simulation.contact_setup.collision_surfaces import collision_surface, surface_warnings
+from sinew.core.simulation.frame_loop.group import GroupStepper
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..simulation.test_group import box
 
@@ -40,8 +40,8 @@ def made(monkeypatch):
     names = []
 
     def counted(name):
-        make = getattr(cached_skin, name)
-        monkeypatch.setattr(cached_skin, name, lambda *given: names.append(name) or make(*given))
+        make = getattr(cached_collision_proxy, name)
+        monkeypatch.setattr(cached_collision_proxy, name, lambda *given: names.append(name) or make(*given))
 
     for name in ("collision_proxy", "skin_warnings"):
         counted(name)

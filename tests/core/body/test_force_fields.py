@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.field_moments import moment_of
-from sinew.core.body.mass_points import mass_points
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import FieldError
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.job.force_field import ForceField
-from sinew.core.job.job import Job
-from sinew.core.parts import over
-from sinew.core.simulation.run import simulate
-from sinew.core.tracks import prolonged
+from sinew.core.foundation.errors import FieldError
+from sinew.core.foundation.schema.field_metadata import over
+from sinew.core.foundation.schema.tracks import prolonged
+from sinew.core.jobs.job.force_field import ForceField
+from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.field_interpolation import moment_of
+from sinew.core.simulation.preparation.mass_points import mass_points
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, free_box, shaken_bar
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.forces.springs import goal_stiffness
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Spring
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.parts import alike
-from sinew.core.settings import MaterialSettings, ResolutionSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.schema.field_metadata import alike
+from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Spring
+from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.forces.springs import goal_stiffness
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, box_surface, free_box
 

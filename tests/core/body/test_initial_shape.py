@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import SettingsError
-from sinew.core.job.job import Job
-from sinew.core.settings import ResolutionSettings
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, free_box, shaken_bar
 

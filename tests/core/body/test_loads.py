@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import ColliderError
-from sinew.core.forces.step_potential import Motion
-from sinew.core.job.surroundings import Collider, Ground, Spring
-from sinew.core.settings import MaterialSettings, SolverSettings
-from sinew.core.simulation.run import simulate
+from sinew.core.foundation.errors import ColliderError
+from sinew.core.foundation.schema.settings import MaterialSettings, SolverSettings
+from sinew.core.jobs.job.environment import Collider, Ground, Spring
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, box_surface, free_box, surrounded_bar
 

@@ -10,15 +10,15 @@ import time
 import numpy as np
 import pytest
 from sinew.core import cli
-from sinew.core.body import meshing
-from sinew.core.errors import MeshError
-from sinew.core.events import StoppedAfter
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.process import child_process
-from sinew.core.settings import ResolutionSettings, SolverSettings
-from sinew.core.simulation.bake import build_mesh
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.store.store_lock import locked
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.events import StoppedAfter
+from sinew.core.foundation.process import child_process
+from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.jobs.store.store_lock import locked
+from sinew.core.simulation.frame_loop.bake import build_mesh
+from sinew.core.simulation.preparation import meshing
 
 from ..jobs import box_surface, shaken_bar
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.loads import Loads
-from sinew.core.body.prepare import prepare
-from sinew.core.body.surface_to_body import SurfaceToBody
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.forces.springs import Springs
-from sinew.core.forces.step_potential import Motion
-from sinew.core.job.surroundings import Ground, Spring
-from sinew.core.simulation.run import simulate
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.jobs.job.environment import Ground, Spring
+from sinew.core.mechanics.forces.springs import Springs
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.loads import Loads
+from sinew.core.simulation.preparation.prepare import prepare
+from sinew.core.simulation.preparation.surface_to_body import SurfaceToBody
 
 from ..jobs import free_box, shaken_bar
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.surface_to_body import SurfaceToBody
-from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
-from sinew.core.mesh.embedding import embed
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.numerics.linear_solvers.registry import DIRECT_SOLVERS, installed
+from sinew.core.simulation.preparation.surface_to_body import SurfaceToBody
 
 from ..jobs import box_surface
 

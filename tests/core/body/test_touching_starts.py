@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.job.surroundings import Collider
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.run import simulate
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Collider
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface, free_box
 

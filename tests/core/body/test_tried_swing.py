@@ -6,18 +6,26 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body import body_matching, tried_swing
-from sinew.core.body import cached_swing as module
-from sinew.core.body.prepare import prepare
-from sinew.core.body.tried_swing import BENT, STEPS, Trial, best_match, choices, is_improvement, whole_swing
-from sinew.core.eigenfit.estimate import Estimate
-from sinew.core.eigenfit.methods import METHODS
-from sinew.core.eigenfit.vibrations import rigid_count, vibrations
-from sinew.core.errors import DivergenceError
-from sinew.core.forces.acceleration_field import AccelerationField
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import DivergenceError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.forces.acceleration_field import AccelerationField
+from sinew.core.methods.eigenfit.error_estimate import Estimate
+from sinew.core.methods.eigenfit.methods import METHODS
+from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.methods.solvers import make_solver
+from sinew.core.simulation.matching import body_matching, trial_simulation
+from sinew.core.simulation.matching import cached_reference_trajectory as module
+from sinew.core.simulation.matching.trial_simulation import (
+    BENT,
+    STEPS,
+    Trial,
+    best_match,
+    choices,
+    is_improvement,
+    whole_swing,
+)
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..eigenfit.bodies import bar, matched, reduced
 from ..jobs import shaken_bar
@@ -26,7 +34,7 @@ from ..jobs import shaken_bar
 @pytest.mark.parametrize("hold", ["free", "clamped"])
 def test_a_body_that_is_bent_little_swings_as_its_vibrations_do(hold, monkeypatch):
     """One oscillator each, that is pushed at once, by the same rule in steps as long (BDF2, first implicit Euler)."""
-    monkeypatch.setattr(tried_swing, "BENT", 1e-4 * BENT)
+    monkeypatch.setattr(trial_simulation, "BENT", 1e-4 * BENT)
     model = bar(hold=hold)
     swing, rigid = whole_swing(model, ()), rigid_count(model)
     found = vibrations(model, rigid + 40).after(rigid, 40)
@@ -201,7 +209,7 @@ def test_what_cannot_be_tried_is_told_from_its_vibrations(job, store, name, valu
 def test_a_way_that_diverges_is_not_taken(monkeypatch):
     (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
     trial = Trial([whole_swing(model, ())], space, ((), ()), space.basis)
-    monkeypatch.setattr(tried_swing, "_moved", diverge)
+    monkeypatch.setattr(trial_simulation, "_moved", diverge)
     assert trial.off(matching) == np.inf
 
 

@@ -6,13 +6,13 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from sinew.core.body.about_mesh import mesh_report
-from sinew.core.body.prepare import materials, tetrahedra
-from sinew.core.checks.advice import MOST_SUBSTEPS, Facts, Use, advice, tets_at
-from sinew.core.checks.body_facts import facts_of, movement_of, thin_thickness
-from sinew.core.checks.thin_warnings import thickness_of
-from sinew.core.events import ignore
-from sinew.core.settings import ResolutionSettings, SolverSettings
+from sinew.core.foundation.events import ignore
+from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from sinew.core.jobs.checks.advice import MOST_SUBSTEPS, Facts, Use, advice, tets_at
+from sinew.core.jobs.checks.body_facts import facts_of, movement_of, thin_thickness
+from sinew.core.jobs.checks.thin_warnings import thickness_of
+from sinew.core.simulation.preparation.mesh_report import mesh_report
+from sinew.core.simulation.preparation.prepare import materials, tetrahedra
 
 from ..jobs import free_box, shaken_bar
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sinew.core.checks import costs
-from sinew.core.checks.costs import CONTACT, GROWTH, Pace, cost_of, own_pace, size_words
-from sinew.core.job.groups import members
-from sinew.core.settings import MeetSettings, ResolutionSettings, SolverSettings
-from sinew.core.tetrahedra.tet_count import measured
+from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings, SolverSettings
+from sinew.core.geometry.tetrahedra.tet_count import measured
+from sinew.core.jobs.checks import costs
+from sinew.core.jobs.checks.costs import CONTACT, GROWTH, Pace, cost_of, own_pace, size_words
+from sinew.core.jobs.job.groups import members
 
 from ..jobs import box_surface, shaken_bar
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import tetrahedra
-from sinew.core.checks import overlaps, volume_warnings
-from sinew.core.job.surroundings import Ground
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra import tet_count
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra import tet_count
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.jobs.checks import overlaps, volume_warnings
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.simulation.preparation.prepare import tetrahedra
 
 from ..jobs import box_surface, free_box
 

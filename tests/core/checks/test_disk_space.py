@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sinew.core.checks import costs
-from sinew.core.checks.costs import body_bytes, frame_bytes
-from sinew.core.checks.disk_space import ToBake, check_disk_space
-from sinew.core.errors import StoreError
-from sinew.core.model.state import State
-from sinew.core.simulation.bake import bake
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.foundation.errors import StoreError
+from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.jobs.checks import costs
+from sinew.core.jobs.checks.costs import body_bytes, frame_bytes
+from sinew.core.jobs.checks.disk_space import ToBake, check_disk_space
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.model.state import State
+from sinew.core.simulation.frame_loop.bake import bake
 
 from ..jobs import shaken_bar
 

@@ -9,21 +9,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.body import prepare
-from sinew.core.checks import memory
-from sinew.core.checks.costs import BASE, outside_bytes, peak_bytes, state_bytes, vertex_factor
-from sinew.core.checks.memory import check_before_solving, check_before_tetrahedra
-from sinew.core.errors import NotEnoughMemoryError
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Collider, Ground
-from sinew.core.linear_solvers.factor_size import entries_of, factor_bytes
-from sinew.core.model.state import State
-from sinew.core.process import available_memory as system
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.errors import NotEnoughMemoryError
+from sinew.core.foundation.process import available_memory as system
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.jobs.checks import memory
+from sinew.core.jobs.checks.costs import BASE, outside_bytes, peak_bytes, state_bytes, vertex_factor
+from sinew.core.jobs.checks.memory import check_before_solving, check_before_tetrahedra
+from sinew.core.jobs.job.environment import Collider, Ground
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.methods.model.state import State
+from sinew.core.numerics.linear_solvers.factor_size import entries_of, factor_bytes
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation import prepare
 
 from ..jobs import box_surface, free_box, shaken_bar
 

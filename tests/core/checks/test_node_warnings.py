@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare, tetrahedra
-from sinew.core.checks.node_warnings import node_warnings, slow_nodes
-from sinew.core.events import Mesh
-from sinew.core.linear_solvers.cholmod import CholmodSolver
-from sinew.core.linear_solvers.registry import ITERATIVE, Choice
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.nodes import single_vertices
-from sinew.core.settings import ResolutionSettings
+from sinew.core.foundation.events import Mesh
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.checks.node_warnings import node_warnings, slow_nodes
+from sinew.core.methods.model.nodes import single_vertices
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
+from sinew.core.numerics.linear_solvers.registry import ITERATIVE, Choice
+from sinew.core.simulation.preparation.prepare import prepare, tetrahedra
 
 from ..jobs import box_surface, free_box, shaken_bar
 

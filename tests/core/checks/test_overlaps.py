@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare, tetrahedra
-from sinew.core.checks.overlaps import overlap_warnings
-from sinew.core.job.surroundings import Collider, Ground
+from sinew.core.jobs.checks.overlaps import overlap_warnings
+from sinew.core.jobs.job.environment import Collider, Ground
+from sinew.core.simulation.preparation.prepare import prepare, tetrahedra
 
 from ..jobs import box_surface, free_box
 

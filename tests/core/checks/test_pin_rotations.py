@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.checks.pin_rotations import pin_rotation_warnings
-from sinew.core.job.body import Body
-from sinew.core.job.job import Job
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MaterialSettings, SolverSettings
+from sinew.core.foundation.schema.settings import MaterialSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.checks.pin_rotations import pin_rotation_warnings
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.job import Job
 
 from ..jobs import box_surface
 

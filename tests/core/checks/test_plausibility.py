@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from sinew.core.checks.plausibility import scale_warnings
-from sinew.core.lengths import length_words
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MaterialSettings, SolverSettings
-from sinew.core.simulation.bake import build_mesh
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.lengths import length_words
+from sinew.core.foundation.schema.settings import MaterialSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.checks.plausibility import scale_warnings
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import build_mesh
 
 from ..jobs import box_surface, free_box, shaken_bar
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.checks import sag as sags
-from sinew.core.checks.sag import sag_of
-from sinew.core.job.body import Body
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Ground
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.tetrahedra.tet_count import measured
+from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tet_count import measured
+from sinew.core.jobs.checks import sag as sags
+from sinew.core.jobs.checks.sag import sag_of
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.job import Job
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
 from ..surfaces import sphere

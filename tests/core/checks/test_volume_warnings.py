@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.checks.volume_warnings import volume_warnings
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.jobs.checks.volume_warnings import volume_warnings
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

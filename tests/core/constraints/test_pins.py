@@ -8,15 +8,15 @@ import math
 
 import numpy as np
 import pytest
-from sinew.core.constraints.anchors import CONFORMING, LOOSE, anchors, cell_sides
-from sinew.core.constraints.pins import REACH, PinnedSurface, PinSprings
-from sinew.core.forces.embedded_points import EmbeddedPoints
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.held_part import KAPPA
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.rigid_clamp import KAPPA
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.constraints.anchors import CONFORMING, LOOSE, anchors, cell_sides
+from sinew.core.mechanics.constraints.pins import REACH, PinnedSurface, PinSprings
+from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
 
 SIDE = 0.1
 CUBE = SIDE * np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])

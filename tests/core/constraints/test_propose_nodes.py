@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
-from sinew.core.constraints.propose_nodes import propose_nodes, stiff_parts
+from sinew.core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
 
 from ..jobs import box_surface
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.contact.collider_pose import ColliderPose
-from sinew.core.contact.collider_surface import ColliderSurface
-from sinew.core.contact.mesh_collider import MeshCollider
+from sinew.core.contact.penalty.collider_pose import ColliderPose
+from sinew.core.contact.penalty.collider_surface import ColliderSurface
+from sinew.core.contact.penalty.mesh_collider import MeshCollider
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 CUBE_FACES = np.array(

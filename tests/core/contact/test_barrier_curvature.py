@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipctk
 import numpy as np
 import pytest
-from sinew.core.assembly.semi_definite import clamp_negative
-from sinew.core.contact.collision_mesh import CollisionMesh
-from sinew.core.contact.ipc import Barrier
+from sinew.core.contact.barrier.barrier_potential import Barrier
+from sinew.core.contact.barrier.collision_mesh import CollisionMesh
+from sinew.core.mechanics.assembly.semi_definite import clamp_negative
 
 
 @pytest.mark.parametrize("n", (2, 3, 6, 9, 12))

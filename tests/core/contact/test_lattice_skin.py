@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sinew.benchmarks.skin_measures import measured, recorded_surface
 from sinew.benchmarks.thin_bodies import ball, hand, hollow_ball, joined, plate, square
-from sinew.core.contact.lattice_skin import collision_proxy
-from sinew.core.contact.welded import bridged_parts
-from sinew.core.errors import MeshError
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.contact.proxy.collision_proxy import collision_proxy
+from sinew.core.contact.proxy.lattice_bridged_parts import bridged_parts
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 
 CELL, COARSE = 1.0 / 11.5, 1.0 / 6.5
 """Cell sides of bodies of 1 m at 12 and at 7 cells, m."""

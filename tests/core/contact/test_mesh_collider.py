@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.contact.collider_surface import ColliderSurface
-from sinew.core.errors import ColliderError
+from sinew.core.contact.penalty.collider_surface import ColliderSurface
+from sinew.core.foundation.errors import ColliderError
 
 from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, begin, collider, rotation, signed, turned
 

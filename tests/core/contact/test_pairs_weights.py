@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.contact.collision_mesh import CollisionMesh
-from sinew.core.contact.ipc import Barrier
-from sinew.core.mesh.topology import boundary_triangles
+from sinew.core.contact.barrier.barrier_potential import Barrier
+from sinew.core.contact.barrier.collision_mesh import CollisionMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
 
 DISTANCE = 1e-3
 TRIANGLE = np.array([[0.0, 2.0, 0.0], [-3.0, -1.0, 0.0], [3.0, -1.0, 0.0]]), np.array([[0, 1, 2]])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
-from sinew.core.forces.step_potential import Motion
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.contact.penalty.obstacle import GroundPlane
+from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.forces.step_potential import Motion
 
 from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation
 

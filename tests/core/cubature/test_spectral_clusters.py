@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sinew.benchmarks import creatures
 from sinew.benchmarks.bodies import block
-from sinew.core.cubature import spectral_clusters as module
-from sinew.core.cubature.spectral_clusters import every_tet, spectral_clusters, weight_features
-from sinew.core.errors import SubspaceError
-from sinew.core.subspaces.reduced_model import find_subspace
+from sinew.core.foundation.errors import SubspaceError
+from sinew.core.methods.subspaces import spectral_clusters as module
+from sinew.core.methods.subspaces.reduced_model import find_subspace
+from sinew.core.methods.subspaces.spectral_clusters import every_tet, spectral_clusters, weight_features
 
 
 def cloud(seed=0, count=2000):

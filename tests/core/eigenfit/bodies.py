@@ -9,14 +9,14 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.eigenfit.matching import Matching, Spectra, find_spectra, pair
-from sinew.core.eigenfit.stretch_potential import StretchModes
-from sinew.core.eigenfit.vibrations import Springs, rigid_count, vibrations
-from sinew.core.forces.step_potential import Motion
-from sinew.core.mesh.embedding import embed
-from sinew.core.model.model import Model, build_model
-from sinew.core.subspaces.reduced_model import ReducedModel, skinning_subspace
-from sinew.core.subspaces.reduced_stiffness import symmetric
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.eigenfit.matching import Matching, Spectra, find_spectra, pair
+from sinew.core.methods.eigenfit.stretch_potential import StretchModes
+from sinew.core.methods.eigenfit.vibrations import Springs, rigid_count, vibrations
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
+from sinew.core.methods.subspaces.reduced_stiffness import symmetric
 
 COUNT = 8
 """Modes that are matched."""

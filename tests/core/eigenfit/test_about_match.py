@@ -7,20 +7,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sinew.core.body import body_matching as module
-from sinew.core.body import tried_swing
-from sinew.core.body.prepare import prepare
-from sinew.core.eigenfit.about_match import about_match
-from sinew.core.eigenfit.estimate import estimate
-from sinew.core.eigenfit.matching import Pairs, pair
-from sinew.core.eigenfit.vibrations import vibrations
-from sinew.core.frequencies import frequency_words
-from sinew.core.linear_solvers.registry import ITERATIVE
-from sinew.core.results.report import read_report
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.run import simulate
-from sinew.core.store import cached_spectra
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.frequencies import frequency_words
+from sinew.core.jobs.results.bake_report import read_report
+from sinew.core.jobs.store import cached_spectra
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.eigenfit.error_estimate import estimate
+from sinew.core.methods.eigenfit.match_report import about_match
+from sinew.core.methods.eigenfit.matching import Pairs, pair
+from sinew.core.methods.eigenfit.vibrations import vibrations
+from sinew.core.numerics.linear_solvers.registry import ITERATIVE
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.matching import body_matching as module
+from sinew.core.simulation.matching import trial_simulation
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 from .bodies import spectra_of
@@ -146,7 +146,7 @@ def test_a_body_without_a_match_is_stepped_as_without(monkeypatch):
     job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4)
     plain = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, match_full_space=False)
     none = np.zeros(0, dtype=int)
-    monkeypatch.setattr(tried_swing, "pair", lambda spectra, count: Pairs(none, none, np.zeros(count)))
+    monkeypatch.setattr(trial_simulation, "pair", lambda spectra, count: Pairs(none, none, np.zeros(count)))
     frames, expected = ([frame.state.positions for frame in simulate(each, prepare(each))] for each in (job, plain))
     np.testing.assert_array_equal(frames, expected)
 

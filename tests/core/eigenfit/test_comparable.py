@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse.linalg import ArpackNoConvergence
-from sinew.core.body import body_matching as module
-from sinew.core.body.prepare import prepare
-from sinew.core.checks import memory
-from sinew.core.eigenfit.about_match import REFUSED
-from sinew.core.eigenfit.comparable import check_comparable
-from sinew.core.errors import MatchError
-from sinew.core.events import Mesh
-from sinew.core.job.job import Job
-from sinew.core.linear_solvers.registry import choose
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.simulation.stepper import Stepper
-from sinew.core.store import cached_spectra
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import MatchError
+from sinew.core.foundation.events import Mesh
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.checks import memory
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store import cached_spectra
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.eigenfit.match_report import REFUSED
+from sinew.core.methods.eigenfit.mesh_compatibility import check_comparable
+from sinew.core.numerics.linear_solvers.registry import choose
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.stepper import Stepper
+from sinew.core.simulation.matching import body_matching as module
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface, free_box
 

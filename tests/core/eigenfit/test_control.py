@@ -7,23 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.body.prepare import prepare
-from sinew.core.constraints.pins import REACH
-from sinew.core.eigenfit.matching import Matching, find_spectra, pair
-from sinew.core.eigenfit.methods import METHODS
-from sinew.core.eigenfit.stretch_potential import StretchLoad
-from sinew.core.errors import SettingsError
-from sinew.core.events import SetStiffness, event_of, line_of
-from sinew.core.forces.stiffening_springs import NEAR
-from sinew.core.job.body import VIBRATION_STIFFNESS
-from sinew.core.job.job import Job
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.simulation.live import LiveBody
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
-from sinew.core.subspaces.reduced_model import skinning_subspace
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.foundation.events import SetStiffness, event_of, line_of
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.body import VIBRATION_STIFFNESS
+from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.constraints.pins import REACH
+from sinew.core.mechanics.forces.stiffening_springs import NEAR
+from sinew.core.methods.eigenfit.matching import Matching, find_spectra, pair
+from sinew.core.methods.eigenfit.methods import METHODS
+from sinew.core.methods.eigenfit.stretch_potential import StretchLoad
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.reduced_model import skinning_subspace
+from sinew.core.simulation.frame_loop.live import LiveBody
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, changed, shaken_bar
 from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, reduced

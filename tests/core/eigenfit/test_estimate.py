@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.eigenfit.estimate import LEFT, WORTH, enough, estimate
-from sinew.core.eigenfit.matching import pair
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.methods.eigenfit.error_estimate import LEFT, WORTH, enough, estimate
+from sinew.core.methods.eigenfit.matching import pair
+from sinew.core.methods.solvers import make_solver
 
 from .bodies import COUNT, matched, reduced, spectra_of
 

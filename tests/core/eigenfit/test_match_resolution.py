@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import scipy.linalg
 from sinew.benchmarks.physics.lattice import BODIES, held_job, stiffness_and_mass
-from sinew.core.body.body_matching import FIRM_PINS
-from sinew.core.body.prepare import Prepared, prepare
-from sinew.core.eigenfit.about_match import REFUSED
-from sinew.core.eigenfit.vibrations import vibrations
-from sinew.core.events import Mesh
-from sinew.core.forces.step_potential import Motion
-from sinew.core.job.job import Job
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.stepper import Stepper
-from sinew.core.store import cached_spectra
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.events import Mesh
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store import cached_spectra
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.eigenfit.match_report import REFUSED
+from sinew.core.methods.eigenfit.vibrations import vibrations
+from sinew.core.simulation.frame_loop.stepper import Stepper
+from sinew.core.simulation.matching.body_matching import FIRM_PINS
+from sinew.core.simulation.preparation.prepare import Prepared, prepare
 
 GRAVITY, MODULUS, RATIO, DENSITY, LENGTH, SIDE = 0.5, 1e6, 0.45, 1e3, 1.0, 0.125
 SHEAR_PART = 5.0 / 6.0

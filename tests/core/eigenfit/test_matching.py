@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.eigenfit.matching import Matching, find_spectra, pair, right_modes
-from sinew.core.energies import ENERGIES
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.eigenfit.matching import Matching, find_spectra, pair, right_modes
 
 from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched, reduced, spectra_of
 

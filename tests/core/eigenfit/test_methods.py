@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 import scipy.linalg
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.body.prepare import prepare
-from sinew.core.eigenfit import current_modes
-from sinew.core.eigenfit.matching import Pairs, Spectra, find_spectra, pair
-from sinew.core.eigenfit.methods import METHODS
-from sinew.core.eigenfit.vibrations import rigid_count, vibrations
-from sinew.core.energies.kinematics import Stretch
-from sinew.core.errors import SettingsError
-from sinew.core.forces.step_potential import Motion
-from sinew.core.job.job import Job
-from sinew.core.model.model import Model, build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.simulation.bake import bake
-from sinew.core.small_matrix import UNSTRETCHED
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.foundation.kernels.small_matrix import UNSTRETCHED
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.energies.kinematics import Stretch
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.eigenfit import current_modes
+from sinew.core.methods.eigenfit.matching import Pairs, Spectra, find_spectra, pair
+from sinew.core.methods.eigenfit.methods import METHODS
+from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, shaken_bar
 from .bodies import COUNT, bar, reduced, still

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.constraints.pins import REACH
-from sinew.core.eigenfit.stretch_potential import StretchLoad
-from sinew.core.eigenfit.vibrations import rigid_count, vibrations
-from sinew.core.forces.stiffening_springs import NEAR
-from sinew.core.job.job import Job
-from sinew.core.optimization.line_search import backtrack
-from sinew.core.settings import SolverSettings
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver, mixed_fem
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.constraints.pins import REACH
+from sinew.core.mechanics.forces.stiffening_springs import NEAR
+from sinew.core.methods.eigenfit.stretch_potential import StretchLoad
+from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.methods.solvers import make_solver, mixed_fem
+from sinew.core.numerics.optimization.line_search import backtrack
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, shaken_bar
 from .bodies import bar, corrected, free_pairs, matched, modes_of, reduced

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
-from sinew.core.eigenfit.vibrations import lower_stiffness, vibrations
-from sinew.core.energies import ENERGIES
-from sinew.core.energies.kinematics import Stretch
-from sinew.core.settings import SolverSettings
-from sinew.core.solvers import make_solver
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.mechanics.energies.kinematics import Stretch
+from sinew.core.methods.eigenfit.stretch_potential import StretchLoad, StretchModes
+from sinew.core.methods.eigenfit.vibrations import lower_stiffness, vibrations
+from sinew.core.methods.solvers import make_solver
 
 from .bodies import bar, matched, modes_of, reduced, still
 

@@ -12,15 +12,15 @@ from functools import cache
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block, mirrored_block
-from sinew.core.body.prepare import prepare
-from sinew.core.body.tried_swing import whole_swing
-from sinew.core.eigenfit.matching import find_spectra, pair
-from sinew.core.eigenfit.methods import METHODS
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.model import Model, build_model
-from sinew.core.simulation.run import simulate
-from sinew.core.subspaces.material_parts import material_parts
-from sinew.core.subspaces.reduced_model import skinning_subspace
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.methods.eigenfit.matching import find_spectra, pair
+from sinew.core.methods.eigenfit.methods import METHODS
+from sinew.core.methods.model.model import Model, build_model
+from sinew.core.methods.subspaces.material_parts import material_parts
+from sinew.core.methods.subspaces.reduced_model import skinning_subspace
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.matching.trial_simulation import whole_swing
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import changed, shaken_bar
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.energies import energy
-from sinew.core.energies.kinematics import Deformation
-from sinew.core.materials.lame import lame_parameters
+from sinew.core.mechanics.energies import energy
+from sinew.core.mechanics.energies.kinematics import Deformation
+from sinew.core.mechanics.materials.lame import lame_parameters
 
 
 @pytest.mark.parametrize("b", [0.1, 0.5, 2.0, 8.0])

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.energies.registry import ENERGIES
-from sinew.core.errors import MaterialError
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import details
-from sinew.core.materials.fields import blend
-from sinew.core.model.model import build_model
-from sinew.core.scene_files.scene_file import read_scene
-from sinew.core.settings import MaterialSettings
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.settings import MaterialSettings
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import details
+from sinew.core.jobs.scene_files.scene_file import read_scene
+from sinew.core.mechanics.energies.registry import ENERGIES
+from sinew.core.mechanics.materials.fields import blend
+from sinew.core.methods.model.model import build_model
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import pytest
 from sinew.benchmarks.dense_energies import hessian, stretch_gradient, stretch_hessian
-from sinew.core.energies import ENERGIES, energy
-from sinew.core.energies.kinematics import Deformation, Stretch
-from sinew.core.energies.registry import own_parameters
-from sinew.core.errors import MaterialError
-from sinew.core.settings import MaterialSettings
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.settings import MaterialSettings
+from sinew.core.mechanics.energies import ENERGIES, energy
+from sinew.core.mechanics.energies.kinematics import Deformation, Stretch
+from sinew.core.mechanics.energies.registry import own_parameters
 
 MU, LAM = 3.0, 7.0
 OTHERWISE = {"stiffening": 1.3}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.energies.upright import SAFE, upright_part
+from sinew.core.mechanics.energies.inversion_step_bound import SAFE, upright_part
 
 
 def first_zero(F: np.ndarray, dF: np.ndarray) -> float:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sinew.core.errors import CorruptFrameError, StoreError
-from sinew.core.files.array_file import HEADER_LIMIT, MAGIC, open_own, read_arrays, whole_files, write_arrays
-from sinew.core.files.npz_file import read_npz
+from sinew.core.foundation.errors import CorruptFrameError, StoreError
+from sinew.core.foundation.files.array_file import HEADER_LIMIT, MAGIC, open_own, read_arrays, whole_files, write_arrays
+from sinew.core.foundation.files.npz_file import read_npz
 
 
 def write_raw(path, described, payload=b"x" * 8):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import sinew as sw
 from sinew.core import cli
-from sinew.core.results.export import export
-from sinew.core.results.report import write_report
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.results.bake_report import write_report
+from sinew.core.jobs.results.export import export
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from ..jobs import box_surface
 

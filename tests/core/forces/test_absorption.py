@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.forces.absorption import AbsorbingSurface, transmittance
-from sinew.core.forces.field_formulas import FORMULAS
-from sinew.core.forces.field_moment import FieldMoment
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.forces.field_samples import FieldSamples
+from sinew.core.mechanics.forces.absorption import AbsorbingSurface, transmittance
+from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.mechanics.forces.field_formulas import FORMULAS
+from sinew.core.mechanics.forces.field_samples import FieldSamples
 
 SQUARE = np.array([[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]])
 FACES = np.array([[0, 1, 2], [0, 2, 3]])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.mass_points import mass_points
-from sinew.core.forces.field_formulas import FORMULAS
-from sinew.core.forces.field_moment import FieldMoment
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.forces.field_samples import FieldSamples
-from sinew.core.forces.force_fields import ForceFields, MassPoints
-from sinew.core.forces.step_potential import Motion
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.surface_search import SurfaceSearch
-from sinew.core.model.model import build_model
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.nearest_point import SurfaceSearch
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.mechanics.forces.field_formulas import FORMULAS
+from sinew.core.mechanics.forces.field_samples import FieldSamples
+from sinew.core.mechanics.forces.force_fields import ForceFields, MassPoints
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.model.model import build_model
+from sinew.core.simulation.preparation.mass_points import mass_points
 
 STEP = 0.04
 CENTRE, AXIS = np.array([0.3, -0.2, 0.1]), np.array([0.6, 0.0, 0.8])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.energies import ENERGIES
-from sinew.core.integrators import bdf2
-from sinew.core.integrators.time_step import History
-from sinew.core.model.model import build_model
-from sinew.core.model.state import State
-from sinew.core.solvers.internal_friction import StretchDamping
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.model.state import State
+from sinew.core.methods.solvers.stretch_damping import StretchDamping
+from sinew.core.numerics.integrators import bdf2
+from sinew.core.numerics.integrators.time_step import History
 
 
 def turned(x: np.ndarray) -> np.ndarray:

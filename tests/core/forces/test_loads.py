@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.assembly.mass import mass_matrix
-from sinew.core.errors import SpringError
-from sinew.core.forces.acceleration_field import AccelerationField
-from sinew.core.forces.body_forces import GravityPotential
-from sinew.core.forces.embedded_points import EmbeddedPoints
-from sinew.core.forces.of_body import SubmodelLoad
-from sinew.core.forces.springs import Springs, shared_stiffness
-from sinew.core.forces.step_potential import Motion
-from sinew.core.forces.stiffening_springs import FIRM, StiffeningSprings, force_of
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.errors import SpringError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.assembly.mass import mass_matrix
+from sinew.core.mechanics.forces.acceleration_field import AccelerationField
+from sinew.core.mechanics.forces.body_forces import GravityPotential
+from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
+from sinew.core.mechanics.forces.springs import Springs, shared_stiffness
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.mechanics.forces.stiffening_springs import FIRM, StiffeningSprings, force_of
+from sinew.core.mechanics.forces.submodel_load import SubmodelLoad
 
 CUBE = SurfaceMesh(
     np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.forces.mass_damping import MassDamping
-from sinew.core.forces.step_potential import Motion
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.model import build_model
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.mechanics.forces.mass_damping import MassDamping
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.methods.model.model import build_model
 
 STEP, ALPHA = 0.04, 3.0
 

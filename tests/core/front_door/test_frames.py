@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sinew as sw
 from sinew.benchmarks.bodies import block
-from sinew.core import front_door
+from sinew.core import api
 
 from ..jobs import box_surface
 
@@ -39,8 +39,8 @@ def job(*bodies, frames=FRAMES):
 
 
 def test_the_package_offers_what_the_front_door_has():
-    assert sorted(sw.__all__) == sorted(front_door.__all__)
-    assert all(getattr(sw, name) is getattr(front_door, name) for name in sw.__all__)
+    assert sorted(sw.__all__) == sorted(api.__all__)
+    assert all(getattr(sw, name) is getattr(api, name) for name in sw.__all__)
     assert set(sw.__all__) <= set(dir(sw))
     with pytest.raises(AttributeError, match="no “Jelly”.*Body"):
         sw.Jelly  # noqa: B018
@@ -139,7 +139,7 @@ def test_own_tets_go_with_every_kind_of_solver_and_meet_the_ground(solver):
 
 
 def test_too_many_tets_are_told_as_such(monkeypatch):
-    monkeypatch.setattr("sinew.core.checks.memory.available_memory", lambda: 1e6)
+    monkeypatch.setattr("sinew.core.jobs.checks.memory.available_memory", lambda: 1e6)
     body, _stiff = own()
     with pytest.raises(sw.SinewError, match="96 tetrahedra do not fit into the free memory. Give fewer"):
         next(sw.simulate(job(body)))

@@ -7,8 +7,8 @@ import pytest
 import sinew as sw
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.dense_energies import hessian
-from sinew.core.energies import ENERGIES
-from sinew.core.energies.kinematics import Deformation
+from sinew.core.mechanics.energies import ENERGIES
+from sinew.core.mechanics.energies.kinematics import Deformation
 
 P = np.array([3.0, 7.0])
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sinew as sw
-from sinew.core.energies.registry import ENERGIES
-from sinew.core.job.pair import PairSettings
-from sinew.core.materials.layer import Layer
-from sinew.core.settings import DepthSettings
+from sinew.core.foundation.schema.settings import DepthSettings
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.mechanics.energies.registry import ENERGIES
+from sinew.core.mechanics.materials.layer import Layer
 
 from ..jobs import box_surface
 
@@ -183,7 +183,7 @@ PARAMETERS = [
 def test_every_parameter_works_or_is_refused(function, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("sinew.core.energies.own_energy.ENERGIES", dict(ENERGIES))
+    monkeypatch.setattr("sinew.core.mechanics.energies.own_energy.ENERGIES", dict(ENERGIES))
     call, good = FUNCTIONS[function]
     raw = []
     for what, value in WRONG.items():

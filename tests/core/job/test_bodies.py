@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import SettingsError
-from sinew.core.job.body import Body
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import described
-from sinew.core.parts import alike
-from sinew.core.settings import ResolutionSettings, SolverSettings
-from sinew.core.simulation.bake import bake_each
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.foundation.schema.field_metadata import alike
+from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import described
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake_each
 
 from ..jobs import baked, free_box, rising_plate, shaken_bar, surrounded_bar
 

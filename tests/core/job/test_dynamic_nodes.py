@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import PinError, SettingsError
-from sinew.core.job import body
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import described
-from sinew.core.job.surroundings import Ground
+from sinew.core.foundation.errors import PinError, SettingsError
+from sinew.core.jobs.job import body
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import described
 
 from ..jobs import shaken_bar
 

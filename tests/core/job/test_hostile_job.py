@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sinew.core.errors import SinewError, StoreError
-from sinew.core.files.npz_file import read_npz, write_npz
-from sinew.core.job.job import Job
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SinewError, StoreError
+from sinew.core.foundation.files.npz_file import read_npz, write_npz
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
 
 from ..jobs import surrounded_bar
 

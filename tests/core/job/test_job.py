@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import details
-from sinew.core.job.pair import PairSettings
-from sinew.core.job.surroundings import Ground
-from sinew.core.materials.layer import Layer
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.parts import alike, over
-from sinew.core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.foundation.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
+from sinew.core.foundation.schema.field_metadata import alike, over
+from sinew.core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import details
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.mechanics.materials.layer import Layer
 
 from ..jobs import box_surface, changed, shaken_bar, surrounded_bar
 

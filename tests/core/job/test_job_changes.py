@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.job.job_changes import MOST, described
-from sinew.core.job.pair import PairSettings
-from sinew.core.job.surroundings import Collider, Ground, Spring
-from sinew.core.materials.layer import Layer
-from sinew.core.settings import MaterialSettings
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.schema.settings import MaterialSettings
+from sinew.core.jobs.job.environment import Collider, Ground, Spring
+from sinew.core.jobs.job.job_changes import MOST, described
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.materials.layer import Layer
 
 from ..jobs import changed, shaken_bar
 

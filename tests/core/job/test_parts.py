@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import StoreError
-from sinew.core.job.body import Body
-from sinew.core.job.job import Job
-from sinew.core.job.job_changes import details
-from sinew.core.job.surroundings import Spring
-from sinew.core.parts import about, alike, leaves, part
+from sinew.core.foundation.errors import StoreError
+from sinew.core.foundation.schema.field_metadata import about, alike, leaves, part
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.environment import Spring
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.job_changes import details
 
 from ..jobs import pulled_end, surrounded_bar
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import ColliderError, PinError, SettingsError, SpringError
-from sinew.core.job.surroundings import Ground
-from sinew.core.parts import over
-from sinew.core.settings import ContactSettings
+from sinew.core.foundation.errors import ColliderError, PinError, SettingsError, SpringError
+from sinew.core.foundation.schema.field_metadata import over
+from sinew.core.foundation.schema.settings import ContactSettings
+from sinew.core.jobs.job.environment import Ground
 
 from ..jobs import changed, pulled_end, rising_plate, surrounded_bar
 

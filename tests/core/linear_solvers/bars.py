@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sinew.benchmarks.bodies import block
-from sinew.core.assembly.deformation_gradient import shape_gradients
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.assembly.tangent_blocks import tangent_blocks
-from sinew.core.energies import energy
-from sinew.core.energies.kinematics import Deformation
-from sinew.core.linear_solvers.body import Body
+from sinew.core.mechanics.assembly.deformation_gradient import shape_gradients
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.mechanics.assembly.tangent_blocks import tangent_blocks
+from sinew.core.mechanics.energies import energy
+from sinew.core.mechanics.energies.kinematics import Deformation
+from sinew.core.numerics.linear_solvers.body import Body
 
 
 def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3)) -> Body:

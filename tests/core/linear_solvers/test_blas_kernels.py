@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 
 import pytest
-from sinew.core.linear_solvers.blas_kernels import AVX2, AVX512, VARIABLE, chosen_kernels, core_type, load_cvxopt
+from sinew.core.numerics.linear_solvers.blas_kernels import (
+    AVX2,
+    AVX512,
+    VARIABLE,
+    chosen_kernels,
+    core_type,
+    load_cvxopt,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.assembly.block_rows import BlockRows
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.linear_solvers.cholmod import CholmodSolver
-from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
+from sinew.core.mechanics.assembly.block_rows import BlockRows
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
+from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
 
 from .bars import bar, blocks_of, dense
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.assembly.block_rows import BlockRows
-from sinew.core.linear_solvers.deflation import AffineDeflation
-from sinew.core.linear_solvers.stiff_parts import BAND, MOST_PARTS, PIECES, stiffness_bands, vertex_groups
+from sinew.core.mechanics.assembly.block_rows import BlockRows
+from sinew.core.numerics.linear_solvers.deflation import AffineDeflation
+from sinew.core.numerics.linear_solvers.stiff_parts import BAND, MOST_PARTS, PIECES, stiffness_bands, vertex_groups
 
 from .bars import bar, blocks_of, dense
 

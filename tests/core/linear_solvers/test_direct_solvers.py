@@ -8,12 +8,15 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.errors import FactorizationError
-from sinew.core.linear_solvers import cholmod, ordering
-from sinew.core.linear_solvers.cholmod import CholmodSolver, supernodes
-from sinew.core.linear_solvers.factorized import factorized
-from sinew.core.linear_solvers.ordering import (
+from sinew.core.foundation.errors import FactorizationError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.numerics.linear_solvers import cholmod, ordering
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver, supernodes
+from sinew.core.numerics.linear_solvers.factorized import factorized
+from sinew.core.numerics.linear_solvers.ordering import (
     METIS,
     METIS_FROM,
     MINIMUM_DEGREE,
@@ -23,10 +26,7 @@ from sinew.core.linear_solvers.ordering import (
     nested_dissection,
     sparsest,
 )
-from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.numerics.linear_solvers.registry import DIRECT_SOLVERS, installed
 
 SOLVERS = pytest.mark.parametrize(
     "solver",

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import block
-from sinew.core.assembly.low_rank import LowRank
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.linear_solvers.cholmod import CholmodSolver
-from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
-from sinew.core.linear_solvers.direct import Direct
-from sinew.core.linear_solvers.factorized import factorized
-from sinew.core.linear_solvers.low_rank import UpdatedFactor
-from sinew.core.linear_solvers.superlu import SuperLUSolver
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.mechanics.assembly.low_rank import LowRank
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.methods.model.model import build_model
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
+from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
+from sinew.core.numerics.linear_solvers.direct import Direct
+from sinew.core.numerics.linear_solvers.factorized import factorized
+from sinew.core.numerics.linear_solvers.low_rank import UpdatedFactor
+from sinew.core.numerics.linear_solvers.superlu import SuperLUSolver
 
 from .bars import bar, blocks_of, dense
 

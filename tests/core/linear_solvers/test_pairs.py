@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sinew.core.assembly.pairs import Pairs, joined_pairs, pairs_of
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.assembly.stencils import joined_stencils, stencils_of
-from sinew.core.linear_solvers.cholmod import CholmodSolver
-from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
-from sinew.core.linear_solvers.direct import FEW, Direct
-from sinew.core.linear_solvers.superlu import SuperLUSolver
+from sinew.core.mechanics.assembly.pairs import Pairs, joined_pairs, pairs_of
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.mechanics.assembly.stencils import joined_stencils, stencils_of
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
+from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
+from sinew.core.numerics.linear_solvers.direct import FEW, Direct
+from sinew.core.numerics.linear_solvers.superlu import SuperLUSolver
 
 from .bars import bar, blocks_of, dense
 

@@ -6,15 +6,22 @@ import importlib.util
 
 import numpy as np
 import pytest
-from sinew.core.assembly.sparsity import BlockSparsity
-from sinew.core.errors import SettingsError
-from sinew.core.linear_solvers import registry
-from sinew.core.linear_solvers.cholmod import CholmodSolver
-from sinew.core.linear_solvers.elastic_system import ElasticSystem
-from sinew.core.linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
-from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, LINEAR_SOLVERS, Choice, choose, installed, remembered
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.assembly.sparsity import BlockSparsity
+from sinew.core.numerics.linear_solvers import registry
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
+from sinew.core.numerics.linear_solvers.elastic_system import ElasticSystem
+from sinew.core.numerics.linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
+from sinew.core.numerics.linear_solvers.registry import (
+    DIRECT_SOLVERS,
+    LINEAR_SOLVERS,
+    Choice,
+    choose,
+    installed,
+    remembered,
+)
 
 from .bars import bar
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 
 
 def box(sides=(1.0, 1.0, 1.0), corner=(0.0, 0.0, 0.0)) -> SurfaceMesh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sinew.benchmarks.physics.lattice import BARS, BODIES, held_job, rotation, sag_and_frequency
-from sinew.core.body.prepare import prepare
+from sinew.core.simulation.preparation.prepare import prepare
 
 
 def over_truth(name, cells, turned):

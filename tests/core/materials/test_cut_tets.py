@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.physics.inclusion import BAR, TURNS, bending_compliance
-from sinew.core.materials.fields import ModulusBlend
-from sinew.core.materials.layers import part_inside
-from sinew.core.mesh.surface_depth import SurfaceDepth
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.materials.fields import ModulusBlend
+from sinew.core.mechanics.materials.layers import part_inside
 
 
 @pytest.mark.parametrize("turn", ("aligned", "turned by 0.4 rad"))

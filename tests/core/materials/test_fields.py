@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import MaterialError
-from sinew.core.materials.carrying import _sharpened
-from sinew.core.materials.fields import blend, material_fields, normalize_weights
-from sinew.core.materials.hanging import GIVE, _cells_along, softened_where_hanging
-from sinew.core.materials.harmonic import extend_harmonically
-from sinew.core.materials.layer import Layer
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.held_part import KAPPA
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.settings import MaterialSettings
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.settings import MaterialSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.rigid_clamp import KAPPA
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.materials.fields import blend, material_fields, normalize_weights
+from sinew.core.mechanics.materials.harmonic import extend_harmonically
+from sinew.core.mechanics.materials.layer import Layer
+from sinew.core.mechanics.materials.soft_stiff_interface import GIVE, _cells_along, softened_where_hanging
+from sinew.core.mechanics.materials.surface_to_tet_transfer import _sharpened
 
 SOFT = MaterialSettings("soft", youngs_modulus=1e4, poissons_ratio=0.45, density=1000.0, energy="stable_neo_hookean")
 STIFF = MaterialSettings("stiff", youngs_modulus=1e8, poissons_ratio=0.25, density=2000.0, energy="fixed_corotated")

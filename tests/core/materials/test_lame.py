@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import MaterialError
-from sinew.core.materials.lame import lame_parameters
-from sinew.core.materials.presets import PRESETS
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.mechanics.materials.lame import lame_parameters
+from sinew.core.mechanics.materials.presets import PRESETS
 
 
 def test_bulk_and_youngs_modulus_come_back():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import MaterialError
-from sinew.core.materials.fields import material_fields
-from sinew.core.materials.layer import Layer
-from sinew.core.materials.layers import part_so_deep
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.surface_depth import SurfaceDepth
-from sinew.core.settings import DepthSettings, MaterialSettings, moduli
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.settings import DepthSettings, MaterialSettings, moduli
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.materials.fields import material_fields
+from sinew.core.mechanics.materials.layer import Layer
+from sinew.core.mechanics.materials.layers import part_so_deep
 
 FLESH = MaterialSettings("flesh", youngs_modulus=1e4, density=1000.0)
 SKIN = MaterialSettings("skin", youngs_modulus=1e6, density=1200.0)

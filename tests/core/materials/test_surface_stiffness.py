@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.materials.layer import Layer
-from sinew.core.materials.surface_stiffness import surface_stiffness
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import DepthSettings, MaterialSettings
+from sinew.core.foundation.schema.settings import DepthSettings, MaterialSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mechanics.materials.layer import Layer
+from sinew.core.mechanics.materials.surface_stiffness import surface_stiffness
 
 FLESH, BONE = MaterialSettings("flesh", 1e4), MaterialSettings("bone", 1e8)
 RANGED = MaterialSettings("ranged", 1e4, painted_modulus=1e6)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from sinew.core.errors import MeshError
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.foundation.errors import MeshError
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """A few points that stand for many."""
 
 import numpy as np
-from sinew.core.mesh.farthest_points import farthest_points
+from sinew.core.geometry.mesh.farthest_points import farthest_points
 
 
 def test_corners_come_first_and_none_is_far_from_all():

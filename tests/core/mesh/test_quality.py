@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.mesh.quality import dihedral_angles, quality, radius_ratios
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.mesh.quality import dihedral_angles, quality, radius_ratios
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 
 REGULAR = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)], dtype=float)
 

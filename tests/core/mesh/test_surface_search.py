@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.mesh.surface_search import SurfaceSearch
+from sinew.core.geometry.mesh.nearest_point import SurfaceSearch
 
 
 def test_nearest_places_are_of_the_nearest_triangle_in_any_order():

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sinew.core.mesh.tet_faces import behind, tet_faces
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.mesh.topology import boundary_triangles
+from sinew.core.geometry.mesh.tet_faces import behind, tet_faces
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
 
 
 def grid(n=4):

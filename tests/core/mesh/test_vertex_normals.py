@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sinew.core.mesh.vertex_normals import vertex_normals
+from sinew.core.geometry.mesh.vertex_normals import vertex_normals
 
 
 def test_normals_point_outwards_and_are_none_without_faces():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.mesh.winding_number import WindingNumber
+from sinew.core.geometry.mesh.winding_number import WindingNumber
 
 
 def summed(corners, q):

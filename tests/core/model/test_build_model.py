@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import MaterialError, MeshError, PinError
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.model import build_model
+from sinew.core.foundation.errors import MaterialError, MeshError, PinError
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.methods.model.model import build_model
 
 TET = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 TWO = TetMesh(np.vstack([TET, [[1.0, 1, 1]]]), np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.contact.contact_points import ContactPoints
-from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
-from sinew.core.forces.springs import Springs
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.joined import joined, joined_state, points_of, states_of
-from sinew.core.model.model import build_model
-from sinew.core.settings import SolverSettings
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
+from sinew.core.contact.penalty.contact_points import ContactPoints
+from sinew.core.contact.penalty.obstacle import GroundPlane
+from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.mechanics.forces.springs import Springs
+from sinew.core.methods.model.merged_model import joined, joined_state, points_of, states_of
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.solvers import make_solver
+from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 H = 1 / 48
 FULL_SPACE = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes and not kind.takes_nodes]

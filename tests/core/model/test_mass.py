@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.assembly.mass import element_mass, mass_matrix
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.model import build_model
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.assembly.mass import element_mass, mass_matrix
+from sinew.core.methods.model.model import build_model
 
 CORNERS = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)]
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

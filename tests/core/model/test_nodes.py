@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.nodes import LARGEST, balls, islands
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.methods.model.nodes import LARGEST, balls, islands
 
 NONE = np.zeros(0, dtype=np.int64)
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import StoreError
-from sinew.core.model.state import State
-from sinew.core.results.difference import cached_difference, distances, find_difference
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import StoreError
+from sinew.core.jobs.results.difference import cached_difference, distances, find_difference
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.model.state import State
 
 from ..jobs import shaken_bar
 

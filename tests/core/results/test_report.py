@@ -8,11 +8,11 @@ import io
 import numpy as np
 import pytest
 from sinew.core import cli
-from sinew.core.errors import CorruptFrameError
-from sinew.core.optimization.report import REDONE_BY, StepReport
-from sinew.core.results.report import _number, _pairs, csv_of, frame_words, read_report, write_report
-from sinew.core.simulation.bake import bake
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import CorruptFrameError
+from sinew.core.jobs.results.bake_report import _number, _pairs, csv_of, frame_words, read_report, write_report
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.numerics.optimization.step_report import REDONE_BY, StepReport
+from sinew.core.simulation.frame_loop.bake import bake
 
 from ..jobs import box_surface, shaken_bar
 from ..store.test_frame_store import state

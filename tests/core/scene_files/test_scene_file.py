@@ -8,11 +8,11 @@ import struct
 import numpy as np
 import pytest
 from sinew.core import cli
-from sinew.core.errors import MeshError, SettingsError, SinewError
-from sinew.core.job.pair import PairSettings
-from sinew.core.scene_files.scene_file import read_scene
-from sinew.core.scene_files.surface_file import read_surface
-from sinew.core.settings import DepthSettings, MeetSettings
+from sinew.core.foundation.errors import MeshError, SettingsError, SinewError
+from sinew.core.foundation.schema.settings import DepthSettings, MeetSettings
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.jobs.scene_files.scene_file import read_scene
+from sinew.core.jobs.scene_files.surface_file import read_surface
 
 from ..jobs import box_surface
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sinew.core import cli
-from sinew.core.errors import SettingsError
-from sinew.core.forces.field_formulas import FORMULAS
-from sinew.core.forces.field_place import FieldForm, FieldNumbers
-from sinew.core.scene_files.scene_file import read_scene, scene_inputs
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.jobs.scene_files.scene_file import read_scene, scene_inputs
+from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
+from sinew.core.mechanics.forces.field_formulas import FORMULAS
 
 from ..jobs import box_surface
 

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from sinew.core.errors import MeshError
-from sinew.core.mesh.polygons import triangulate
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.scene_files.surface_file import read_surface, read_tets
+from sinew.core.foundation.errors import MeshError
+from sinew.core.geometry.mesh.polygons import triangulate
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.scene_files.surface_file import read_surface, read_tets
 
 from ..jobs import box_surface
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sinew.core import worker
-from sinew.core.body import prepare as preparation
-from sinew.core.errors import PinError, StoreError
-from sinew.core.events import Done, StoppedAfter, event_of, line_of
-from sinew.core.files.array_file import read_arrays, write_arrays
-from sinew.core.simulation.bake import bake, build_mesh
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import PinError, StoreError
+from sinew.core.foundation.events import Done, StoppedAfter, event_of, line_of
+from sinew.core.foundation.files.array_file import read_arrays, write_arrays
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake, build_mesh
+from sinew.core.simulation.preparation import prepare as preparation
 
 from ..jobs import shaken_bar
 
@@ -329,7 +329,7 @@ spec = util.spec_from_file_location("worker", {worker.__file__!r})
 worker = util.module_from_spec(spec)
 spec.loader.exec_module(worker)
 worker._load_package("sinew", {str(PACKAGE_FOLDER)!r})
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.store.frame_store import FrameStore
 def job(self):
     {body}
 FrameStore.job = job

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import PinError, SettingsError
-from sinew.core.files.digest import digest
-from sinew.core.job.fingerprints import BETWEEN_FRAMES
-from sinew.core.job.job import Job
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.stepper import Stepper
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.tracks import at_frames
+from sinew.core.foundation.errors import PinError, SettingsError
+from sinew.core.foundation.files.digest import digest
+from sinew.core.foundation.schema.tracks import at_frames
+from sinew.core.jobs.job.fingerprints import BETWEEN_FRAMES
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.stepper import Stepper
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import at_steps, baked, box_surface, pulled_end, rising_plate, shaken_bar
 from .test_live import played

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import SubspaceError
-from sinew.core.events import Advance, Record, line_of
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation import handles_of_frames
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.handles_of_frames import find_handles, mode_count
-from sinew.core.simulation.live_service import serve
-from sinew.core.store.cached_handles import cached_handles
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import SubspaceError
+from sinew.core.foundation.events import Advance, Record, line_of
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.jobs.store.cached_handles import cached_handles
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop import fit_handles
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.fit_handles import find_handles, mode_count
+from sinew.core.simulation.frame_loop.live_service import serve
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import free_box, shaken_bar
 
@@ -178,7 +178,7 @@ def test_modes_are_as_many_as_the_body_has_and_needs(tmp_path, monkeypatch):
     still = np.tile(pair.body.surface.positions[held], (2, 1, 1))
     pinned = pair.with_body(pinned_vertices=held, pin_positions=still, pin_held=np.ones((2, len(held)), dtype=bool))
     assert mode_count(pair, prepare(pair).model, 1) == 2 and mode_count(pinned, prepare(pinned).model, 1) == 1
-    monkeypatch.setattr(handles_of_frames, "MOST_MODES", 1)
+    monkeypatch.setattr(fit_handles, "MOST_MODES", 1)
     store = FrameStore.create(tmp_path / "many", pair)
     with pytest.raises(SubspaceError, match="2 separate parts"):
         bake(pair, store, modes=1)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, joined
-from sinew.core.body.meeting_surfaces import collision_surface
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import ColliderError, SettingsError
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Ground
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.settings import MeetSettings, ResolutionSettings
-from sinew.core.simulation.group import GroupStepper, simulate_group
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.errors import ColliderError, SettingsError
+from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import boundary_triangles
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.job import Job
+from sinew.core.simulation.contact_setup.collision_surfaces import collision_surface
+from sinew.core.simulation.frame_loop.group import GroupStepper, simulate_group
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import free_box, rising_plate, shaken_bar
 

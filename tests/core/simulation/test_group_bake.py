@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.contact import ipc
-from sinew.core.errors import ColliderError, SettingsError, StoreError
-from sinew.core.events import FrameDone, Meets, Mesh, OfBody
-from sinew.core.job.groups import groups_of, members
-from sinew.core.job.job import Job
-from sinew.core.job.pair import PairSettings
-from sinew.core.job.surroundings import Collider
-from sinew.core.settings import MeetSettings
-from sinew.core.simulation import warm_up
-from sinew.core.simulation.bake import bake, bake_each, bake_group
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.contact.barrier import barrier_potential
+from sinew.core.foundation.errors import ColliderError, SettingsError, StoreError
+from sinew.core.foundation.events import FrameDone, Meets, Mesh, OfBody
+from sinew.core.foundation.schema.settings import MeetSettings
+from sinew.core.jobs.job.environment import Collider
+from sinew.core.jobs.job.groups import groups_of, members
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop import compile_kernels
+from sinew.core.simulation.frame_loop.bake import bake, bake_each, bake_group
 
 from ..jobs import rising_plate
 from .test_group import box
@@ -136,8 +136,8 @@ def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
 
 def test_without_the_library_of_contact(tmp_path, monkeypatch):
     """What meets something is told what is missing; what meets nothing is baked."""
-    monkeypatch.setattr(ipc, "MISSING", "No module named 'ipctk'")
-    monkeypatch.setattr(warm_up, "MISSING", "No module named 'ipctk'")
+    monkeypatch.setattr(barrier_potential, "MISSING", "No module named 'ipctk'")
+    monkeypatch.setattr(compile_kernels, "MISSING", "No module named 'ipctk'")
     job = two()
     apart = [replace(body, meets=MeetSettings(bodies=False), colliders=()) for body in job.bodies]
     on_plate = replace(job.bodies[0], name="On a plate", meets=MeetSettings(bodies=False))

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, hollow_ball
-from sinew.core.body.gathering import ContactGroup
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import ColliderError, DivergenceError, SettingsError
-from sinew.core.job.body import Body
-from sinew.core.job.groups import check_group
-from sinew.core.job.job import Job
-from sinew.core.job.pair import PairSettings
-from sinew.core.job.surroundings import Collider, Ground, Spring
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
-from sinew.core.simulation.bake import bake_frames
-from sinew.core.simulation.group import GroupStepper, simulate_group
-from sinew.core.simulation.run import simulate
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import ColliderError, DivergenceError, SettingsError
+from sinew.core.foundation.schema.settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.environment import Collider, Ground, Spring
+from sinew.core.jobs.job.groups import check_group
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.contact_setup.contact_group import ContactGroup
+from sinew.core.simulation.frame_loop.bake import bake_frames
+from sinew.core.simulation.frame_loop.group import GroupStepper, simulate_group
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
 from .test_group import box

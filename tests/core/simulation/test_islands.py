@@ -8,17 +8,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
-from sinew.core.body.prepare import prepare
-from sinew.core.job.groups import groups_of, members
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Collider, Ground
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.results.report import read_report
-from sinew.core.settings import MeetSettings
-from sinew.core.simulation.bake import bake_group
-from sinew.core.simulation.islands import merge_islands
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.schema.settings import MeetSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Collider, Ground
+from sinew.core.jobs.job.groups import groups_of, members
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.results.bake_report import read_report
+from sinew.core.simulation.frame_loop.bake import bake_group
+from sinew.core.simulation.frame_loop.islands import merge_islands
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import rising_plate, shaken_bar
 from .test_group import CLEAN, MEET, box, frames_of, touching_surfaces

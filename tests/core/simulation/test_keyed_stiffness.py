@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import SettingsError
-from sinew.core.job.job import Job
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.foundation.errors import SettingsError
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.job import Job
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, changed, shaken_bar
 

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body import prepare as preparation
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import SettingsError, SpringError, StoreError
-from sinew.core.events import Advance, Record, Reset, SetStiffness, StoppedAfter, StopRecording, line_of
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.live import Grab, LiveBody, take_springs
-from sinew.core.simulation.live_service import serve
-from sinew.core.store.cached_handles import cached_handles
-from sinew.core.store.cached_subspace import CachedSubspace
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.subspaces.reduced_model import subspace_of
-from sinew.core.subspaces.skinning import Coordinates, skinned
+from sinew.core.foundation.errors import SettingsError, SpringError, StoreError
+from sinew.core.foundation.events import Advance, Record, Reset, SetStiffness, StoppedAfter, StopRecording, line_of
+from sinew.core.jobs.store.cached_handles import cached_handles
+from sinew.core.jobs.store.cached_subspace import CachedSubspace
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.subspaces.reduced_model import subspace_of
+from sinew.core.methods.subspaces.skinning import Coordinates, skinned
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.live import Grab, LiveBody, take_springs
+from sinew.core.simulation.frame_loop.live_service import serve
+from sinew.core.simulation.preparation import prepare as preparation
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, rising_plate, shaken_bar
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import DivergenceError, SettingsError
-from sinew.core.integrators.registry import INTEGRATORS
-from sinew.core.settings import SolverSettings
-from sinew.core.simulation.bake import bake
-from sinew.core.simulation.run import simulate
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import DivergenceError, SettingsError
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.numerics.integrators.registry import INTEGRATORS
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import changed, shaken_bar
 

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body import prepare as preparation
-from sinew.core.body.loads import Loads
-from sinew.core.body.prepare import prepare
-from sinew.core.job.surroundings import Ground
-from sinew.core.process.foreign_module import is_installed
-from sinew.core.settings import ResolutionSettings, SolverSettings
-from sinew.core.simulation.course import StateUpdate
-from sinew.core.simulation.stepper import Stepper
-from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
-from sinew.core.store.cached_subspace import CachedSubspace
-from sinew.core.subspaces.dense_system import DenseSystem
-from sinew.core.subspaces.reduced_model import subspace_of
+from sinew.core.foundation.process.foreign_module import is_installed
+from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.store.cached_subspace import CachedSubspace
+from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.dense_system import DenseSystem
+from sinew.core.methods.subspaces.reduced_model import subspace_of
+from sinew.core.simulation.frame_loop.body_timeline import StateUpdate
+from sinew.core.simulation.frame_loop.stepper import Stepper
+from sinew.core.simulation.preparation import prepare as preparation
+from sinew.core.simulation.preparation.loads import Loads
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

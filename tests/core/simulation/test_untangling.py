@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, joined
-from sinew.core.body.prepare import prepare
-from sinew.core.errors import OverlapError
-from sinew.core.job.groups import members
-from sinew.core.job.job import Job
-from sinew.core.job.surroundings import Collider, Ground
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MeetSettings, ResolutionSettings
-from sinew.core.simulation.bake import bake_group
-from sinew.core.simulation.group import GroupStepper, simulate_group
-from sinew.core.simulation.run import Frame
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.foundation.errors import OverlapError
+from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Collider, Ground
+from sinew.core.jobs.job.groups import members
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake_group
+from sinew.core.simulation.frame_loop.group import GroupStepper, simulate_group
+from sinew.core.simulation.frame_loop.single_body import Frame
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
 from .test_group import box, touching_surfaces

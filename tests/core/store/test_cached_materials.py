@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.simulation.bake import build_mesh
-from sinew.core.store.cached_materials import received
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.store.cached_materials import received
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import build_mesh
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.store.cached_shapes import cached_shapes
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.store.cached_shapes import cached_shapes
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import prepare
-from sinew.core.simulation.bake import bake
-from sinew.core.store import cached_spectra as module
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.jobs.store import cached_spectra as module
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
 

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.benchmarks.thin_bodies import hand
-from sinew.core.body.prepare import Stopped, prepare
-from sinew.core.events import Phase, StoppedAfter
-from sinew.core.model.model import build_model
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.bake import bake
-from sinew.core.store import cached_subspace as module
-from sinew.core.store.cached_subspace import cached_subspace, modes_key, unpack
-from sinew.core.store.frame_store import FrameStore
-from sinew.core.store.lending import borrow
-from sinew.core.subspaces.reduced_model import POINTS_A_MODE, STEPS
-from sinew.core.subspaces.softening import ENOUGH
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.events import Phase, StoppedAfter
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.jobs.store import cached_subspace as module
+from sinew.core.jobs.store.cached_subspace import cached_subspace, modes_key, unpack
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.jobs.store.shared_cache import borrow
+from sinew.core.methods.model.model import build_model
+from sinew.core.methods.subspaces.reduced_model import POINTS_A_MODE, STEPS
+from sinew.core.methods.subspaces.softening import ENOUGH
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.preparation.prepare import Stopped, prepare
 
 from ..jobs import shaken_bar
 

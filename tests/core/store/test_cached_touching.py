@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.body.prepare import Stopped
-from sinew.core.mesh.farthest_points import farthest_points
-from sinew.core.store import cached_touching
-from sinew.core.store.cached_touching import touching_choice
-from sinew.core.store.frame_store import FrameStore
+from sinew.core.geometry.mesh.farthest_points import farthest_points
+from sinew.core.jobs.store import cached_contact_points
+from sinew.core.jobs.store.cached_contact_points import touching_choice
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.simulation.preparation.prepare import Stopped
 
 from ..jobs import free_box
 
@@ -28,7 +28,7 @@ def test_it_is_found_once(store, monkeypatch):
     first = touching_choice(store, go_on)(POINTS, 20)
     again = farthest_points(POINTS, 20)
     assert np.array_equal(first.points, again.points) and np.array_equal(first.nearest, again.nearest)
-    monkeypatch.setattr(cached_touching, "farthest_points", None)
+    monkeypatch.setattr(cached_contact_points, "farthest_points", None)
     cached = touching_choice(store, go_on)(POINTS, 20)
     assert np.array_equal(cached.points, first.points) and np.array_equal(cached.nearest, first.nearest)
     with pytest.raises(TypeError):

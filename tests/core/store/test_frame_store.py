@@ -7,14 +7,14 @@ import subprocess
 
 import numpy as np
 import pytest
-from sinew.core.errors import CorruptFrameError, MeshError, PinError, StoreError
-from sinew.core.files import array_file
-from sinew.core.files.array_file import read_arrays, write_arrays
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.state import State
-from sinew.core.settings import SolverSettings
-from sinew.core.store.frame_store import ABOUT_LIMIT, STORE_FORMAT, FrameStore
-from sinew.core.store.store_lock import LOCK_NAME, locked
+from sinew.core.foundation.errors import CorruptFrameError, MeshError, PinError, StoreError
+from sinew.core.foundation.files import array_file
+from sinew.core.foundation.files.array_file import read_arrays, write_arrays
+from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.store.frame_store import ABOUT_LIMIT, STORE_FORMAT, FrameStore
+from sinew.core.jobs.store.store_lock import LOCK_NAME, locked
+from sinew.core.methods.model.state import State
 
 from ..files.test_array_file import write_raw
 from ..jobs import box_surface, shaken_bar, surrounded_bar

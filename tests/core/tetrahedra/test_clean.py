@@ -7,15 +7,15 @@ from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
-from sinew.core.errors import MeshError
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.quality import quality
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.clean import clean_tets
-from sinew.core.tetrahedra.intersections import intersecting_triangles
-from sinew.core.tetrahedra.lattice import lattice_tets
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.intersections import intersecting_triangles
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.tetrahedra.tetgen_mesh import clean_tets
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 
 from ..surfaces import box, joined, sphere
 
@@ -82,7 +82,9 @@ def test_bad_surfaces_are_refused_with_the_reason(make_body, name, said):
 @installed
 def test_what_tetgen_itself_refuses_has_its_words(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sinew.core.tetrahedra.clean.intersecting_triangles", lambda *_: np.empty(0, dtype=np.int64))
+    monkeypatch.setattr(
+        "sinew.core.geometry.tetrahedra.tetgen_mesh.intersecting_triangles", lambda *_: np.empty(0, dtype=np.int64)
+    )
     with pytest.raises(MeshError, match="TetGen failed: .*self-intersections") as caught:
         clean_tets(joined(sphere(), sphere(centre=(0.8, 0.1, 0.0))), 6)
     assert not list(tmp_path.iterdir())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.winding_number import WindingNumber
-from sinew.core.tetrahedra.enclosed_volume import enclosed_volume
-from sinew.core.tetrahedra.filled_part import filled_parts
-from sinew.core.tetrahedra.lattice import LEAST_FILL, SHEET_FILL, lattice_tets
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.winding_number import WindingNumber
+from sinew.core.geometry.tetrahedra.cut_cell_volume import filled_parts
+from sinew.core.geometry.tetrahedra.enclosed_volume import enclosed_volume
+from sinew.core.geometry.tetrahedra.lattice import LEAST_FILL, SHEET_FILL, lattice_tets
 
 LOW, HIGH = np.array([0.1, 0.2, 0.0]), np.array([0.8, 1.0, 0.6])
 
@@ -125,7 +125,7 @@ def test_thin_bars_have_their_volume_and_stay_in_place(make_box, across, turn):
 
 
 def test_reference_bodies_have_their_volume(reference_bodies):
-    from sinew.core.mesh.topology import boundary_triangles
+    from sinew.core.geometry.mesh.topology import boundary_triangles
 
     for path in sorted(reference_bodies.glob("*.npz")):
         data = np.load(path)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.quality import quality
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import FACES, components
-from sinew.core.tetrahedra.finer import _hanging_together, _stars
-from sinew.core.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import FACES, components
+from sinew.core.geometry.tetrahedra.adaptive_refinement import _hanging_together, _stars
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 
 from ..surfaces import BODIES, box, joined, sphere
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
-from sinew.core.errors import MeshError
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.quality import quality
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import components, used_vertices
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra import lattice_cells
-from sinew.core.tetrahedra.lattice import lattice_tets
-from sinew.core.tetrahedra.tet_count import MAX_TETS
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import components, used_vertices
+from sinew.core.geometry.tetrahedra import lattice_cells
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.tetrahedra.tet_count import MAX_TETS
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 
 CELLS = 9
 

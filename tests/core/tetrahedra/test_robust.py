@@ -9,13 +9,13 @@ from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
-from sinew.core.errors import MeshError
-from sinew.core.mesh.quality import quality
-from sinew.core.mesh.topology import used_vertices
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.clean import clean_tets
-from sinew.core.tetrahedra.robust import robust_tets
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.topology import used_vertices
+from sinew.core.geometry.tetrahedra.ftetwild_mesh import robust_tets
+from sinew.core.geometry.tetrahedra.tetgen_mesh import clean_tets
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 
 installed = pytest.mark.skipif(PathFinder.find_spec("pytetwild") is None, reason="fTetWild is not installed")
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
-from sinew.core.errors import MeshError
-from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.quality import quality
-from sinew.core.mesh.surface_depth import SurfaceDepth
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.topology import FACES
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.clean import clean_tets
-from sinew.core.tetrahedra.sizing_field import SizingField, background_mesh, is_finer
-from sinew.core.tetrahedra.tet_count import expected_tets, measured
-from sinew.core.tetrahedra.tetrahedralize import METHODS, tetrahedralize
+from sinew.core.foundation.errors import MeshError
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.embedding import embed
+from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.topology import FACES
+from sinew.core.geometry.tetrahedra.sizing_field import SizingField, background_mesh, is_finer
+from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.geometry.tetrahedra.tetgen_mesh import clean_tets
+from sinew.core.geometry.tetrahedra.tetrahedralize import METHODS, tetrahedralize
 
 from ..surfaces import box, sphere
 
@@ -99,7 +100,7 @@ def test_the_field_fills_its_box_and_holds_the_wanted_sizes():
 def test_too_many_are_refused_before_they_are_made(method, monkeypatch):
     needs(method)
     surface = sphere(1)
-    monkeypatch.setattr(f"sinew.core.tetrahedra.{method}.MAX_TETS", 20_000)
+    monkeypatch.setattr(sys.modules[METHODS[method].__module__], "MAX_TETS", 20_000)
     with pytest.raises(MeshError, match="painted finer") as caught:
         METHODS[method](surface, 10, np.ones(len(surface.positions)), 8.0)
     assert "Refine Factor" in caught.value.remedy

@@ -6,10 +6,10 @@ from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
-from sinew.core.tetrahedra.tet_count import expected_tets, measured
-from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 
 from ..surfaces import BODIES, box
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.tetrahedra.thin_parts import measure_thickness, thin_parts
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.wall_thickness import measure_thickness, thin_parts
 
 from ..surfaces import BODIES, box, joined
 

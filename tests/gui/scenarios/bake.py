@@ -105,7 +105,7 @@ def saved_and_baked(gui, running):
 
 def compiled_ahead(gui):
     """Where nothing is compiled yet, and nobody bakes: the panel tells how far that is."""
-    compiling, preferences = gui.module("blender_addon.child.compiling"), gui.preferences()
+    compiling, preferences = gui.module("blender_addon.jobs.compiling"), gui.preferences()
     kept, os.environ["SINEW_KERNEL_CACHE"] = os.environ["SINEW_KERNEL_CACHE"], str(gui.session / "kernels")
     preferences.compile_ahead = True
     yield from gui.wait_until(lambda: compiling.state() is not None and compiling.state().phase.done, 300, "a share")
@@ -154,7 +154,7 @@ def asked_after_a_while(gui, running):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65

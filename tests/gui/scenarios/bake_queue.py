@@ -22,7 +22,7 @@ def statuses():
 
 def count_evaluated(gui):
     """The frames for which the scene is evaluated from now on, to be read."""
-    module, frames = gui.module("blender_addon.scene_in.animation_in"), []
+    module, frames = gui.module("blender_addon.scene_import.animation_in"), []
     stop = module._stop
 
     def noting(passengers, scene, frame, *rest):
@@ -34,7 +34,7 @@ def count_evaluated(gui):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     make_bodies(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65

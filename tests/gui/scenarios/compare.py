@@ -35,7 +35,7 @@ def make_body(gui):
 
 def undo_another_bake(gui, name):
     """Bake again with other settings, and take that back: the ghost is compared with the first again."""
-    running, comparing = gui.module("blender_addon.child.running"), gui.module("blender_addon.bake.comparing")
+    running, comparing = gui.module("blender_addon.jobs.job_queue"), gui.module("blender_addon.bake.comparison")
     obj = bpy.data.objects[name]  # references do not outlive an undo
     before, obj.sinew.substeps = obj.sinew.bake.shows, 2
     with gui.context():
@@ -52,7 +52,7 @@ def undo_another_bake(gui, name):
 
 
 def scenario(gui):
-    running, comparing = gui.module("blender_addon.child.running"), gui.module("blender_addon.bake.comparing")
+    running, comparing = gui.module("blender_addon.jobs.job_queue"), gui.module("blender_addon.bake.comparison")
     panels = gui.scenario("open_panels")
     obj = make_body(gui)
     bpy.context.preferences.view.ui_scale = panels.SCALE

@@ -77,7 +77,7 @@ def points(cube):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     panels = gui.scenario("open_panels")
     cube = make_scene(gui)
     look_from_the_side(gui)

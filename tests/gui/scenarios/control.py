@@ -38,7 +38,7 @@ def use_fields(gui, obj, curves_of):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     obj = gui.scenario("vibrations").make_body(gui)
     obj.sinew.control_vibrations = True
     with gui.context():
@@ -51,4 +51,4 @@ def scenario(gui):
         yield from gui.photograph("0-solver")
     with gui.scenario("manual").alone(gui, "vibrations"):
         yield from gui.settle()
-        yield from use_fields(gui, obj, gui.module("blender_addon.basics.list_animation").curves_of)
+        yield from use_fields(gui, obj, gui.module("blender_addon.blend_data.list_animation").curves_of)

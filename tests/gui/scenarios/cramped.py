@@ -29,8 +29,8 @@ def make_body(gui):
 
 def pretend_work(gui, obj):
     """A bake at work that no child does, with all that a panel can say of it."""
-    machine, events = gui.module("blender_addon.child.machine"), gui.module("core.events")
-    running, work = gui.module("blender_addon.child.running"), gui.module("blender_addon.child.work")
+    machine, events = gui.module("blender_addon.jobs.state_machine"), gui.module("core.foundation.events")
+    running, work = gui.module("blender_addon.jobs.job_queue"), gui.module("blender_addon.jobs.task")
     state = machine.State(
         stage=machine.Stage.RUNNING,
         place="Ghost, 2 of 12",
@@ -47,7 +47,7 @@ def pretend_work(gui, obj):
 
 def scenario(gui):
     obj = make_body(gui)
-    running, machine = gui.module("blender_addon.child.running"), gui.module("blender_addon.child.machine")
+    running, machine = gui.module("blender_addon.jobs.job_queue"), gui.module("blender_addon.jobs.state_machine")
     yield from gui.show_sidebar("Sinew")
     yield from gui.photograph("pins")
     hints = gui.module("operators.live_grab").draw_status
@@ -60,7 +60,7 @@ def scenario(gui):
     work = pretend_work(gui, obj)
     yield from gui.settle()
     yield from gui.photograph("simulating")
-    phase = gui.module("core.events").Phase("subspace", 1, 4, step="cubature")
+    phase = gui.module("core.foundation.events").Phase("subspace", 1, 4, step="cubature")
     work.state = machine.State(stage=machine.Stage.RUNNING, place="Ghost, 2 of 12", phase=phase)
     yield from gui.redraw()
     yield from gui.photograph("preparing")

@@ -33,13 +33,13 @@ def save_beside(gui, clicks):
     yield from gui.photograph("2-where-to-save")
     gui.record("browser", [windows[-1].x, windows[-1].y, windows[-1].width, windows[-1].height])
     yield from clicks.at(windows[-1].x + windows[-1].width - SAVE[0], windows[-1].y + SAVE[1], "Save")
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     yield from gui.wait_until(lambda: running.current() is not None, 60, "the bake begins")
     gui.record("saved", bpy.data.filepath)
 
 
 def scenario(gui):
-    newcomer, running = gui.scenario("newcomer"), gui.module("blender_addon.child.running")
+    newcomer, running = gui.scenario("newcomer"), gui.module("blender_addon.jobs.job_queue")
     bpy.context.scene.frame_end = FRAMES
     with gui.context():
         gui.clear()

@@ -34,7 +34,7 @@ def middle():
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     scene = bpy.context.scene
     scene.use_gravity, scene.frame_end = False, FRAMES
     with gui.context():

@@ -58,7 +58,7 @@ def stopped_and_resumed(gui, name):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     speak(gui.parameters["language"])
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65

@@ -157,7 +157,7 @@ def record_and_bake(gui, session):
 
 
 def scenario(gui):
-    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.jobs.job_queue")
     obj = make_body(gui)
     gui.scenario("manual").only(gui, "live")
     yield from gui.show_sidebar("Sinew")

@@ -16,7 +16,7 @@ def resources(gui, handles):
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name in HANDLERS),
         "draw handlers": len(handles),
-        "timers": bpy.app.timers.is_registered(gui.module("blender_addon.child.running").tick),
+        "timers": bpy.app.timers.is_registered(gui.module("blender_addon.jobs.job_queue").tick),
         "threads": len(list((process / "task").iterdir())),
         "files": len(list((process / "fd").iterdir())),
         "objects": len(bpy.data.objects),
@@ -32,7 +32,7 @@ def megabytes():
 def session(gui, scene, play):
     """One, until the card has drawn a frame of it."""
     yield from play(gui, scene)
-    preview = gui.module("blender_addon.drawing.preview_out").Preview
+    preview = gui.module("blender_addon.drawing.gpu_preview").Preview
     view = gui.module("blender_addon.live.live").current().view
     draw, drawn = preview.draw, []
     preview.draw = lambda self, *a, **b: drawn.append(draw(self, *a, **b))
@@ -42,7 +42,7 @@ def session(gui, scene, play):
         raise RuntimeError(view.refused)
     gui.module("blender_addon.live.live").stop()
     yield from gui.wait_until(
-        lambda: not bpy.app.timers.is_registered(gui.module("blender_addon.child.running").tick), 5, "its timer ends"
+        lambda: not bpy.app.timers.is_registered(gui.module("blender_addon.jobs.job_queue").tick), 5, "its timer ends"
     )
 
 

@@ -25,7 +25,9 @@ def prepared(gui, scene):
     scene.body().sinew.live.show = "OBJECT"
     os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
     live.stop()
-    gui.module("core.process.child_process").WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
+    gui.module("core.foundation.process.child_process").WORKER = (
+        Path(__file__).resolve().parents[1] / "fake_live_worker.py"
+    )
 
 
 def play(gui, scene):
@@ -74,7 +76,7 @@ def undo_and_redo(gui, scene):
 
 def ends_by(gui, scene, name, what):
     """Play, do something, and see how it is then."""
-    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.jobs.job_queue")
     yield from play(gui, scene)
     result = what()
     if result is not None:
@@ -128,7 +130,7 @@ def with_other_files(gui, scene):
     yield from play(gui, scene)
     opened()
     yield from gui.settle()
-    gui.record("another file", [*state(gui), gui.module("blender_addon.child.running").current() is not None])
+    gui.record("another file", [*state(gui), gui.module("blender_addon.jobs.job_queue").current() is not None])
     yield from ends_by(gui, scene, "deleted", lambda: bpy.data.objects.remove(scene.body()))
     opened()
     yield from gui.settle()

@@ -116,7 +116,7 @@ def bake(gui, scene):
     yield from gui.photograph("5-before-the-bake")
     yield from press(gui, *BAKE)
     yield from gui.wait_until(
-        lambda: gui.module("blender_addon.child.running").current() is not None, 10, "Bake was clicked"
+        lambda: gui.module("blender_addon.jobs.job_queue").current() is not None, 10, "Bake was clicked"
     )
     yield from gui.wait_until(lambda: scene.body().sinew.bake.status == "DONE", 300, "it is baked")
     yield from gui.photograph("6-baked")

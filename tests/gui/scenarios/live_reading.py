@@ -14,7 +14,7 @@ def toil(*_):
 
 def stopped_while_it_reads(gui, scene, play):
     """An edit, Reset, Esc; then Reset to the end."""
-    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.jobs.job_queue")
     yield from play(gui, scene)
     session = live.current()
     live.toggle()

@@ -47,7 +47,7 @@ def modal_operators():
 
 def closed_windows(gui, scene, play):
     """From Play to the end."""
-    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.jobs.job_queue")
     yield from opened(gui)
     yield from play(gui, scene)
     close()

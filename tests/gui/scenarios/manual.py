@@ -63,7 +63,7 @@ def alone(gui, name):
     """Within it a panel that stands within another, has some within it, or is in the Physics tab alone, is one of its
     own in the sidebar, and open.
     """
-    everything, places = panels(gui), gui.module("ui.places")
+    everything, places = panels(gui), gui.module("ui.panel_base")
     (inner,) = (cls for cls in gui.module("ui").CLASSES if cls.__name__ == f"PHYSICS_PT_sinew_{name}")
     bases = tuple(places.Sidebar if base is places.Physics else base for base in inner.__bases__)
     for cls in reversed(everything):
@@ -102,8 +102,8 @@ def frame_all(gui):
 
 def photograph_match(gui, obj):
     """How the bear in a subspace of few modes was matched, and one of its vibrations."""
-    running, settings = gui.module("blender_addon.child.running"), obj.sinew
-    swings, chosen = gui.module("blender_addon.views.swings"), bpy.context.workspace.sinew
+    running, settings = gui.module("blender_addon.jobs.job_queue"), obj.sinew
+    swings, chosen = gui.module("blender_addon.draw_handlers.mode_playback"), bpy.context.workspace.sinew
     before = settings.solver, settings.modes, settings.cubature_points
     settings.solver, settings.modes, settings.cubature_points = "subspace_mixed_fem", 16, 1200
     with gui.context():
@@ -127,7 +127,7 @@ def photograph_match(gui, obj):
 
 def photograph_ghost(gui, obj):
     """What stiffer jelly would do to the bear, over its bake."""
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
 
     def is_idle():
         return running.is_idle()
@@ -154,7 +154,7 @@ def photograph_ghost(gui, obj):
 
 def photograph_tetrahedra(gui):
     """What the solver gets of the bear, cut open."""
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     with gui.context():
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
     yield from gui.wait_until(lambda: running.current() is None, 900.0, "the body has tetrahedra")

@@ -45,7 +45,7 @@ def grow_apart(gui, running):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     make_bodies(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.6

@@ -8,7 +8,7 @@ import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 FRAMES = 8
-EDITED = "blender_addon.bake.edited"
+EDITED = "blender_addon.bake.outdated"
 # Pixels from the upper edge of the sidebar, and of its left one.
 MIDDLE, FIRST = 100, 46
 CONTROLS = {"prop", "prop_search", "operator", "menu", "template_list"}
@@ -191,7 +191,7 @@ def compare_after_undo(gui, running, edited):
         bpy.ops.sinew.compare("INVOKE_DEFAULT")
     yield from gui.wait_until(running.is_idle, 480, "the ghost is there")
     yield from gui.settle()
-    gui.record("compared", gui.module("blender_addon.bake.comparing").seen(body()).difference.words)
+    gui.record("compared", gui.module("blender_addon.bake.comparison").seen(body()).difference.words)
 
 
 def record(gui):
@@ -225,7 +225,7 @@ def second_body(gui, running):
 
 
 def scenario(gui):
-    running, edited = gui.module("blender_addon.child.running"), gui.module(EDITED)
+    running, edited = gui.module("blender_addon.jobs.job_queue"), gui.module(EDITED)
     gui.record("installed", gui.package in bpy.context.preferences.addons)
     bpy.context.scene.frame_end = FRAMES
     with gui.context():

@@ -41,7 +41,7 @@ def play(gui, name):
 def scenario(gui):
     global _pick
     _pick = gui.scenario("pick")
-    name, running = _pick.make_scene(gui), gui.module("blender_addon.child.running")
+    name, running = _pick.make_scene(gui), gui.module("blender_addon.jobs.job_queue")
     settings = bpy.data.objects[name].sinew
     settings.springs.clear()
     settings.solver, settings.cells_across = "conjac", 6

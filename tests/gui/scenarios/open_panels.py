@@ -52,11 +52,12 @@ def opened(gui, name, clicks=()):
 def pretend_bake(gui, obj):
     """A bake whose frames are the rest shape and whose steps are invented: nothing has to be compiled for it."""
     baking, store_in, reports = (
-        gui.module(name) for name in ("blender_addon.bake.baking", "core.model.state", "core.optimization.report")
+        gui.module(name)
+        for name in ("blender_addon.bake.baking", "core.methods.model.state", "core.numerics.optimization.step_report")
     )
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "panels.blend"))
-        job = gui.module("blender_addon.scene_in.job_in").make_job(obj, bpy.context, (1, 60))
+        job = gui.module("blender_addon.scene_import.job_in").make_job(obj, bpy.context, (1, 60))
         store = baking.prepare(obj, job)
     rest = job.body.surface.positions
     state = store_in.State(np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((1, 6)))
@@ -82,7 +83,7 @@ def pretend_bake(gui, obj):
 
 def pins_marked(gui):
     """Pins and a goal are marked while their panel is open, in the sidebar or not, and no longer."""
-    panel = gui.module("blender_addon.views.open_panel").PINS
+    panel = gui.module("blender_addon.draw_handlers.open_panel").PINS
     left, top = corner(gui)
     gui.record("pins at first", panel.is_open)
     for name, wanted in (("pins-open", True), ("pins-closed", False)):
@@ -92,12 +93,12 @@ def pins_marked(gui):
         yield from gui.photograph(name)
     yield from gui.click(left + LEFT, top - FIRST - PITCH * PANELS.index("Pins"))
     yield from gui.wait_until(lambda: panel.is_open, 5.0, "it is open again")
-    yield 4 * gui.module("blender_addon.views.open_panel").TICK
+    yield 4 * gui.module("blender_addon.draw_handlers.open_panel").TICK
     gui.record("pins stay", panel.is_open)
     gui.area().spaces.active.show_region_ui = False
     yield from gui.wait_until(lambda: not panel.is_open, 5.0, "the sidebar hides it")
     yield from gui.show_properties("PHYSICS")
-    yield 4 * gui.module("blender_addon.views.open_panel").TICK
+    yield 4 * gui.module("blender_addon.draw_handlers.open_panel").TICK
     gui.record("pins in the Physics tab", panel.is_open)
 
 

@@ -66,19 +66,22 @@ def block(cells, low, high):
 
 def keep_tets(gui, monkey, cells):
     """A store with a block of tets around the body, soft at its left and stiff at its right."""
-    baking, cached_mesh = gui.module("blender_addon.bake.baking"), gui.module("core.store.cached_mesh")
-    cached_materials, fields = gui.module("core.store.cached_materials"), gui.module("core.materials.fields")
-    job = gui.module("blender_addon.scene_in.job_in").make_job(monkey, bpy.context, (1, 3))
+    baking, cached_mesh = gui.module("blender_addon.bake.baking"), gui.module("core.jobs.store.cached_mesh")
+    cached_materials, fields = (
+        gui.module("core.jobs.store.cached_materials"),
+        gui.module("core.mechanics.materials.fields"),
+    )
+    job = gui.module("blender_addon.scene_import.job_in").make_job(monkey, bpy.context, (1, 3))
     store = baking.prepare(monkey, job)
     surface = job.body.surface.positions
     rest, tets = block(cells, surface.min(axis=0), surface.max(axis=0))
     n = len(surface)
     barycentric = np.full((n, 4), 0.25)
     barycentric[:3] = [-1.5, 0.5, 1.0, 1.0]
-    tied = gui.module("core.mesh.embedding").Embedding(
+    tied = gui.module("core.geometry.mesh.embedding").Embedding(
         np.zeros(n, dtype=np.int32), barycentric, np.zeros(n, dtype=bool)
     )
-    mesh = gui.module("core.mesh.tet_mesh").TetMesh(rest, tets)
+    mesh = gui.module("core.geometry.mesh.tet_mesh").TetMesh(rest, tets)
     store.write_cached("mesh", cached_mesh.pack(mesh, tied), {"key": cached_mesh.mesh_key(job)})
     x = rest[tets].mean(axis=1)[:, 0]
     stiff = (x - x.min()) / np.ptp(x)
@@ -96,7 +99,7 @@ class NoBatch:
 
 def timed(gui, count=30):
     """Milliseconds of the processor in our draw handler without the driver's drawing, the median and the most."""
-    overlays = gui.module("blender_addon.views.overlays")
+    overlays = gui.module("blender_addon.draw_handlers.overlays")
     drawn, made, spent = overlays.Overlays._draw_body, overlays.TetsOf.batch, []
 
     def watched(self, *arguments):

@@ -43,7 +43,7 @@ def there():
 
 
 def bake(gui, context):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     with gui.context():
         bpy.ops.sinew.bake(context)
     yield from gui.wait_until(lambda: running.current() is None, 480, "the bake is done")

@@ -62,7 +62,7 @@ def scenario(gui):
         bpy.ops.wm.tool_set_by_id(name="builtin.gradient", space_type="VIEW_3D")
         bpy.ops.ed.undo_push(message="Gradient tool")
     yield from gui.settle()
-    region, weights_in = gui.region("WINDOW"), gui.module("blender_addon.scene_in.weights_in")
+    region, weights_in = gui.region("WINDOW"), gui.module("blender_addon.scene_import.weights_in")
     left, height = x - 60 - region.x, y - region.y
     with gui.context():
         gui.record("stroke with the gradient tool", bpy.ops.sinew.paint_stroke.poll())
@@ -95,7 +95,7 @@ def mirrored_stroke(gui):
     for _ in range(6):
         yield from gui.drag([(x + 60 + 8 * k, y + 20) for k in range(8)])
     yield from gui.redraw()
-    weights_in = gui.module("blender_addon.scene_in.weights_in")
+    weights_in = gui.module("blender_addon.scene_import.weights_in")
     both = weights_in.group_weights(body(), body().data, ["Bone.L", "Bone.R"])
     gui.record("both sides", both.max(axis=0).tolist())
     gui.record("sums of both sides", float(np.abs(read(weights_in).sum(axis=1) - 1.0).max()))

@@ -16,7 +16,7 @@ def make_bodies(gui):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
 
     def state():
         run = running.current()

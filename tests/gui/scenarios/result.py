@@ -76,7 +76,7 @@ def on_a_duplicate(gui, running):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65

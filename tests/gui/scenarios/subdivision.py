@@ -95,7 +95,7 @@ def scenario(gui):
     obj.modifiers["Fine"].levels = 3
     with gui.context():
         bpy.ops.sinew.compare()
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     yield from gui.wait_until(lambda: running.is_idle(), 480, "both are done")
     bpy.context.scene.frame_set(FRAMES - 4)
     yield from gui.settle()

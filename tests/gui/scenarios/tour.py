@@ -163,7 +163,7 @@ def saved_opened_rendered(gui):
 
 
 def scenario(gui):
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     yield from material_by_a_stroke(gui)
     yield from tetrahedra(gui, running)
     yield from pins_by_picks(gui)

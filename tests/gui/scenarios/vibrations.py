@@ -57,7 +57,7 @@ def photograph_at(gui, swings, turn, name):
 
 def find(gui, obj):
     """By the button; the panel before, meanwhile and after."""
-    running = gui.module("blender_addon.child.running")
+    running = gui.module("blender_addon.jobs.job_queue")
     yield from gui.settle()
     yield from gui.photograph("0-unknown")
     yield from press(gui, FIND)
@@ -129,7 +129,7 @@ def end_otherwise(gui, swings):
 
 
 def scenario(gui):
-    swings, obj = gui.module("blender_addon.views.swings"), make_body(gui)
+    swings, obj = gui.module("blender_addon.draw_handlers.mode_playback"), make_body(gui)
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "vibrations.blend"))
     yield from gui.show_sidebar("Sinew")

@@ -1,0 +1,73 @@
+"""What is told of a body when it was read and filled, kept on its record for the panel."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from ...core.foundation.errors import SinewError
+from ...core.foundation.events import Mesh
+from ...core.jobs.job.job import Job
+from ..objects.render_differences import collider_words
+from ..scene_import.colliders_in import collider_objects
+from ..setup import recommendations
+
+
+def note_mesh(obj: Any, mesh: Mesh | None) -> None:
+    """Keep the figures of the tetrahedra for the panel."""
+    if mesh is None:
+        return
+    record = obj.sinew.bake
+    counts = f"{mesh.tets:,} tetrahedra on {mesh.vertices:,} vertices"
+    record.mesh_summary = f"{counts}, smallest angle {mesh.min_dihedral:.0f}°"
+    record.body_mass, record.body_volume, record.body_size = mesh.mass, mesh.volume, mesh.size
+    apart = (mesh.points_warning, *mesh.of_resolution)
+    record.mesh_warning = " ".join(said for said in mesh.warnings if said not in apart)
+    record.resolution_warning = next(iter(mesh.of_resolution), "")
+    record.is_thin = mesh.is_thin
+    record.tets, record.cells = mesh.tets, mesh.cells_across
+    record.contrast, record.thickness, record.slowest = mesh.contrast, mesh.thickness, mesh.slowest
+    record.movement = -1.0 if mesh.movement is None else mesh.movement
+    record.advice_basis = recommendations.basis_of(obj)
+    record.points_warning, record.points_that_suffice = mesh.points_warning, mesh.points_that_suffice
+    record.match = mesh.match
+    record.vibrations.clear()
+    for frequency, right, share in mesh.vibrations:
+        row = record.vibrations.add()
+        row.frequency, row.right, row.share = frequency, right, share
+
+
+def nowhere_words(job: Job) -> str:
+    """What to say of later materials that are neither painted nor laid over others; "" when there are none."""
+    layers = {layer.material for layer in job.body.layers}
+    empty = [
+        k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
+    ]
+    return " ".join(
+        f"“{job.body.materials[k].name}” is not assigned yet: paint its map, or choose a region or depth."
+        for k in empty
+    )
+
+
+def no_pin_words(obj: Any, job: Job) -> str:
+    """What to say of a pin group that holds nothing; "" where it does, or there is none."""
+    name = obj.sinew.pin_group
+    if not name or len(job.body.pinned_vertices) or job.body.goal:
+        return ""
+    return (
+        f"No pins: the body will fall. Paint vertices of “{name}” with at least the Pin Threshold. Modifiers that are "
+        "simulated may drop vertex groups (Remesh does)."
+    )
+
+
+def colliders_in_renders(obj: Any, context: Any) -> str:
+    """Warn of colliders of a body whose renders differ from viewports; "" where they do not."""
+    with suppress(SinewError):  # reported where the body is read
+        return collider_words(collider_objects(obj, context), context.scene)
+    return ""
+
+
+def note_warnings(obj: Any, job: Job) -> None:
+    """Keep what is to be said of what a body was read as."""
+    record = obj.sinew.bake
+    record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)

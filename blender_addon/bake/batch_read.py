@@ -1,0 +1,169 @@
+"""Bodies that wait for their bakes are read along with that whose turn it is: their scene is evaluated once for all.
+
+Left for its own turn is what hangs on the result of another: Blender knows which data-blocks a body uses, by whatever
+way. What has been read early is a part of one job, kept until its turn, unless what it was read from is edited.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import bpy
+
+from ...core.foundation.errors import SinewError
+from ...core.jobs.job.job import Job
+from ..properties.field_weights import has_field
+from ..scene_import import job_in
+from ..window import visibility
+from ..window.stepwise import Steps
+
+FAR_REACHING = {"COLLISION", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM"}
+"""Modifiers by which an object acts on others that do not name it."""
+
+_all: WeakSet[Together] = WeakSet()
+
+
+class _Kept(NamedTuple):
+    """What was read early: the job of one body, what it was read from, and what was set then."""
+
+    job: Job
+    sources: set[int]
+    settings: tuple[Any, ...]
+
+    def is_of(self, obj: Any, scene: Any) -> bool:
+        """Whether the same would be read now, unless Blender has told of an edit (:meth:`Together.forget`)."""
+        uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
+        return uses_the_same and self.settings == _settings(obj, scene)
+
+
+class Uses(NamedTuple):
+    """What each data-block uses, and the objects that act on others that do not name them."""
+
+    used: dict[Any, set[Any]]
+    far: set[Any]
+
+
+class Together:
+    """Reads each of some bodies once, in their order, over frames and for a solver other than their own if need be."""
+
+    def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
+        self._waiting = [obj.session_uid for obj in bodies]
+        self._asked = frames, solver
+        self._kept: dict[int, _Kept] = {}
+        _all.add(self)
+
+    def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
+        """The job of a body whose turn has come (:func:`job_in.job_steps`)."""
+        if obj.session_uid in self._waiting:
+            self._waiting.remove(obj.session_uid)
+        kept = self._kept.pop(obj.session_uid, None)
+        if kept is not None and kept.is_of(obj, context.scene):
+            return kept.job
+        sources, beside = self._beside(obj, context)
+        job = yield from job_in.job_steps(obj, context, *self._asked, beside=beside)
+        context.view_layer.update()  # what was switched for it is no edit
+        names = [body.name for body in job.bodies]
+        for other in (each for each in beside if each.name in names):
+            alone, uid = job.alone(names.index(other.name)), other.session_uid
+            self._kept[uid] = _Kept(alone, sources[uid], _settings(other, context.scene))
+        return job.alone(0)
+
+    def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
+        """What bodies are read from, and which of those that wait can be read along with one."""
+        waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
+        sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
+        hangs = {uid for uid, found in sources.items() if found & to_come != {uid}}
+        free = [o for o in waiting if o.session_uid not in hangs | sources[obj.session_uid] | self._kept.keys()]
+        return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
+
+    def forget(self, edited: set[int]) -> None:
+        """Forget what was read early from data-blocks that were edited since."""
+        self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
+
+
+def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
+    """By their ``session_uid``, the data-blocks that a body is read from, the scene's own numbers included: all that it
+    uses, that those use, and so on; of what acts from afar, too.
+    """
+    used, far = uses()
+    return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
+
+
+def used_by(obj: Any, present: Uses) -> set[Any]:
+    """The data-blocks that a body is read from, itself one of them; a body that it only has to get out of is none."""
+    used, far = present
+    own = {obj: used[obj] - {obj.sinew.bake.way_out_of}} if obj in used else {}
+    return _reached({obj, *far}, {**used, **own})
+
+
+def uses(without: Collection[Any] = frozenset()) -> Uses:
+    """What is used now, as if some data-blocks were not there. It takes its time where there are many: once for all."""
+    used: dict[Any, set[Any]] = defaultdict(set)
+    for block, users in bpy.data.user_map().items():
+        for user in users if block not in without else ():
+            used[user].add(block)
+    return Uses(used, {obj for obj in bpy.data.objects if _acts_from_afar(obj) and obj not in without})
+
+
+def _reached(blocks: set[Any], used: dict[Any, set[Any]]) -> set[Any]:
+    found, new = set(blocks), blocks
+    while new:
+        new = set().union(*(used[block] for block in new if block in used)) - found
+        found |= new
+    return found
+
+
+def _acts_from_afar(obj: Any) -> bool:
+    return has_field(obj) or obj.rigid_body is not None or any(m.type in FAR_REACHING for m in obj.modifiers)
+
+
+def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> bool:
+    try:
+        return job_in.terms(obj, context, frames) == job_in.terms(other, context, frames)
+    except SinewError:  # told when its turn comes
+        return False
+
+
+def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
+    """What Blender does not say of that it was edited: the body's properties, and numbers of the scene."""
+    render, units = scene.render, scene.unit_settings
+    clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
+    world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor
+    return *clock, *world, _values(obj.sinew)
+
+
+def _values(group: Any) -> tuple[Any, ...]:
+    properties = (prop for prop in group.bl_rna.properties if prop.identifier != "rna_type")
+    return tuple(_value(getattr(group, prop.identifier), prop) for prop in properties)
+
+
+def _value(value: Any, prop: Any) -> Any:
+    if prop.type == "COLLECTION":
+        return tuple(map(_values, value))
+    if isinstance(value, bpy.types.PropertyGroup):
+        return _values(value)
+    if isinstance(value, bpy.types.ID):
+        return value.session_uid
+    return tuple(value) if getattr(prop, "is_array", False) else value
+
+
+@bpy.app.handlers.persistent
+def after_update(_scene: Any, depsgraph: Any) -> None:
+    """Something was edited, by an artist or by the bake before; Blender says so of what it has to evaluate anew."""
+    if depsgraph.mode == "VIEWPORT" and len(_all):
+        edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
+        for together in _all:
+            together.forget(edited)
+
+
+def _is_edit(update: Any) -> bool:
+    """When objects come and go Blender tells of those that stay, of their collections and of the scene, too."""
+    if isinstance(update.id, (bpy.types.Object, bpy.types.Scene)):
+        return update.is_updated_transform or update.is_updated_geometry
+    return not isinstance(update.id, bpy.types.Collection)
+
+
+HANDLERS = (("depsgraph_update_post", after_update),)

@@ -1,0 +1,320 @@
+"""A second bake of a body with other settings, beside its own: what it differs in, how far it is off, what it took.
+
+What is known of it lies on the disk, in a folder beside that of the bake: the scene is not changed, so there is nothing
+to undo, and who reads the bake after Save As reads its comparison too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...core.foundation.errors import SettingsError, SinewError, StoreError
+from ...core.jobs.checks.disk_space import ToBake, check_disk_space
+from ...core.jobs.job.job import Job
+from ...core.jobs.job.job_changes import described
+from ...core.jobs.results.difference import Difference, cached_difference, find_difference
+from ...core.jobs.store.frame_store import FrameStore
+from ..cache import cache_owner, frame_folders
+from ..jobs import job_queue
+from ..jobs.process import Order
+from ..jobs.task import Work
+from ..objects.contact_groups import group_of, names_of
+from ..properties import choices
+from ..scene_import import job_in
+from ..scene_import.settings_in import compared, frame_range
+from ..setup import unit_format
+from ..window import visibility
+from ..window.stepwise import Steps
+from . import background, baking
+
+LOOK = 0.5
+"""Seconds between two looks at the disk."""
+BAKE = "compared"
+"""What a ghost's store keeps of the bake that it was made for: its key."""
+EQUAL = 1e-12
+"""Distance in sizes of the body that is none."""
+
+
+class Compared(NamedTuple):
+    """Job and store of the second bake, whether it is gone on with, and what it differs in, in words."""
+
+    job: Job
+    store: FrameStore
+    resume: bool
+    words: str
+
+
+# -- where it lies ----------------------------------------------------------------------------------------------------
+
+
+def ghost_folder(obj: Any) -> Path | None:
+    """Folder of the second bake, its own or that of the file or object it comes from; None where there is none."""
+    places = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
+    folders = (frame_folders.compare_path(place) for place in places if place is not None)
+    return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
+
+
+def _home(obj: Any) -> Path | None:
+    """Folder of the body's bake that a comparison of its own lies beside; None before the file is saved."""
+    recorded = frame_folders.recorded_folder(obj)
+    if recorded is not None and cache_owner.is_own(obj):
+        return recorded
+    return frame_folders.default_folder(obj) if frame_folders.has_home() else None
+
+
+# -- the two bakes ----------------------------------------------------------------------------------------------------
+
+
+def last_frame(obj: Any, scene: Any) -> int:
+    """Last frame that is to be compared."""
+    last = frame_range(obj.sinew, scene)[1]
+    return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
+
+
+def missing_steps(obj: Any) -> Steps[bool]:
+    """Whether frames of the body's own bake have to be computed before; a StoreError where that would lose some."""
+    record = obj.sinew.bake
+    if not baking.has_frames(obj):
+        if record.status == "DONE":
+            raise StoreError("The frames of the bake are not on disk any more.", "Press Bake Again first.")
+        return True
+    if record.status == "NONE":
+        raise StoreError("Existing frames are on disk that are not displayed.", "Press Resume, or Bake, first.")
+    if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, bpy.context.scene):
+        return False
+    group = group_of(obj, bpy.context)
+    jobs = yield from job_in.group_steps(group, bpy.context)
+    return not baking.find_changes(obj, jobs[group.index(obj)])
+
+
+def begin(obj: Any, context: Any) -> None:
+    """Compute what is missing of the body's bake, then the second. SinewError when the body is refused, or another
+    is at work.
+    """
+    obj.sinew.compare.message = ""
+    until = last_frame(obj, context.scene)
+
+    def follows(_work: Work, obj: Any, is_missing: bool) -> list[Work]:
+        return [*[background.work_on(obj, "", until)] * is_missing, work_on(obj)]
+
+    job_queue.begin(Work(obj.session_uid, obj.name, missing_steps, follows, note_error, here=follows))
+
+
+def work_on(obj: Any) -> Work:
+    """The second bake alone."""
+    words = {"title": "Ghost", "again": "Press Compare again."}
+    return Work(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
+
+
+def note_error(obj: Any, error: Exception | str) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.compare.message = str(error)
+
+
+def _start(work: Work, obj: Any, second: Compared) -> None:
+    look_again(obj)
+    work.take = partial(_take, words=second.words)
+    work.start(Order(second.store.folder, "resume" if second.resume else "bake", second.job.frame_count))
+
+
+def _work_here(_work: Work, obj: Any, second: Compared) -> None:
+    from ...core.simulation.frame_loop.bake import bake
+
+    bake(second.job, second.store, resume=second.resume)
+    find_difference(baking.shown_store(obj), second.store, second.words)
+    look_again(obj)
+
+
+def second_steps(obj: Any) -> Steps[Compared]:
+    """The second job and its store; a SinewError where there is nothing to compare, or nothing to compare with."""
+    from ...core.jobs.checks.memory import check_before_tetrahedra
+
+    if obj.sinew.bake.status == "FAILED":
+        raise StoreError("The bake has failed, so there is nothing to compare with.", "See what it says under Bake.")
+    first = baking.shown_store(obj)
+    theirs, frames = first.job(), first.frames()
+    end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, bpy.context.scene))
+    if end <= theirs.first_shown:
+        raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
+    frames, other = (theirs.first_shown, end), obj.sinew.compare
+    own = yield from job_in.job_steps(obj, bpy.context, frames, substeps=other.substeps)
+    if len(own.body.surface.positions) != len(theirs.body.surface.positions):
+        raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
+    # Compare plays the body without its contact partners. That is not an edit; the panel says so.
+    group = {name: getattr(theirs.body, name) for name in ("met", "fellows", "place")}
+    for solver in choices.compared_solver_names(obj.sinew):
+        job = compared(own, other, solver)
+        if words := differences(first, theirs, job.with_body(**group)):
+            break
+    else:
+        raise SettingsError(
+            "Nothing differs from the bake, so both would be the same.",
+            "Choose another solver or other numbers under Compare, or edit the body.",
+        )
+    job.check()
+    check_before_tetrahedra(job)
+    store = FrameStore(frame_folders.writable(frame_folders.compare_path(_home(obj))))
+    resume = store.exists() and not store.outdated_by(job)
+    check_disk_space(ToBake(job, store, len(store.frames()) if resume else 0))
+    if not resume:
+        store = FrameStore.create(store.folder, job)
+        if job.fingerprints("mesh", "resolution").items() <= first.fingerprints().items():
+            store.take_cached(first)
+    store.write_cached(BAKE, {}, {"key": first.key()})
+    return Compared(job, store, resume, "; ".join(filter(None, (words, alone_words(theirs.body.fellows)))))
+
+
+def alone_words(others: Sequence[Any]) -> str:
+    """What to say of the ghost of a body that meets others; "" where it meets none."""
+    return f"Alone: the ghost passes through {names_of(others)}" if others else ""
+
+
+def differences(first: FrameStore, theirs: Job, job: Job) -> str:
+    """What a job differs in from a bake, in words, beside its last frame; "" when in nothing."""
+    parts = [part for part in first.outdated_by(job) if part != "frame range"]
+    if parts == ["version"]:
+        return "version of Sinew"
+    if (theirs.pre_roll, theirs.frame_rate) != (job.pre_roll, job.frame_rate):
+        parts.append("frame range")
+    return ", ".join(described(parts, theirs, job))
+
+
+def _take(work: Work, words: str) -> str:
+    """Compare the frames that the child has left."""
+    obj = visibility.object_of(work.object_uid)
+    if obj is None:
+        return ""
+    message = work.state.message_with_remedy
+    try:
+        store = FrameStore.open(work.order.folder)
+        if store.frames():
+            find_difference(baking.shown_store(obj), store, words)
+    except SinewError as error:
+        message = message or str(error)
+    obj.sinew.compare.message = message
+    look_again(obj)
+    return ""
+
+
+def remove(obj: Any) -> None:
+    """Take the ghost away, and its frames from the disk where they are no other's; StoreError where that fails."""
+    obj.sinew.compare.message = ""
+    folder = ghost_folder(obj)
+    if folder is None:
+        return
+    if not cache_owner.may_delete(obj, folder.with_name(folder.name.removesuffix("-compare"))):
+        obj.sinew.compare.show = False
+        return
+    cache_owner.delete_folder(folder)
+    look_again(obj)
+
+
+# -- what is said of it -----------------------------------------------------------------------------------------------
+
+
+class Seen(NamedTuple):
+    """What the disk said of a comparison at its last look: the ghost's folder, whether the ghost was made for the bake
+    that is displayed, and how far it is off, None where there is none, or where nothing is kept of the two bakes as
+    they are now; and why it is not drawn, if so.
+    """
+
+    folder: Path | None
+    belongs: bool
+    difference: Difference | None
+    stamp: Any = None
+    looked: float = 0.0
+    trouble: str = ""
+
+
+_seen: dict[int, Seen] = {}
+"""By ``session_uid``."""
+
+
+def seen(obj: Any) -> Seen:
+    """What is there of a comparison; cheap, for panels and drawing."""
+    before = _seen.get(obj.session_uid)
+    if before is not None and time.monotonic() - before.looked < LOOK:
+        return before
+    first, second = frame_folders.recorded_folder(obj), ghost_folder(obj)
+    stamp, belongs, found = None, False, None
+    if first is not None and second is not None:
+        shows = obj.sinew.bake.shows
+        files = first / "about.sinew", second / "difference.sinew", second / f"{BAKE}.sinew"
+        stamp = shows, *((path, frame_folders.written(path)) for path in files)
+        if before is not None and before.stamp == stamp:
+            belongs, found = before.belongs, before.difference
+        else:
+            belongs = (FrameStore(second).about_cached(BAKE) or {}).get("key") == shows
+            own = FrameStore(first)
+            found = cached_difference(own, FrameStore(second)) if belongs and own.key() == shows else None
+    trouble = before.trouble if before is not None and before.folder == second else ""
+    _seen[obj.session_uid] = Seen(second, belongs, found, stamp, time.monotonic(), trouble)
+    return _seen[obj.session_uid]
+
+
+def ghost_words(obj: Any, job: Job) -> list[str]:
+    """Label of a ghost with this job: the solver and its steps; below, the difference from the bake, once known."""
+    solver, found = job.body.solver, seen(obj).difference
+    steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
+    return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
+
+
+def refuse(obj: Any, trouble: str) -> None:
+    """Note why the ghost is not drawn: a drawing changes nothing of the scene."""
+    _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
+
+
+def forget() -> None:
+    """Another file is loaded."""
+    _seen.clear()
+
+
+def look_again(obj: Any) -> None:
+    """Something of the object's comparison has changed on the disk."""
+    _seen.pop(obj.session_uid, None)
+
+
+def frame_words(found: Difference, frame: int, scene: Any) -> str:
+    """How far the ghost is off at a frame."""
+    at = found.at(frame)
+    if at is None:
+        return f"Frame {frame} is not compared"
+    return f"Frame {frame}: {_apart(*at, found.size, scene)}"
+
+
+def range_words(found: Difference, scene: Any) -> str:
+    """How far the ghost is off over all frames."""
+    first, last, worst = found.frames[0], found.frames[-1], found.worst
+    where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
+    return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
+
+
+def _apart(largest: float, mean: float, size: float, scene: Any, where: str = "") -> str:
+    if largest <= EQUAL * size:
+        return "equal"
+    at_most, usual = (
+        f"{unit_format.size_words(float(length), scene)} ({_percent(length / size)})" for length in (largest, mean)
+    )
+    return f"{at_most} apart at most{where}, {usual} on average"
+
+
+def _percent(part: float) -> str:
+    """Two significant digits, down to a thousandth."""
+    return f"{float(f'{100.0 * part:.2g}'):g} %" if part >= 1e-5 else "less than 0.001 %"
+
+
+def time_words(found: Difference) -> str:
+    """Seconds a frame of both; "" where they were not noted."""
+    bake, ghost = found.seconds
+    if bake <= 0.0 or ghost <= 0.0:
+        return ""
+    ratio = max(bake, ghost) / min(bake, ghost)
+    which = "as long" if ratio < 1.05 else f"{ratio:.3g} times {'longer' if ghost > bake else 'shorter'}"
+    return f"A frame took {bake:.3g} s in the bake and {ghost:.3g} s in the ghost ({which})"

@@ -1,0 +1,181 @@
+"""Whether a bake is out of date, found by itself: what a body is read from is looked at anew after each edit.
+
+Looked at is what takes no time: settings, vertices and weights of the mesh, keys of the animation, places and vertices
+of what else it is read from. What others simulate, and what modifiers and nodes around it are set to, is not: *Check
+for Edits* reads all.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Iterable
+from hashlib import sha256
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import SinewError
+from ...core.jobs.job.fingerprints import telling
+from ..blend_data.list_animation import animated_paths, curves_of
+from ..objects import linked
+from ..scene_import.edit_snapshot import TRANSFORM, checksum, looked_at
+from ..scene_import.settings_in import GRAVITY, meet_settings
+from ..scene_import.weights_in import group_weights
+from ..window.redraw import redraw
+from .batch_read import Uses, used_by, uses
+
+AFTER = 0.5
+"""Seconds without an edit after which what takes longer is looked at."""
+
+_read: dict[str, str] = {}
+"""What bodies looked like when they were read, by the folder of the frames to come."""
+_around: dict[int, dict[str, str]] = {}
+"""What takes longer, of each body, as it was after the last edit."""
+_edited_at = 0.0
+
+
+def note_read(obj: Any, folder: Any, scene: Any) -> None:
+    """A body was read for the frames that will be in a folder."""
+    _read[str(folder)] = json.dumps(_look(obj, scene))
+
+
+def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
+    """A body shows frames now, of ``is_another`` simulation or not: a bake is of when it was read, a take of now."""
+    if str(folder) in _read:
+        obj.sinew.bake.as_read = _read.pop(str(folder))
+    elif is_another:
+        note_same(obj, scene)
+
+
+def note_same(obj: Any, scene: Any) -> None:
+    """What a body shows is what it would be now."""
+    obj.sinew.bake.as_read = json.dumps(_look(obj, scene))
+
+
+def words(obj: Any, scene: Any) -> str:
+    """What was edited since the bake; "" where nothing was, or there is no bake, or another file's, where
+    scenes are others and nothing is baked anew. Panels may ask at each drawing.
+    """
+    record = obj.sinew.bake
+    if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
+        return record.stale
+    now = {**_around.get(obj.session_uid, {}), **_set_of(obj, scene)}
+    before = json.loads(record.as_read)
+    changed = dict.fromkeys(word for word, digest in before.items() if now.get(word, digest) != digest)
+    return ", ".join(telling(list(changed)))
+
+
+def _look(obj: Any, scene: Any) -> dict[str, str]:
+    _around[obj.session_uid] = _around_it(obj, _present())
+    return {**_around[obj.session_uid], **_set_of(obj, scene)}
+
+
+def _digest(value: Any) -> str:
+    return sha256(repr(value).encode()).hexdigest()[:12]
+
+
+def _set_of(obj: Any, scene: Any) -> dict[str, str]:
+    """The settings, by the word for them; a bake of more frames is no other."""
+    settings, render = obj.sinew, scene.render
+    start = (scene if settings.use_scene_range else settings).frame_start
+    found = looked_at(obj, scene)
+    found["collisions"] = found["collisions"], meet_settings(settings, scene)
+    found["frame range"] = start, render.fps, render.fps_base, settings.pre_roll
+    return {word: _digest(value) for word, value in found.items()}
+
+
+def _around_it(obj: Any, present: Uses) -> dict[str, str]:
+    """What takes longer: weights, keys, and what else the body is read from, whatever it is called."""
+    settings = obj.sinew
+    groups = [
+        settings.pin_group,
+        settings.finer_group,
+        settings.node_group,
+        *(s.vertex_group for s in settings.springs),
+    ]
+    for material in settings.materials:
+        groups += [material.vertex_group, material.stiffness_map if material.use_range else ""]
+    try:
+        weights = group_weights(obj, obj.data, list(dict.fromkeys(filter(None, groups)))).tobytes()
+    except SinewError:  # a bake will tell
+        weights = b""
+    blocks = [block for block in used_by(obj, present) if block != obj]
+    keys = sorted(key for block in (obj, *blocks) for key in _keys(block))
+    keys += sorted(key for scene in obj.users_scene for key in _keys(scene, GRAVITY))
+    others = sorted((block.id_type, repr(_of_other(block))) for block in blocks if block != obj.data)
+    found = {"painted weights": weights, "animation": keys, "what is around it": others}
+    return {word: _digest(value) for word, value in found.items()}
+
+
+def _present() -> Uses:
+    """What is used, but what bakes have made, and what is seen of materials: no body is read from these."""
+    made: set[Any] = set(bpy.data.materials)
+    for obj in bpy.data.objects:
+        if obj.type == "MESH":
+            record = obj.sinew.bake
+            are_ours = record.on_itself and record.kind == "KEYS"
+            made |= {record.result, record.nodes, obj.data.shape_keys if are_ours else None}
+    return uses(made - {None})
+
+
+def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
+    """The F-curves of a data-block, by their paths, which are all or ``only`` these."""
+    for curves in curves_of(block):
+        for curve in (curve for curve in curves if not only or curve.data_path in only):
+            points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+            curve.keyframe_points.foreach_get("co", points)
+            yield f"{curve.data_path}[{curve.array_index}]", points.tobytes()
+
+
+def _of_other(block: Any) -> Any:
+    """What of another data-block takes no time to look at, and does not change with the frame."""
+    if isinstance(block, bpy.types.Mesh):
+        return checksum(block)
+    if not isinstance(block, bpy.types.Object):
+        return None
+    animated = animated_paths(block)
+    moves = block.rigid_body is not None or any(path.startswith(TRANSFORM) for path in animated)
+    field = block.field if block.field is not None and block.field.type != "NONE" else None
+    names = [p.identifier for p in field.bl_rna.properties if p.type in {"FLOAT", "INT", "BOOLEAN"}] if field else []
+    told = [getattr(field, name) for name in names if f"field.{name}" not in animated]
+    return moves or [tuple(row) for row in block.matrix_basis], field and field.type, told
+
+
+@bpy.app.handlers.persistent
+def after_edit(*_: Any) -> None:
+    """Something may have been edited: look again when it is quiet."""
+    global _edited_at
+    _edited_at = time.monotonic()
+    if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
+        bpy.app.timers.register(_look_again, first_interval=AFTER)
+
+
+def _look_again() -> float | None:
+    """Look at all that is baked, unless edits or a playback go on."""
+    windows = bpy.context.window_manager.windows
+    if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
+        return AFTER
+    changed, present = False, _present()
+    for scene in {window.scene for window in windows}:
+        for obj in linked.own_bodies(scene):
+            if obj.sinew.bake.status != "NONE" and obj.mode == "OBJECT":
+                now = _around_it(obj, present)
+                changed |= now != _around.get(obj.session_uid)
+                _around[obj.session_uid] = now
+    if changed:
+        redraw()
+    return None
+
+
+@bpy.app.handlers.persistent
+def forget(*_: Any) -> None:
+    """Another file is open."""
+    _around.clear()
+    after_edit()
+
+
+HANDLERS = (
+    ("depsgraph_update_post", after_edit), ("undo_post", after_edit), ("redo_post", after_edit), ("load_post", forget),
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""What every room needs of Blender: names, lists, the stack, steps, texts."""

@@ -1,0 +1,1 @@
+"""Data of a .blend: names, texts, paths, lists with their animation, node trees, temporary values."""

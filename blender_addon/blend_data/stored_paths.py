@@ -1,0 +1,68 @@
+"""Paths that a .blend has stored: it may be a stranger's, so where they lead is looked at before anything is done."""
+
+from __future__ import annotations
+
+import ntpath
+import os
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.foundation.errors import StoreError
+
+_ON_WINDOWS = os.name == "nt"
+_appended_from: set[str] = set()
+
+
+def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
+    """Where a path leads that the .blend has stored, told from ``start``, else from it or from its library; None for a
+    computer that Blender has not asked already, for this file, its libraries or what was appended: Windows tells there
+    who has logged in.
+    """
+    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
+    path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
+    if _ON_WINDOWS:
+        libraries = (bpy.path.abspath(each.filepath) for each in bpy.data.libraries)
+        if is_on_another_computer(path, bpy.data.filepath, *libraries, *_appended_from):
+            return None
+    return Path(os.path.normpath(path))
+
+
+def note_append(path: str) -> None:
+    """The user has appended something from there."""
+    _appended_from.add(path)
+
+
+def is_on_another_computer(path: str, *known: str) -> bool:
+    r"""Whether a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those known."""
+    there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
+    return there.startswith("\\\\") and there not in here
+
+
+def is_utf8(path: str) -> bool:
+    """Whether a path is text, as Blender's properties take it; file systems take any bytes."""
+    return path == readable(path)
+
+
+def readable(path: str) -> str:
+    """A path as it can be shown."""
+    return path.encode(errors="replace").decode()
+
+
+def is_straight(folder: Path) -> bool:
+    """Whether no link is among the last three parts of a folder ``sinew_cache/NAME/OBJECT``: in a stranger's project
+    one may lead to the frames of another. Links above are the user's own.
+    """
+    place = folder.parents[2]
+    seeming = os.path.join(os.path.realpath(place), folder.relative_to(place))
+    return os.path.normcase(os.path.realpath(folder)) == os.path.normcase(seeming)
+
+
+def check_straight(folder: Path) -> None:
+    """StoreError where a link leads from such a folder to another: nothing is written or deleted there."""
+    if not is_straight(folder):
+        raise StoreError(
+            f"A link leads from {folder} to {readable(os.path.realpath(folder))}, where frames of others may lie.",
+            "Put a folder in place of the link, or save the .blend elsewhere.",
+        )

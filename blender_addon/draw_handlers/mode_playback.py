@@ -1,0 +1,173 @@
+"""Plays a vibration of a body in the 3D Views: its surface swings before the mesh, and the scene stays as it is.
+
+What is drawn is removed with the timer that has it drawn: at Esc, at an undo or a file load, and where the body is
+deleted, edited, no longer active, prepared anew or played with. Which vibration, and how far it swings, is the
+workspace's, so that choosing them is no step of undo.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import StoreError
+from ...core.jobs.store.cached_shapes import Shapes, cached_shapes
+from ...core.jobs.store.frame_store import FrameStore
+from ..cache import frame_folders
+from ..drawing import screen
+from ..drawing.gpu_mode import swing_batch
+from ..drawing.gpu_overlay import Painter, View
+from ..drawing.layer import Layer, Made
+from ..live import live
+from ..objects import duplicate_result
+from ..picking import picking_view
+from ..setup.unit_format import frequency_of, pace_words, slower, vibration_factor
+from ..window import redraw, visibility
+
+TICK = 1.0 / 30.0
+"""Seconds between two drawings."""
+
+
+class Swing(Layer):
+    """Draws the chosen vibration of a body until :meth:`remove`; StoreError where what is to be drawn is not kept."""
+
+    FAILED = "The vibration cannot be drawn ({error})."
+
+    def __init__(self, obj: Any) -> None:
+        self._uid, self._name = obj.session_uid, obj.name
+        self._frequencies = frequencies_of(obj)
+        self._shapes = shapes_of(obj)
+        self._painter, self._batch = Painter(), Made()
+        self._began, self._reason = time.monotonic(), ""
+        super().__init__()
+
+    @property
+    def object(self) -> Any | None:
+        """The body, or None when it is gone."""
+        return visibility.object_of(self._uid, self._name)
+
+    def goes_on(self) -> bool:
+        """Whether nothing has happened that ends it."""
+        obj = self.object
+        if obj is None or obj.mode != "OBJECT" or live.current() is not None:
+            return False
+        windows = bpy.context.window_manager.windows
+        is_active = any(duplicate_result.meant(window.view_layer.objects.active) == obj for window in windows)
+        return is_active and frequencies_of(obj) == self._frequencies
+
+    def part(self, obj: Any, settings: Any, now: float) -> float:
+        """How far the farthest point has swung at a time, s, in sizes of the body."""
+        hertz = pace(obj, chosen(obj, settings))
+        return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
+
+    def draw_view(self, context: Any) -> None:
+        """The surface, before all else in the view."""
+        if (seen := self._seen(context)) is None:
+            return
+        obj, settings, region = self.object, context.workspace.sinew, context.region_data
+        number, matrix = chosen(obj, settings), np.array(seen.matrix_world)
+        batch = self._batch.get(number, lambda: swing_batch(self._shapes, number, matrix))
+        view = View(region.view_matrix, region.window_matrix, in_front=True)
+        self._painter.swing(batch, view, matrix, self.part(obj, settings, time.monotonic()))
+
+    def draw_over(self, context: Any) -> None:
+        """Which it is, and how fast."""
+        if self._seen(context) is None:
+            return
+        obj = self.object
+        number = chosen(obj, context.workspace.sinew)
+        words = f"Vibration {number + 1}: {pace_words(pace(obj, number))}"
+        screen.write_lines(context, [self._reason or words])
+
+    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+        """Draw it so no more, and say why."""
+        self._reason = reason
+        super().refuse(reason, way)
+
+    def _seen(self, context: Any) -> Any | None:
+        """What a view shows of the body; None where it does not, or where it ends at the next tick."""
+        space = context.space_data
+        return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
+
+
+_swing: Swing | None = None
+
+
+def current() -> Swing | None:
+    """What is played, if anything is."""
+    return _swing
+
+
+def begin(obj: Any) -> None:
+    """Play the chosen vibration of a body; StoreError where it is not kept."""
+    global _swing
+    stop()
+    _swing = Swing(obj)
+    if not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=TICK)
+
+
+def stop() -> None:
+    """Play no more; the timer ends by itself."""
+    global _swing
+    if _swing is not None:
+        _swing.remove()
+        _swing = None
+        redraw.redraw()
+
+
+def tick() -> float | None:
+    """A timer's function: seconds until the next call, None when nothing is played."""
+    if _swing is not None and not _swing.goes_on():
+        stop()
+    if _swing is None:
+        return None
+    redraw.redraw_views()
+    return TICK
+
+
+def chosen(obj: Any, settings: Any) -> int:
+    """The vibration of a body that a workspace's settings choose: its number, from 0."""
+    return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
+
+
+def pace(obj: Any, number: int) -> float:
+    """At which a vibration of the table, counted from 0, swings when it is simulated, Hz."""
+    return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
+
+
+def frequencies_of(obj: Any) -> list[float]:
+    """Those of a body's table, Hz, by which its shapes on the disk are known."""
+    return [each.frequency for each in obj.sinew.bake.vibrations]
+
+
+def shapes_of(obj: Any) -> Shapes:
+    """Those of a body's table, where a bake or live mode has kept them; StoreError where neither has."""
+    wanted = np.array(frequencies_of(obj))
+    for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):
+        shapes = None if folder is None else cached_shapes(FrameStore(folder))
+        if shapes is not None and len(shapes.frequencies) == len(wanted) > 0:
+            if np.allclose(shapes.frequencies, wanted, rtol=1e-6, atol=0.0):
+                return shapes
+    raise StoreError("These vibrations are not on disk any more.", "Press Find Vibrations.")
+
+
+@bpy.app.handlers.persistent
+def stop_before(*_: Any) -> None:
+    """What is seen is about to be replaced."""
+    stop()
+
+
+def unregister() -> None:
+    """Nothing is played any more."""
+    stop()
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
+
+
+HANDLERS = (("load_pre", stop_before), ("undo_pre", stop_before), ("redo_pre", stop_before))

@@ -1,0 +1,399 @@
+"""Draws what the solver of the active body got, and what holds it, into the 3D Views whose workspace asks for it.
+
+Batches are made when something is shown for the first time and again when it has changed: tetrahedra when the files of
+the store are newer or the slice has moved, marks after a change that Blender tells of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import bpy
+import numpy as np
+
+from ..bake import outdated
+from ..drawing import overlay_marks as marks
+from ..drawing.gpu_overlay import Painter, View, marks_batch, tets_batch
+from ..drawing.layer import Layer, Made
+from ..drawing.overlay_colliders import collider_lines
+from ..drawing.overlay_marks import COLLIDERS, NODES, OUTLINE, OUTSIDE, PINS, SPRINGS
+from ..drawing.preview_colours import as_shown, stiffness_colours
+from ..objects import duplicate_result
+from ..picking import picking_view
+from ..scene_import.colliders_in import distance_from
+from ..scene_import.weights_in import group_weights
+from . import open_panel, overlay_legend
+from .contact_overlay import ContactsOf
+from .overlay_legend import Legend
+
+if TYPE_CHECKING:
+    from ..drawing.overlay_tets import ShownTets
+
+Kept = TypeVar("Kept")
+
+GOAL = tuple(0.75 * part + 0.25 for part in PINS)
+"""Linear colour of a pin that draws with half a weight."""
+OWN = {
+    "over ground": ("LINE", "colliders", OUTLINE),
+    "ground": ("LINE", "colliders", COLLIDERS),
+    "lines": ("LINE", "springs", SPRINGS),
+    "springs": ("DIAMOND", "springs", SPRINGS),
+    "goal": ("SQUARE", "pins", PINS),
+    "pins": ("SQUARE", "pins", PINS),
+    "nodes": ("ROUND", "nodes", NODES),
+}
+"""Marks of a body in the order in which they are drawn: the form, the switch, the colour."""
+EXPLAINED = (
+    ("pins", "Pins", PINS),
+    ("goal", "Goal, Paler Where Weaker", GOAL),
+    ("springs", "Springs", SPRINGS),
+    ("nodes", "Dynamic Nodes", NODES),
+)
+"""Rows of the legend: the marks, words, the colour."""
+CONTACTS = {"contacts", "touching"}
+DOT = 8.0
+"""Pixels across a dot, at a scale of one."""
+LOOK = 0.5
+"""Seconds between two looks at the disk for newer tetrahedra."""
+BODIES = 3
+"""Of which tetrahedra and marks stay on the card, for windows that show different ones."""
+FIRST = "Tetrahedralize first (Resolution)"
+
+
+class TetsOf:
+    """The tetrahedra of one body, on the card."""
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self.tets: ShownTets | None = None
+        self._looked = 0.0
+        self._read, self._drawn, self._outside = Made(), Made(), Made()
+
+    def look(self, obj: Any) -> None:
+        """Read what is on the disk where it is newer than what is shown."""
+        if time.monotonic() - self._looked < LOOK:
+            return
+        from ..drawing.overlay_tets import newest_store, read_tets
+
+        store, times = newest_store(obj)
+        self.tets = self._read.get((store and store.folder, times), lambda: None if store is None else read_tets(store))
+        self._looked = time.monotonic()
+
+    def batch(self, settings: Any) -> Any:
+        """Triangles for the slice and colours that are asked for."""
+        from ..drawing.overlay_tets import Slice
+
+        cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
+        wanted = settings.colour, cut if settings.use_slice else None
+        return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
+
+    def outside(self) -> Any:
+        """Dots of the badly embedded vertices, or None."""
+        return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
+
+
+class ShownCollider(NamedTuple):
+    """Lines of a collider on the card, or None, and the uids of what they were made of."""
+
+    edges: Any
+    outline: Any
+    sources: frozenset[int]
+
+
+class MarksOf:
+    """Pins, springs, dynamic nodes and colliders of one body, on the card."""
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self._weights: Made[np.ndarray] = Made()
+        self._own: Made[dict[str, Any]] = Made()
+        self._balls = np.empty((0, 4))
+        self._circles: Made[Any] = Made()
+        self._colliders: dict[int, Made[ShownCollider]] = {}
+        self._least: Made[float] = Made()
+
+    def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
+        """Something has changed: objects of these uids in their shape, others in their place."""
+        self._own = Made()
+        if self.uid in shapes and not frame_changed:
+            self._weights = Made()
+        if self.uid in shapes | places and not frame_changed:
+            self._least = Made()
+        for uid, kept in list(self._colliders.items()):
+            if uid in shapes or not kept.value.sources.isdisjoint(shapes | (places - {uid})):
+                del self._colliders[uid]
+
+    def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
+        """Batches of pins, springs, nodes, lines and the ground."""
+        made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
+        weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
+
+        def batches() -> dict[str, Any]:
+            positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
+            points = marks.mark_points(obj, weights, positions)
+            self._balls = points["balls"]
+            return {name: marks_batch(kind_of(form), points[name]) for name, (form, *_) in OWN.items()}
+
+        return self._own.get(made_for, batches)
+
+    def circles(self, view: View) -> Any:
+        """Lines of the nodes' balls as they are seen in a view, after :meth:`own`; None without any."""
+        made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
+        return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
+
+    @property
+    def there(self) -> set[str]:
+        """Names of the marks that the body has, with ``colliders`` and the ``distance`` that it keeps from them."""
+        own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
+        found = {name for name, batch in own.items() if batch is not None}
+        if "ground" in found or any(each.edges is not None for each in around):
+            found.add("colliders")
+        if "over ground" in found or any(each.outline is not None for each in around):
+            found.add("distance")
+        return found
+
+    def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
+        """Lines of one collider of the body ``obj``."""
+        from ..setup.measure_in import sheet_distance
+
+        distance, least = distance_from(collider, obj), self._least.get(None, lambda: sheet_distance(obj, context))
+
+        def shown() -> ShownCollider:
+            lines = collider_lines(collider, obj, distance, least, context.evaluated_depsgraph_get())
+            return ShownCollider(marks_batch("LINES", lines.edges), marks_batch("LINES", lines.outline), lines.sources)
+
+        stretch = stretch_of(np.array(collider.matrix_world)[:3, :3])
+        made = self._colliders.get(collider.session_uid, Made())
+        found = made.get((distance, least, stretch), shown)
+        self._colliders[collider.session_uid] = made
+        return found
+
+
+class Overlays(Layer):
+    """What is drawn, and what is kept of it."""
+
+    FAILED = "The overlays cannot be drawn ({error}). Switch them off and on."
+
+    def __init__(self) -> None:
+        self._painter = Painter()
+        self._failed: tuple[frozenset[str], int, str] | None = None  # what of which body could not be drawn, and why
+        self._trying: tuple[frozenset[str], int] | None = None
+        self.forget()
+        super().__init__()
+
+    @property
+    def handlers(self) -> dict[str, Callable[..., None]]:
+        """What Blender calls, by the name of its list."""
+        return {
+            "depsgraph_update_post": self.after_update,
+            "frame_change_post": self.after_frame_change,
+            "undo_post": self.forget_marks,
+            "redo_post": self.forget_marks,
+            "load_pre": self.forget,
+        }
+
+    @bpy.app.handlers.persistent
+    def forget(self, *_: Any) -> None:
+        """Free what is on the card: it comes back when it is drawn. Another file is loaded."""
+        self._tets: dict[int, TetsOf] = {}
+        self._contacts: dict[int, ContactsOf] = {}
+        self.forget_marks()
+
+    @bpy.app.handlers.persistent
+    def forget_marks(self, *_: Any) -> None:
+        """After an undo anything may be elsewhere; tetrahedra are read from the disk and stay."""
+        self._marks: dict[int, MarksOf] = {}
+
+    @bpy.app.handlers.persistent
+    def after_update(self, scene: Any, depsgraph: Any) -> None:
+        """A shape or a place has changed."""
+        self._note_update(depsgraph, frame_changed=False)
+
+    @bpy.app.handlers.persistent
+    def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
+        """Another frame."""
+        self._note_update(depsgraph, frame_changed=True)
+
+    def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
+        if self._marks:
+            objects = [each for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)]
+            shapes = {each.id.original.session_uid for each in objects if each.is_updated_geometry}
+            places = {each.id.original.session_uid for each in objects if each.is_updated_transform}
+            for kept in self._marks.values():
+                kept.forget(shapes, places, frame_changed)
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def draw_view(self, context: Any) -> None:
+        """Tetrahedra and marks of the active body."""
+        self._trying = None
+        asked = asked_for(context)
+        found = shown_body(context) if asked else None
+        if found is not None and context.region_data is not None and not self._failure(asked, found[0]):
+            self._trying = asked, found[0].session_uid
+            self._draw_body(context, asked, *found)
+
+    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+        """Other switches, or another body, are tried again."""
+        if way == self.draw_over or self._trying is None:
+            super().refuse(reason, way)
+        else:
+            self._failed = *self._trying, reason
+
+    def _failure(self, asked: frozenset[str], obj: Any) -> str:
+        """Why a body could not be drawn with these switches; others, or another body, are tried again."""
+        if self._failed is not None and self._failed[:2] == (asked, obj.session_uid):
+            return self._failed[2]
+        self._failed = None
+        return ""
+
+    def _draw_body(self, context: Any, asked: frozenset[str], obj: Any, shown: Any) -> None:
+        region, matrix = context.region_data, np.array(shown.matrix_world)
+        dot = DOT * context.preferences.system.pixel_size
+        tets = self._tets_of(obj, asked)
+        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and "tets" in asked)
+        if tets is not None and "tets" in asked:
+            self._painter.tets(tets.batch(context.workspace.sinew), view, matrix)
+        if (kept := self._marks_of(obj, asked)) is not None:
+            own = kept.own(obj, shown, context)
+            if "colliders" in asked:
+                self._draw_colliders(kept, obj, view, context)
+            if "nodes" in asked:
+                self._painter.marks("LINES", kept.circles(view), view, np.eye(4), NODES)
+            for name, (form, switch, colour) in OWN.items():
+                if switch in asked:
+                    width = (0.75 if name == "goal" else 1.0) * dot
+                    self._painter.marks(kind_of(form), own[name], view, np.eye(4), colour, width, form)
+        if tets is not None and "outside" in asked:
+            self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, 1.4 * dot, "CROSS")
+        if asked & CONTACTS:
+            contacts = latest(self._contacts, obj.session_uid, ContactsOf)
+            contacts.draw(self._painter, asked, view, (obj, shown), context)
+
+    def _draw_colliders(self, kept: MarksOf, obj: Any, view: View, context: Any) -> None:
+        for collider in marks.colliders_of(obj, context):
+            lines, matrix = kept.collider(collider, obj, context), np.array(collider.matrix_world)
+            self._painter.marks("LINES", lines.outline, view, matrix, OUTLINE)
+            self._painter.marks("LINES", lines.edges, view, matrix, COLLIDERS)
+
+    def draw_over(self, context: Any) -> None:
+        """The legend."""
+        asked = asked_for(context)
+        found = shown_body(context) if asked else None
+        if found is not None:
+            overlay_legend.draw(self.legend(found[0], asked, context.workspace.sinew), context)
+
+    def legend(self, obj: Any, asked: frozenset[str], settings: Any) -> Legend:
+        """What is said of a body that was drawn with these switches, and what they ask for."""
+        if refused := self._failure(asked, obj):
+            return Legend(words=[refused])
+        drawn = self._tets.get(obj.session_uid)
+        legend, tets = Legend(), None if drawn is None else drawn.tets
+        if ("tets" in asked or "outside" in asked) and tets is None:
+            legend.words.append(FIRST)
+        elif tets is not None and "tets" in asked:
+            explain_tets(legend, tets, settings)
+            if changed := outdated.words(obj, bpy.context.scene):
+                legend.words.append(f"Edited since: {changed}")
+        if tets is not None and "outside" in asked:
+            explain_outside(legend, len(tets.outside))
+        there = self._marks_there(obj)
+        for name, words, colour in EXPLAINED:
+            form, switch, _colour = OWN[name]
+            if switch in asked and name in there:
+                legend.add(colour, words, form)
+        for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Their Distance", OUTLINE)):
+            if "colliders" in asked and name in there:
+                legend.add(colour, words, "LINE")
+        if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
+            contacts.explain(legend, asked)
+        return legend
+
+    def _marks_there(self, obj: Any) -> set[str]:
+        """Names of the marks that were drawn of a body."""
+        kept = self._marks.get(obj.session_uid)
+        return set() if kept is None or obj.mode != "OBJECT" else kept.there
+
+    # -- what is kept ---------------------------------------------------------------------------------------------
+
+    def _tets_of(self, obj: Any, asked: frozenset[str]) -> TetsOf | None:
+        """The tetrahedra of a body where they are asked for and there; else what is kept is let go."""
+        if not asked & {"tets", "outside"}:
+            return None
+        kept = latest(self._tets, obj.session_uid, TetsOf)
+        kept.look(obj)
+        return kept if kept.tets is not None else None
+
+    def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
+        wanted = asked & {"pins", "springs", "nodes", "colliders"}
+        if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
+            return None
+        return latest(self._marks, obj.session_uid, MarksOf)
+
+
+def kind_of(form: str) -> str:
+    """What the card draws a form as."""
+    return "LINES" if form == "LINE" else "POINTS"
+
+
+def explain_outside(legend: Legend, count: int) -> None:
+    """Add how many vertices are badly embedded."""
+    if count:
+        legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
+    else:
+        legend.words.append("No vertex is badly embedded")
+
+
+def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
+    """What tells how a (3,3) map stretches, four digits of it; the same however it turns."""
+    squares = linear.T @ linear
+    size = float(np.trace(squares))
+    digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
+    return float(f"{size:.4g}"), *digits.ravel().tolist()
+
+
+def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
+    """What is kept of a body, or else made; the bodies drawn last are kept."""
+    kept[uid] = kept.pop(uid, None) or make(uid)
+    while len(kept) > BODIES:
+        del kept[next(iter(kept))]
+    return kept[uid]
+
+
+def asked_for(context: Any) -> frozenset[str]:
+    """What is to be shown: the workspace's switches that are on, what is picked while that is done, and what an open
+    panel is about.
+    """
+    space = context.space_data
+    if space is None or not space.overlay.show_overlays:
+        return frozenset()
+    settings = context.workspace.sinew
+    picked = {"pins", "springs", "nodes"}
+    on = {name for name in ("tets", "outside", "colliders", *CONTACTS, *picked) if getattr(settings, f"show_{name}")}
+    opened = {"pins"} if open_panel.PINS.is_open else set()
+    return frozenset(on | opened | (picked if picking_view.tool_is_chosen(context) else set()))
+
+
+def shown_body(context: Any) -> tuple[Any, Any] | None:
+    """The active body, and the object that is seen of it in this view: itself, or the one that carries its bake."""
+    obj = duplicate_result.body_of(context)
+    shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
+    return None if shown is None else (obj, shown)
+
+
+def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
+    """Add what the colours of the tetrahedra mean."""
+    legend.words.append(f"{tets.count:,} tetrahedra, at rest")
+    if settings.colour == "MATERIALS":
+        legend.title = "Materials"
+        for colour, name in zip(tets.colours_of_materials, tets.names, strict=True):
+            legend.add(colour, name)
+        return
+    legend.title = "Stiffness"
+    low, high = tets.stiffness
+    legend.ticks = overlay_legend.ticks(low, high)
+    # One stiffness has one colour, that of the middle.
+    logs = np.linspace(0.0, 1.0, 64) if len(legend.ticks) > 1 else np.zeros(1)
+    legend.bar = as_shown(stiffness_colours(logs))

@@ -1,0 +1,95 @@
+"""A second bake as a ghost on the graphics card: the surface that was simulated, at one frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.geometry.mesh.vertex_normals import vertex_normals
+from ...core.jobs.store.frame_store import FrameStore
+from ..cache.frame_folders import written
+from ..scene_export.frames_out import local_frames
+from .card import batch_of, vertices_of
+from .layer import Made
+
+if TYPE_CHECKING:
+    from ...core.jobs.job.job import Job
+    from ..scene_import.subdivision_in import Cage
+    from .preview_fine import FineCard
+
+
+class Ghost:
+    """The frames of a second bake in the object's own coordinates, the one that is shown on the card; a StoreError
+    where they cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._store = FrameStore.open(folder)
+        self._job = self._store.job()
+        self._triangles = self._job.body.surface.triangles
+        # Triangles go around by the right hand in world space.
+        self._outwards = 1.0 if np.linalg.det(self._job.body.object_to_world[0][:3, :3]) > 0.0 else -1.0
+        self._numbers: Made[list[int]] = Made()
+        self._batch: Made[Any] = Made()
+        self._subdivided: Any = None
+        self._fine: FineCard | None = None
+        self.coarser = ""
+
+    def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
+        """Have it drawn with the Subdivision that these settings are of, of a mesh with its vertices; not in a drawing,
+        for Blender is asked. Whether that is another than before; ``coarser`` says where its level is lower.
+        """
+        # They load SciPy, which Blender's start does not wait for.
+        from ..scene_import.subdivision_in import coarser_words, subdivided
+        from .preview_fine import FineCard
+
+        if self._subdivided == (settings, cage.key):
+            return False
+        self._subdivided, self._fine, self._batch, self.coarser = (settings, cage.key), None, Made(), ""
+        if settings is not None and cage.count == len(self._job.body.surface.positions):
+            made = subdivided(cage, settings)
+            self.coarser = coarser_words(made, settings["levels"])
+            self._fine = None if made is None else FineCard(made, self._outwards < 0.0)
+        return True
+
+    @property
+    def job(self) -> Job:
+        """What was simulated."""
+        return self._job
+
+    def numbers(self) -> list[int]:
+        """Frames that can be shown by now, ascending."""
+        return [frame for frame in self._store.frames() if frame >= self._job.first_shown]
+
+    def at(self, frame: int) -> np.ndarray:
+        """Positions (n,3) float32."""
+        return next(local_frames(self._job, [frame], self._store.read))
+
+    def batch(self, frame: int) -> Any | None:
+        """The surface that is shown at a frame, or None."""
+        shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
+        if shown is None:
+            return None
+        made_for = shown, written(self._folder / f"frame_{shown:06d}.sinew")
+        return self._batch.get(made_for, lambda: self._batch_at(shown))
+
+    def _batch_at(self, frame: int) -> Any:
+        positions = self.at(frame)
+        triangles = self._triangles
+        if self._fine is None:
+            normals = vertex_normals(positions, triangles)
+        else:
+            places = self._fine.places(positions)
+            card = self._fine.at(places)
+            positions, normals, triangles = places[card.vertices], card.normals, card.triangles
+        ones = np.ones(len(positions))
+        outwards = np.column_stack([self._outwards * normals, ones])
+        return batch_of("TRIS", vertices_of(position=np.column_stack([positions, ones]), normal=outwards), triangles)
+
+
+def nearest(frames: list[int], frame: int) -> int | None:
+    """The frame that is shown: the newest up to ``frame``, the first before it; None without any."""
+    return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

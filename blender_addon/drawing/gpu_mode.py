@@ -1,0 +1,37 @@
+"""A vibration on the graphics card: a surface, how far its vertices swing, and how its normals follow.
+
+At ``x + a d`` the area normal around a vertex, the sum of ``(x_j - x_i) x (x_k - x_i)`` over its triangles, is
+``N0 + a N1 + a² N2``. So one number for a frame is sent to the card.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.jobs.store.cached_shapes import Shapes
+from .card import batch_of, vertices_of
+from .preview_colours import weight_colours
+
+
+def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
+    """The vibration of that number of an object with this world matrix (4,4), on the card."""
+    columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
+    columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
+    # White is still, red swings most.
+    columns["colour"] = weight_colours(np.linalg.norm(shapes.shapes[number] @ matrix[:3, :3].T, axis=1))
+    ones = np.ones(len(shapes.rest))
+    vertices = vertices_of(**{name: np.column_stack([each, ones]) for name, each in columns.items()})
+    return batch_of("TRIS", vertices, shapes.triangles)
+
+
+def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """N0, N1 and N2 (3,n,3) of vertices (n,3) that swing by a shape (n,3), in units of N0's length."""
+    rest, shape = rest.astype(np.float64), shape.astype(np.float64)
+    (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))
+    faces = (np.cross(x, y), np.cross(d, y) + np.cross(x, e), np.cross(d, e))
+    flat, count = triangles.ravel(), len(rest)
+    found = np.array([[np.bincount(flat, np.repeat(c, 3), count) for c in each.T] for each in faces]).swapaxes(1, 2)
+    length = np.linalg.norm(found[0], axis=1, keepdims=True)
+    return found / np.where(length > 0.0, length, 1.0)

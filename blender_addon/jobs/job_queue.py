@@ -1,0 +1,339 @@
+"""What is done with bodies beside Blender, one after the other: the scene is read, a child works, the scene takes what
+it has found. Bake, Tetrahedralize, Convert Result, Compare and live mode are such work.
+
+``machine`` says what becomes of each. One timer, :func:`tick`, listens to the child and begins what waits. What takes
+long to read goes on in a modal operator, which hears Esc and holds all other input off: the scene is at the frame that
+is read meanwhile. Objects are kept by ``session_uid``: an undo or a file load invalidates every reference to them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import bpy
+
+from ...core.foundation.errors import MeshError, SinewError
+from ..window import redraw, visibility
+from ..window.stepwise import at_once
+from . import compiling
+from .state_machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, State, Waits
+from .task import INTERVAL, Work
+
+PAUSE = 1.0
+"""Seconds between two looks at whether Edit Mode or a running tool is left."""
+AT_ONCE = 0.5
+"""Seconds of the processor that are read before Blender draws and listens again; most scenes take less."""
+SLICE, LONGEST = 0.2, 2.0
+"""Seconds of the clock between two looks for events after that, and the most where drawing takes long."""
+READING = 2.0
+"""How much longer than it draws Blender reads."""
+
+
+_works: list[Work] = []
+"""What is at work, and what waits for it. A body that is played with is read anew beside its child."""
+
+
+def current(object_uid: int | None = None) -> Work | None:
+    """That whose child is at work, or whose result is to be taken, where one is named of that object, if there is."""
+    return _first(HAS_CHILD, object_uid)
+
+
+def reading(object_uid: int | None = None) -> Work | None:
+    """That for which the scene is read, as :func:`current`."""
+    return _first(READS, object_uid)
+
+
+def _first(stages: set[Stage], object_uid: int | None) -> Work | None:
+    work = next((work for work in _works if work.state.stage in stages), None)
+    return work if work is not None and object_uid in (None, *work.uids) else None
+
+
+def waiting() -> list[Work]:
+    """What will begin when what is at work has ended."""
+    return [work for work in _works if work.state.stage is Stage.WAITING]
+
+
+def place_of(obj: Any) -> int:
+    """How much comes before the work with ``obj`` that waits; 0: none does."""
+    return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
+
+
+def is_idle() -> bool:
+    """Whether nothing is at work, is read, or waits."""
+    return not _works
+
+
+def at_work_words() -> str:
+    """Why nothing else can begin; "" where it can."""
+    if (work := current()) is not None:
+        does, what = ("plays Live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
+        return f"“{work.object_name}” {does}: stop {what} first"
+    if (work := reading()) is not None:
+        return f"The animation is read for “{work.object_name}”: wait, or stop it (Esc)"
+    return "Other bodies wait for their bake: stop it first" if _works else ""
+
+
+# -- begin -------------------------------------------------------------------------------------------------------------
+
+
+def begin(*works: Work, beside: bool = False) -> None:
+    """Do one thing after the other; each is told what it is refused for. SinewError when something is at work already
+    (``beside`` a child the scene may be read), and where the only one is refused at once.
+
+    Timers never run in background mode: what can be done here is over, there, when this returns.
+    """
+    if (read := reading()) is not None:
+        raise SinewError(f"The animation is read for “{read.object_name}” already.")
+    if _works and not beside:
+        raise SinewError(f"{at_work_words()}.")
+    if bpy.app.background and all(work.here for work in works):
+        _do_here(works)
+        return
+    for k, work in enumerate(works, start=1):
+        places = [work.title, f"{k} of {len(works)}" if len(works) > 1 else ""]
+        work.state = State(place=", ".join(filter(None, places)))
+    _works.extend(works)
+    if not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=INTERVAL)
+    if len(works) == 1:
+        _begin(works[0])
+    else:
+        _advance()
+
+
+def _do_here(works: Sequence[Work]) -> None:
+    """For want of a window. SinewError with all that was refused."""
+    refused = []
+    for work in works:
+        obj = visibility.object_of(work.object_uid)
+        try:
+            if follows := work.here(work, obj, at_once(work.read(obj))):
+                begin(*follows)
+        except SinewError as error:
+            work.refuse(obj, str(error))
+            if len(works) == 1:
+                raise
+            refused.append(f"“{obj.name}”: {error}")
+    if refused:
+        raise SinewError(" ".join(refused))
+
+
+def _advance() -> None:
+    """Begin what waits, when its turn has come and the scene can be read."""
+    while _works and _works[0].state.stage is Stage.WAITING:
+        work = _works[0]
+        bodies = [visibility.object_of(uid) for uid in work.uids]
+        if bodies[0] is None:
+            _refuse(work, "A body that was to be baked with this one is gone. Begin again.")
+        elif any(visibility.in_the_way(obj) for obj in bodies if obj is not None):
+            return
+        else:
+            with suppress(SinewError):  # it was told
+                _begin(work)
+
+
+def _begin(work: Work) -> None:
+    """Read what takes no time, and launch it; else a modal operator goes on."""
+    obj = visibility.object_of(work.object_uid)
+    work.note(Begun())
+    with _ending_when_refused(work), visibility.where_it_is_shown(obj):
+        work.steps = work.read(obj)
+        began = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
+        has_events = not bpy.app.background and bpy.context.window is not None
+        _read_on(work, lambda: has_events and time.thread_time() - began > AT_ONCE)
+        if work.state.stage is Stage.READ:
+            _launch(work)
+            return
+        work.left_at = time.monotonic()
+        bpy.ops.sinew.read_animation("INVOKE_DEFAULT")
+
+
+def go_on() -> None:
+    """Read for a moment, or launch when all is read; what it came to nothing for is raised when it was told.
+
+    Between both Blender listens once more: an Esc that was pressed during the last moment is for the reading, and not
+    for what it is read for.
+    """
+    work, began = reading(), time.monotonic()
+    lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
+    with _ending_when_refused(work):
+        if work.state.stage is Stage.READ:
+            _launch(work)
+        else:
+            _read_on(work, lambda: time.monotonic() - began > lasts)
+            work.left_at = time.monotonic()
+    redraw.redraw()
+
+
+def _read_on(work: Work, is_enough: Callable[[], bool]) -> None:
+    """Take steps until it is enough, or all."""
+    try:
+        while True:
+            work.note(Read(next(work.steps)))
+            if is_enough():
+                return
+    except StopIteration as end:
+        work.found = end.value
+        work.note(AllRead())
+
+
+def _launch(work: Work) -> None:
+    """Begin what the scene was read for."""
+    obj = visibility.object_of(work.object_uid)
+    if obj is None:
+        raise ReferenceError
+    with visibility.where_it_is_shown(obj):
+        follows = work.begin(work, obj, work.found)
+    if work.child is None:
+        _over(work)
+        if follows:
+            begin(*follows)
+
+
+@contextmanager
+def _ending_when_refused(work: Work) -> Iterator[None]:
+    try:
+        yield
+    except ReferenceError as error:
+        deleted = MeshError("Something was deleted while the animation was read.", "Begin again.")
+        _refuse(work, str(deleted))
+        raise deleted from error
+    except SinewError as error:
+        _refuse(work, str(error))
+        raise
+    except Exception:
+        _over(work)
+        raise
+
+
+def _refuse(work: Work, message: str) -> None:
+    _over(work)
+    for obj in map(visibility.object_of, work.uids):
+        if obj is not None and message:
+            work.refuse(obj, message)
+
+
+# -- end ---------------------------------------------------------------------------------------------------------------
+
+
+def _over(work: Work) -> None:
+    """Nothing is left to do of it, or nothing shall be done."""
+    _forget(work)
+    redraw.redraw()
+    redraw.redraw_status()
+
+
+def _forget(work: Work) -> None:
+    if work.steps is not None:
+        work.steps.close()
+    work.note(Over())
+    if work in _works:
+        _works.remove(work)
+    if not _works:
+        compiling.begin()
+
+
+def stop_reading(message: str = "") -> None:
+    """Read no more: the scene is as it was before. ``message`` says why, where the artist did not ask for it."""
+    if (work := reading()) is not None:
+        _refuse(work, message)
+
+
+def stop() -> None:
+    """What Esc does: nothing that waits begins, nothing is read any more, and the child, unless the scene was read
+    beside it, stops after its step, or at once where it hears nothing; its end comes through :func:`tick`.
+    """
+    was_read = [work for work in _works if work.state.stage in READS]
+    for work in [*was_read, *waiting()]:
+        _over(work)
+    if not was_read and (work := current()) is not None:
+        work.stop()
+
+
+def abandon(keep: Work | None = None) -> None:
+    """End the child at once and forget all but ``keep``; frames on disk stay valid. For quitting and loading another
+    file.
+    """
+    for work in [work for work in _works if work is not keep]:
+        work.leave(kill=True)
+        _forget(work)
+
+
+# -- the timer ---------------------------------------------------------------------------------------------------------
+
+
+def tick() -> float | None:
+    """A timer's function: take what the child has told, begin what waits; seconds until the next call, None when
+    nothing is left.
+    """
+    try:
+        if (work := current()) is not None:
+            _attend(work)
+        _advance()
+    except Exception:  # Blender ends the timer for it: nobody would ask again what is left
+        if _works:
+            bpy.app.timers.register(tick, first_interval=INTERVAL)
+        raise
+    if not _works:
+        return None
+    return PAUSE if _works[0].state.stage in (Stage.WAITING, Stage.ENDED) else _works[0].interval
+
+
+def _attend(work: Work) -> None:
+    if work.child is not None:
+        work.listen()
+    if work.on_tick is None:
+        is_new, is_more_than_time = work.news()
+        if is_new:
+            redraw.redraw(views=is_more_than_time)
+            redraw.redraw_status()
+    elif work.child is not None:
+        work.on_tick()
+    if work.state.stage is Stage.ENDED:
+        _take(work)
+
+
+def _take(work: Work) -> None:
+    """Have the scene take what the child has found, if it can."""
+    try:
+        waits_for = work.take(work)
+    except Exception:
+        _over(work)
+        raise
+    work.note(Waits(waits_for))
+    if not waits_for:
+        _over(work)
+
+
+# -- before what keeps or replaces the scene ---------------------------------------------------------------------------
+
+
+@bpy.app.handlers.persistent
+def stop_before(*_: Any) -> None:
+    """What keeps or replaces the scene is about to happen, in another window or by a script."""
+    because = "since the file was saved or something was undone"
+    stop_reading(f"The animation was not read to its end, {because}. Begin again.")
+
+
+@bpy.app.handlers.persistent
+def abandon_before(*_: Any) -> None:
+    """Another file is about to be loaded: the objects go away, frames stay."""
+    abandon()
+
+
+HANDLERS = (
+    ("save_pre", stop_before),
+    ("undo_pre", stop_before),
+    ("redo_pre", stop_before),
+    ("load_pre", abandon_before),
+)
+
+
+def unregister() -> None:
+    """Nothing is at work any more."""
+    abandon()
+    while bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)

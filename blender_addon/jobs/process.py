@@ -1,0 +1,183 @@
+"""The process that simulates: it is begun, listened to, talked to and ended here.
+
+The library runs in a child process, since a factorisation holds the interpreter's lock for seconds and a crash must not
+take Blender along. One daemon thread reads its lines into a queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import queue
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ...core.foundation.errors import SinewError, StoreError, refusing
+from ...core.foundation.events import Event, Phase, event_of
+from ...core.foundation.files import array_file
+from ...core.foundation.process import child_process
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.simulation.preparation import meshing
+from ..blend_data.names import PACKAGE
+from .state_machine import DEAF, Ended
+
+LOG_NAME = "worker.log"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a child is to do with the job of a store in ``folder``.
+
+    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are kept
+    as handles too; a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about
+    frames. ``beside`` are, of other bodies that are baked with it, the folders and numbers of modes.
+    """
+
+    folder: Path
+    mode: str
+    frames: int = 0
+    modes: int = 0
+    until: int | None = None
+    beside: tuple[tuple[Path, int], ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Of all the bodies, in their order."""
+        return self.folder, *(folder for folder, _modes in self.beside)
+
+
+class Child:
+    """One child process.
+
+    Raises
+    ------
+    SinewError
+        No Python is found to run it with.
+    StoreError
+        Its log cannot be written.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.log = order.folder / LOG_NAME
+        until = "" if order.until is None else str(order.until)
+        told = order.mode, str(order.modes), until, str(len(order.beside))
+        command = child_process.worker_command(python_executable(), order.folder, *told)
+        with _opened(self.log) as log:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=child_process.child_environment(),
+                creationflags=child_process.NO_CONSOLE,
+            )
+        self._lines: Any = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True, name="sinew events")
+        self._reader.start()
+        if order.beside:
+            self.say(json.dumps([[str(folder), modes] for folder, modes in order.beside]))
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def events(self) -> Iterator[Event | None]:
+        """Those that have arrived; None after the last: it has closed its output."""
+        with contextlib.suppress(queue.Empty):
+            while (line := self._lines.get_nowait()) is not None:
+                if event := event_of(line):
+                    yield event
+                else:  # a library of the child printed something of its own: for the log, if that has room
+                    self._note(line)
+            yield None
+
+    def _note(self, line: bytes) -> None:
+        with contextlib.suppress(OSError), array_file.open_own(self.log, "ab") as log:
+            log.write(line)
+
+    def say(self, line: str) -> None:
+        """One line for it."""
+        with _may_be_gone():
+            self.process.stdin.write(f"{line}\n".encode())
+            self.process.stdin.flush()
+
+    def leave(self, kill: bool = False) -> int:
+        """Wait for its end, or bring it about, and put away what is left of it; its exit code."""
+        if kill:
+            self.process.kill()
+        code = self.process.wait()
+        self._reader.join()
+        with _may_be_gone():  # closing writes what is left of a line that nobody has read
+            self.process.stdin.close()
+        self.process.stdout.close()
+        child_process.sweep(self.process.pid)
+        return code
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with refusing(f"{path} cannot be written", array_file.WRITE_REMEDY):
+        log = array_file.open_own(path, "wb")
+    with log:
+        yield log
+
+
+@contextlib.contextmanager
+def _may_be_gone() -> Iterator[None]:
+    """Where it has just ended by itself nobody reads any more, which Windows calls an invalid argument; its end is told
+    by its output.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EINVAL):
+            raise
+
+
+def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
+    """What to tell of a child that told no outcome, and left this exit code; ``folder`` has its log, ``body`` the job
+    that it was at; ``again`` says what to do.
+    """
+    if phase.phase in DEAF and phase.method in meshing.FOREIGN:
+        error = _mesher_crashed(body, phase.method, code)
+        return Ended("error", error.message, error.remedy)
+    last = _last_lines(folder / LOG_NAME)
+    message = f"The simulation process ended unexpectedly {child_process.ended_words(code)}."
+    remedy = f"{again} If it happens again, lower Cells Across: memory may be short."
+    return Ended("error", message + (f" It said: {last}" if last else ""), remedy)
+
+
+def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
+    """What is to say of a child that ended while other people's code made its tetrahedra."""
+    try:
+        return meshing.crash(FrameStore.open(folder).job().body.surface, method, code)
+    except StoreError as error:  # what tells of the mesh has gone, too
+        return error
+
+
+def _last_lines(log: Path, count: int = 3) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines() if os.path.isfile(log) else []
+    return " | ".join(line.strip() for line in lines[-count:])
+
+
+def python_executable() -> str:
+    """A Python of Blender's own version to run the child with; SinewError when there is none."""
+    found = child_process.python_executable(_preferred_python())
+    if not found:
+        name = child_process.python_name()
+        raise SinewError(f"No {name} was found to run the simulation with.", "Name one in the preferences of Sinew.")
+    return found
+
+
+def _preferred_python() -> str:
+    import bpy
+
+    addon = bpy.context.preferences.addons.get(PACKAGE)
+    return addon.preferences.python_executable if addon is not None and addon.preferences is not None else ""

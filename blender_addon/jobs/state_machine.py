@@ -1,0 +1,259 @@
+"""What becomes of one piece of work, with nothing of Blender: its state, and what each event makes of it.
+
+    WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
+                          a part at a time       StopAsked: STOPPING     until the scene can take it
+
+What cannot happen in a stage, a late line of a child that was cut off, say, changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any
+
+from ...core.foundation.events import Done, Event, Failed, FrameDone, Meets, Mesh, OfBody, Phase, StoppedAfter
+from ...core.foundation.lengths import length_words
+
+PHASES = {
+    "compile": "First-Time Setup",
+    "tetrahedralize": "Tetrahedralizing",
+    "materials": "Blending Materials",
+    "subspace": "Finding Modes",
+    "subspace handles": "Finding Handles of Pins",
+    "subspace cubature": "Choosing Cubature Points",
+    "subspace projection": "Checking Cubature Points",
+    "subspace vibrations": "Matching the Full Space",
+    "simulate": "Simulating",
+    "handles": "Finding Handles",
+}
+DEAF = ("compile", "tetrahedralize")
+"""Phases in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
+
+
+class Stage(Enum):
+    """How far a piece of work is: waits for others, the scene is read (all of it), a child works (and was asked to
+    stop), the child has ended, nothing is left to do.
+    """
+
+    WAITING = auto()
+    READING = auto()
+    READ = auto()
+    RUNNING = auto()
+    STOPPING = auto()
+    ENDED = auto()
+    OVER = auto()
+
+
+class Begun(Event):
+    """Its turn has come."""
+
+
+class Read(Event):
+    """That part of the scene is read, 0 to 1."""
+
+    part: float
+
+
+class AllRead(Event):
+    """The scene is as it was."""
+
+
+class Started(Event):
+    """A child is at work, on so many frames; 0 where it is not about frames."""
+
+    frames: int
+
+
+class StopAsked(Event):
+    """The artist wants no more of it."""
+
+
+class Ended(Event):
+    """The child is gone; what is to be said where it told no outcome: it crashed, or was ended as one that
+    ``stopped``.
+    """
+
+    outcome: str
+    message: str = ""
+    remedy: str = ""
+
+
+class Waits(Event):
+    """What the artist has to do before the scene can take the result; "" for nothing."""
+
+    words: str
+
+
+class Over(Event):
+    """Nothing is left to do."""
+
+
+@dataclass(frozen=True)
+class State:
+    """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
+    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``newest`` is
+    the frame that was done last, ``last_step`` the report of its last step, ``move`` as of :class:`Failed`,
+    ``warnings`` of :class:`Meets`.
+    ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
+    """
+
+    stage: Stage = Stage.WAITING
+    place: str = ""
+    part: float = 0.0
+    phase: Phase = Phase("", 0, 0)
+    frames_total: int = 0
+    frames_before: int = 0
+    frames_done: int = 0
+    warnings: tuple[str, ...] = ()
+    move: tuple[Any, ...] = ()
+    newest: int | None = None
+    last_step: dict[str, Any] = field(default_factory=dict)
+    body: int = 0
+    meshes: tuple[tuple[int, Mesh], ...] = ()
+    outcome: str = ""
+    message: str = ""
+    remedy: str = ""
+    started: float = 0.0
+    phase_at: float = 0.0
+    phase_from: int = 0
+    waits_for: str = ""
+
+    @property
+    def label(self) -> str:
+        """What is going on, in words; in a row, which it is."""
+        return f"{self.place}: {self.activity}" if self.place else self.activity
+
+    @property
+    def activity(self) -> str:
+        """What is going on, in words."""
+        phase = self.phase
+        if self.stage in READS:
+            return f"Reading Animation {100.0 * self.part:.0f} %"
+        if self.waits_for:
+            return self.waits_for
+        if self.stage is Stage.STOPPING:
+            return "Stopping after this step" if phase.phase == "simulate" else "Stopping"
+        if phase.phase == "simulate" and self.frames_total:
+            return f"Frame {self.frames_there} / {self.frames_total}"
+        return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
+
+    def mesh(self, body: int = 0) -> Mesh | None:
+        """What is told of the tetrahedra of one of the bodies."""
+        return dict(self.meshes).get(body)
+
+    @property
+    def frames_there(self) -> int:
+        """Frames that are done, those of before with them."""
+        return self.frames_before + self.frames_done
+
+    @property
+    def of_step(self) -> str:
+        """What is told of the last step of the newest frame; "" before the first."""
+        told, contacts = self.last_step, self.last_step.get("contacts")
+        if not told:
+            return ""
+        near = f", {contacts:,} contacts, {length_words(told.get('distance', 0.0))} apart" if contacts else ""
+        return f"{told.get('iterations', 0)} iterations{near}"
+
+    @property
+    def factor(self) -> float:
+        """Part of what goes on that is done, 0 to 1."""
+        if self.stage in READS:
+            return self.part
+        if self.phase.phase == "simulate" and self.frames_total:
+            return min(1.0, self.frames_there / self.frames_total)
+        # Of all kernels, so that work which compiles some and work which compiles the rest count as one.
+        total = 100 if self.phase.phase == "compile" else self.phase.total
+        return self.phase.done / total if total else 0.0
+
+    def remaining(self, now: float) -> float | None:
+        """Seconds to go by the pace of the frames so far, or of what is compiled; None while unknown."""
+        done, total = {
+            "simulate": (self.frames_done, self.frames_total - self.frames_before),
+            "compile": (self.phase.done - self.phase_from, self.phase.total - self.phase_from),
+        }.get(self.phase.phase, (0, 0))
+        if not done or self.outcome:
+            return None
+        return max(0.0, (total - done) * (now - self.phase_at) / done)
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether the child, asked to stop, would hear so only later: it has to be ended."""
+        return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
+
+    @property
+    def message_with_remedy(self) -> str:
+        """What to tell the artist; "" where all went well."""
+        return f"{self.message} {self.remedy}".strip()
+
+
+READS = {Stage.READING, Stage.READ}
+RUNS = {Stage.RUNNING, Stage.STOPPING}
+BEFORE = {Stage.WAITING} | READS
+HAS_CHILD = RUNS | {Stage.ENDED}
+
+HAPPENS_IN = {
+    Begun: {Stage.WAITING},
+    Read: {Stage.READING},
+    AllRead: {Stage.READING},
+    Started: {Stage.READ},
+    StopAsked: BEFORE | RUNS,
+    Ended: RUNS,
+    Waits: HAS_CHILD,
+}
+"""Events of the child happen while it runs; the last of all, Over, at any time."""
+
+
+def transition(state: State, event: Event, now: float) -> State:
+    """What an event, at a time ``now`` (s), makes of a state."""
+    if not isinstance(event, Over) and state.stage not in HAPPENS_IN.get(type(event), RUNS):
+        return state
+    match event:
+        case Begun():
+            return replace(state, stage=Stage.READING)
+        case Read(part):
+            return replace(state, part=part)
+        case AllRead():
+            return replace(state, stage=Stage.READ)
+        case Started(frames):
+            return replace(state, stage=Stage.RUNNING, frames_total=frames, started=now)
+        case StopAsked():
+            return replace(state, stage=Stage.OVER if state.stage in BEFORE else Stage.STOPPING)
+        case Ended():
+            return replace(_told_its_end(state, event.outcome, event.message, event.remedy), stage=Stage.ENDED)
+        case Waits(words):
+            return replace(state, waits_for=words)
+        case Over():
+            return replace(state, stage=Stage.OVER)
+    return _told(state, event, now)
+
+
+def _told(state: State, event: Event, now: float) -> State:
+    """By the child."""
+    match event:
+        case Phase("simulate", done) if state.phase.phase != "simulate":
+            return replace(state, phase=event, frames_before=done, phase_at=now)
+        case Phase(phase, done) if phase != state.phase.phase:
+            return replace(state, phase=event, phase_at=now, phase_from=done)
+        case Phase():
+            return replace(state, phase=event)
+        case Meets(warnings, move):
+            return replace(state, warnings=(*state.warnings, *warnings), move=tuple(move) or state.move)
+        case OfBody(number):
+            return replace(state, body=number)
+        case Mesh():
+            return replace(state, meshes=(*state.meshes, (state.body, event)))
+        case FrameDone():
+            return replace(state, frames_done=state.frames_done + 1, newest=event.frame, last_step=event.report)
+        case Done() | StoppedAfter():
+            return _told_its_end(state, event.kind)
+        case Failed():
+            state = replace(state, move=tuple(event.move))
+            return _told_its_end(state, event.kind, event.message, event.remedy)
+    return state
+
+
+def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
+    """What was told first counts."""
+    return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

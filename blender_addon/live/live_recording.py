@@ -1,0 +1,128 @@
+"""A recorded take becomes part of the scene: its grabs springs, its frames a bake of those springs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import StoreError
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ..bake import baking
+from ..cache import cache_owner
+from ..jobs.task import Work
+from ..scene_export.take_out import names_of_take, put_take
+from ..scene_import.mesh_in import unit_scale
+from ..scene_import.springs_in import keyed_springs
+from ..window import visibility
+from .live_scene import Stage
+
+
+@dataclass(frozen=True)
+class Take:
+    """What was recorded.
+
+    Attributes
+    ----------
+    job : what was simulated beside the grabs
+    folder : of the store with the frames
+    grabs : of each frame, those of the first not counting, as the child was asked
+    stage : where it was recorded
+    edits : what was edited since playing began, as far as it is looked at: the take has none of it
+    """
+
+    job: Job
+    folder: Path
+    grabs: Sequence[list[dict[str, Any]]]
+    stage: Stage
+    edits: list[str]
+
+
+NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake, and no springs come with it."
+
+_waiting: Take | None = None
+
+
+def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
+    """Whether grabs of a recording, if there is one, go beyond its first frame, at rest."""
+    return grabs is not None and len(grabs) > 1
+
+
+def bring_in(take: Take, reason: str, work: Work) -> str:
+    """Keep a take that was cut off, for ``Work.take``: what has to be done before the scene can take it."""
+    obj = visibility.object_of(work.object_uid)
+    if obj is None or not FrameStore(take.folder).exists():
+        return ""
+    if waits_for := visibility.in_the_way(obj) or _out_of_sight(obj, take.stage):
+        obj.sinew.live.message = f"{reason} What was recorded waits: {waits_for}."
+        return waits_for
+    obj.sinew.live.message = f"{reason} What was recorded until then is kept."
+    if len(obj.data.vertices) != len(take.job.body.surface.positions):
+        obj.sinew.live.message = f"{reason} The mesh was edited, so what was recorded is lost."
+    else:
+        apply(obj, take)
+    return ""
+
+
+def _out_of_sight(obj: Any, stage: Stage) -> str:
+    if stage.layer is None or stage.is_in_a_window() and obj.name in stage.layer.objects:
+        return ""
+    return f"Show “{obj.name}” in its scene and view layer to take the recording"
+
+
+def apply(obj: Any, take: Take) -> None:
+    """Call the operator that brings a take into the scene, so that one undo takes it back."""
+    global _waiting
+    _waiting = take
+    with visibility.where_it_is_shown(obj):
+        bpy.ops.sinew.apply_take("EXEC_DEFAULT", True, object_name=obj.name)
+    _waiting = None
+
+
+def waiting() -> Take:
+    """The take that is to be brought into the scene; StoreError when there is none."""
+    if _waiting is None:
+        raise StoreError("There is no take.", "Press Record in the panel Live.")
+    return _waiting
+
+
+def put(obj: Any, context: Any, take: Take) -> int:
+    """Turn grabs into springs and frames into shape keys; return the number of frames. The bake is that of the springs,
+    and the solver of live mode becomes the body's.
+    """
+    recorded = FrameStore.open(take.folder)
+    frames = recorded.frames()
+    job, size = take.job, take.job.body.surface.size / unit_scale(context.scene)
+    springs = _springs(take, len(frames))
+    put_take(obj, context.scene, springs, job.frame_start, size)
+    own = keyed_springs(obj, context, names_of_take(obj), (job.frame_start, job.frame_end))
+    folder = cache_owner.folder_to_write(obj)
+    obj.sinew.bake.status = "FAILED"  # until all of it is there
+    job = job.with_body(springs=(*job.body.springs, *own))
+    baking.keep_earlier(obj, job, folder)
+    store = FrameStore.create(folder, job)
+    store.take_over(recorded)
+    obj.sinew.solver = job.body.solver.solver  # so that a bake of the springs gives the same positions
+    baking.note_meeting([obj], ())
+    obj.sinew.bake.message, obj.sinew.bake.way_out_of = "", None  # of the bake before
+    count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
+    obj.sinew.bake.stale = ", ".join(take.edits)
+    recorded.keep_until(None)
+    if not springs:
+        obj.sinew.live.message = f"{obj.sinew.live.message} {NOTHING_GRABBED}".strip()
+    return count
+
+
+def _springs(take: Take, frames: int) -> tuple[Any, ...]:
+    from ...core.simulation.frame_loop.live import (  # it loads Numba, which Blender  's start does not wait for
+        Grab,
+        take_springs,
+    )
+
+    grabs = [[Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in asked] for asked in take.grabs[:frames]]
+    return take_springs(grabs, take.job.body.first_positions)

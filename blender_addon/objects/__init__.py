@@ -1,0 +1,1 @@
+"""Objects of the scene: modifiers, duplicates that carry results, colliders, contact groups."""

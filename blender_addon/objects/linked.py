@@ -1,0 +1,81 @@
+"""Objects that come from another file: linked ones are baked there, or overridden first; a library override is baked
+here, on a duplicate, and nothing of its library is changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.foundation.errors import MeshError, SinewError
+
+REMEDY = (
+    "Make it a library override (Object > Library Override > Make) to bake it here, or bake it in its own file with "
+    "Result set to Mesh Cache, which plays here, too."
+)
+BAKED_THERE = (
+    "Delete its bake in its own file, or make it local here (Object > Relations > Make Local > Selected Objects and "
+    "Data)."
+)
+MESH_ELSEWHERE = "The mesh is another file's: pins and maps are made there"
+
+
+def library_of(obj: Any) -> Any | None:
+    """The library that the bake of an object comes from; None of one that is of this file, or has its bake here."""
+    return obj.override_library.reference.library if plays_its_library(obj) else obj.library
+
+
+def plays_its_library(obj: Any) -> bool:
+    """Whether a library override plays the bake that its library has."""
+    reference = obj.override_library.reference if obj.override_library is not None else None
+    if reference is None or reference.type != "MESH":
+        return False
+    own, there = obj.sinew.bake, reference.sinew.bake
+    return bool(there.folder) and (own.folder, own.home) == (there.folder, there.home)
+
+
+def is_linked(obj: Any) -> bool:
+    """Whether the object is another file's, or plays another file's bake."""
+    return obj.library is not None or plays_its_library(obj)
+
+
+def has_linked_mesh(obj: Any) -> bool:
+    """Whether the mesh of an object is another file's, as that of a library override is: what is written to it, such as
+    shape keys or weights, would be lost with the next load.
+    """
+    return obj.data is not None and (obj.data.library is not None or obj.data.override_library is not None)
+
+
+def own_bodies(scene: Any) -> list[Any]:
+    """The bodies of a scene but those of other files, which are baked there."""
+    enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+    return [obj for obj in enabled if not is_linked(obj)]
+
+
+def linked_words(obj: Any) -> str:
+    """What an object of another file is, and what to do to bake it here, in sentences; "" for one that can be baked."""
+    if obj.library is not None:
+        return f"“{obj.name}” is linked from another file. {REMEDY}"
+    return (
+        f"“{obj.name}” is a library override that plays the bake of its library. {BAKED_THERE}"
+        if is_linked(obj)
+        else ""
+    )
+
+
+def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
+    """The refusal of an object, named in words, that no view layer shows, so that nothing evaluates it."""
+    return kind(f"{words} is not part of the view layer.", "Enable its collection in the Outliner.")
+
+
+def is_in(layer: Any, obj: Any) -> bool:
+    """Whether a view layer has an object. A script may have linked it just now: Blender 5.2 fills the layer's list only
+    when more than a name is asked of it.
+    """
+    _ = layer.objects.active
+    return holds(layer.objects, obj)
+
+
+def holds(objects: Any, obj: Any) -> bool:
+    """Whether a list of Blender's has an object; one that is linked may have the name of a local one beside it."""
+    found = objects.get(obj.name)
+    return found == obj or (found is not None and any(each == obj for each in objects))

@@ -1,0 +1,176 @@
+"""The place in an object's modifier stack that is simulated.
+
+Simulated is the mesh after the last modifier that moves it along with something else (armature, lattice, hook ...), or
+where the artist says. What comes after that place stays live on the result. The result can lie on the object itself
+only when nothing comes before the place, and the mesh has neither shape keys of the artist nor another user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...core.foundation.errors import MeshError
+from ..blend_data.temporary_values import Override, is_animated, overridden
+from . import linked
+
+DEFORMING = frozenset({
+    "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
+    "SHRINKWRAP", "SIMPLE_DEFORM", "SURFACE_DEFORM", "WARP", "WAVE", "CLOTH", "SOFT_BODY",
+})  # fmt: skip
+WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
+CACHE_FILE = "sinew_bake.pc2"
+"""Name of the PC2 files that our results are kept in: a Mesh Cache of that name is a result, not a deformer."""
+PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """How many modifiers lie below the result, the place in words, whether the object itself can carry the result."""
+
+    below: int
+    label: str
+    on_itself: bool
+
+
+def place_of(obj: Any) -> Place:
+    """The place that is simulated on ``obj``; MeshError when a named modifier is gone."""
+    settings = obj.sinew
+    below = 0
+    if settings.place == "AUTOMATIC":
+        deforming = [k for k, m in enumerate(obj.modifiers) if _deforms(m)]
+        below = deforming[-1] + 1 if deforming else 0
+    elif settings.place == "MODIFIER":
+        below = obj.modifiers.find(settings.simulate_after) + 1
+        below = 0 if below and is_own_cache(obj.modifiers[below - 1]) else below
+    parent = "" if obj.parent is None or obj.parent_type not in PARENT_DEFORMS else obj.parent.name
+    own_keys = has_own_keys(obj)
+    shared = obj.data.users - obj.data.use_fake_user > 1 and not obj.sinew.bake.on_itself
+    label = f"After “{obj.modifiers[below - 1].name}”" if below else "The mesh itself"
+    if below == 0 and settings.place == "MODIFIER":
+        label += " (no such modifier)"
+    elif below == 0 and parent:
+        label = f"The mesh, deformed by its parent “{parent}”"
+    elif below == 0 and own_keys:
+        label = "The mesh with its shape keys"
+    # Keys on a linked mesh would change the library's, and be lost with the next load.
+    not_itself = below or parent or own_keys or shared or linked.has_linked_mesh(obj)
+    return Place(below, label, on_itself=not not_itself)
+
+
+def _deforms(modifier: Any) -> bool:
+    """Return whether a modifier deforms; one of animated visibility does at some frame, whichever is the present."""
+    if modifier.type not in DEFORMING or is_own_cache(modifier):
+        return False
+    return modifier.show_viewport or is_animated(modifier, "show_viewport")
+
+
+def is_own_cache(modifier: Any) -> bool:
+    """Whether a modifier plays a result of ours; whatever its name, and wherever the file was moved with its .blend."""
+    return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
+
+
+def own_caches(obj: Any) -> list[Any]:
+    """The modifiers of an object that play a result of ours."""
+    return [modifier for modifier in obj.modifiers if is_own_cache(modifier)]
+
+
+def check_place(obj: Any) -> None:
+    """MeshError when the artist names a modifier that is not there."""
+    settings = obj.sinew
+    if settings.place == "MODIFIER" and settings.simulate_after not in obj.modifiers:
+        raise MeshError(
+            f"“{obj.name}” has no modifier “{settings.simulate_after}” to simulate after.",
+            "Choose one of its modifiers under Resolution, or set Simulate to Automatic.",
+        )
+
+
+def has_own_keys(obj: Any) -> bool:
+    """Whether the mesh has shape keys that are not the result of our bake."""
+    record = obj.sinew.bake
+    return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
+
+
+def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
+    """The modifiers after the place that is simulated, or another."""
+    return list(obj.modifiers)[(place or place_of(obj)).below :]
+
+
+def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
+    """The modifiers that viewports show after the place of ``obj`` that is simulated, or on another object that carries
+    its bake; without those that play the result. ``in_renders`` adds those that renders alone show.
+    """
+    nodes = obj.sinew.bake.nodes
+    later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
+    shown = [m for m in later if (m.show_viewport or in_renders and m.show_render) and not is_own_cache(m)]
+    return [m for m in shown if m.type != "NODES" or nodes is None or m.node_group != nodes]
+
+
+def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
+    """The Subdivision that comes right after the place that is simulated, as :func:`shown_after` has it, and its level
+    in viewports of a scene; None without one that does something.
+    """
+    first = next(iter(shown_after(obj, carrier)), None)
+    if first is None or first.type != "SUBSURF":
+        return None
+    level, _ = levels_of(first, scene)
+    return (first, level) if level else None
+
+
+def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
+    """Levels of a Subdivision or Multiresolution in viewports and in renders of a scene, which may simplify them."""
+    levels, render = (modifier.levels, modifier.render_levels), scene.render
+    most = (render.simplify_subdivision, render.simplify_subdivision_render) if render.use_simplify else levels
+    return min(levels[0], most[0]), min(levels[1], most[1])
+
+
+def weights_left_out(obj: Any) -> str:
+    """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
+    them; "" without such.
+    """
+    own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "finer_group"))
+    used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
+    for material in obj.sinew.materials:
+        used |= {material.vertex_group, material.stiffness_map if material.use_range else ""}
+    used.discard("")
+    names = [f"“{m.name}”" for m in later_modifiers(obj) if m.show_viewport and used and _changes_weights(m, used)]
+    if not names:
+        return ""
+    what = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
+    return f"{what} after that, which is not read: set Simulate to After Modifier"
+
+
+def _changes_weights(modifier: Any, groups: set[str]) -> bool:
+    if modifier.type == "DATA_TRANSFER":
+        return modifier.use_vert_data and "VGROUP_WEIGHTS" in modifier.data_types_verts
+    group = modifier.vertex_group_a if modifier.type == "VERTEX_WEIGHT_MIX" else getattr(modifier, "vertex_group", "")
+    return modifier.type in WEIGHING and group in groups
+
+
+@contextmanager
+def cut_after(obj: Any, place: Place) -> Iterator[None]:
+    """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
+    object is not hidden, whatever is keyed or driven.
+    """
+    own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
+    later = [*own, *later_modifiers(obj, place)]
+    with overridden([Override.of(modifier, "show_viewport", False) for modifier in later]), shown(obj):
+        yield
+
+
+def shown(*objects: Any) -> AbstractContextManager[None]:
+    """Within it, neither the objects nor collections that hold them are disabled in viewports: of what is, Blender
+    evaluates no modifier and no animation.
+    """
+    return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
+
+
+def with_collections(*objects: Any) -> list[Any]:
+    """The objects, and the collections that hold them."""
+    holding = [c for c in bpy.data.collections if any(linked.holds(c.all_objects, o) for o in objects)]
+    return [*objects, *holding]

@@ -1,0 +1,77 @@
+"""Modifiers after the simulated place that change what the body is: a mirrored half, a thickness, another surface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .modifier_stack import shown_after
+
+MAKING = frozenset({
+    "ARRAY", "BOOLEAN", "BUILD", "EXPLODE", "MASK", "MESH_TO_VOLUME", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "REMESH",
+    "SCREW", "SKIN", "SOLIDIFY", "VOLUME_TO_MESH", "WELD", "WIREFRAME",
+})  # fmt: skip
+KEEPING = (
+    "GeometryNodeSet", "GeometryNodeStoreNamedAttribute", "GeometryNodeRemoveAttribute", "GeometryNodeCaptureAttribute",
+    "GeometryNodeSubdivisionSurface", "GeometryNodeSubdivideMesh", "GeometryNodeTriangulate", "GeometryNodeFlipFaces",
+    "GeometryNodeSwitch", "GeometryNodeIndexSwitch", "GeometryNodeMenuSwitch", "GeometryNodeRepeat",
+    "GeometryNodeSimulation", "GeometryNodeForeach", "GeometryNodeWarning", "NodeGroupInput", "NodeReroute",
+)  # fmt: skip
+"""Beginnings of the types of nodes that let through the shape that they get."""
+
+
+def shape_left_out(obj: Any) -> list[Any]:
+    """Modifiers that viewports or renders show after the simulated place and that change the body; none where the
+    artist has chosen the mesh itself.
+    """
+    return [] if obj.sinew.place == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
+
+
+def shape_warning(obj: Any) -> str:
+    """A warning of the modifiers whose shape is not simulated; "" without any."""
+    found = shape_left_out(obj)
+    if not found:
+        return ""
+    names = " and ".join(f"“{modifier.name}”" for modifier in found)
+    what = (
+        "comes after what is simulated, and the shape that it makes is"
+        if len(found) == 1
+        else ("come after what is simulated, and the shape that they make is")
+    )
+    return f"{names} {what} not: set Simulate to After Modifier “{found[-1].name}”, or apply it."
+
+
+def simulate_after_all(obj: Any) -> None:
+    """Choose the last of those modifiers as the simulated place."""
+    found = shape_left_out(obj)
+    if found:
+        obj.sinew.place, obj.sinew.simulate_after = "MODIFIER", found[-1].name
+
+
+def _makes(modifier: Any) -> bool:
+    if modifier.type == "NODES":
+        return modifier.node_group is not None and _group_makes(modifier.node_group, set())
+    return modifier.type in MAKING
+
+
+def _group_makes(group: Any, seen: set[Any]) -> bool:
+    """Whether what leaves a node group as geometry comes through nodes that make or remove some; ``seen`` are groups
+    that were asked already.
+    """
+    if group in seen:
+        return False
+    seen.add(group)
+    ahead = [node for node in group.nodes if node.type == "GROUP_OUTPUT" and node.is_active_output]
+    passed: set[Any] = set()
+    while ahead:
+        node = ahead.pop()
+        if node in passed or node.mute:
+            continue
+        passed.add(node)
+        if node.type == "GROUP":
+            if node.node_tree is not None and _group_makes(node.node_tree, seen):
+                return True
+        elif node.type != "GROUP_OUTPUT" and not node.bl_idname.startswith(KEEPING):
+            return True
+        sockets = [socket for socket in node.inputs if socket.type == "GEOMETRY"]
+        ahead += [link.from_node for socket in sockets for link in socket.links if not link.is_muted]
+    return False

@@ -1,0 +1,77 @@
+"""Objects that follow the shape of an object, and would be left behind where its bake lies on a duplicate.
+
+Blender's dependency graph knows them, whatever leads there: modifiers, inputs of nodes in any depth, hair on a surface,
+vertex parents, constraints to vertex groups. The shape is tagged as changed, and the graph lists all that it
+recomputes. It skips what instances alone show and what no viewport does: users of the data-block are asked for those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..blend_data.list_animation import animated_paths
+from ..scene_import.animation_in import noted
+
+
+def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
+    """Names of objects that follow the shape of ``obj``, but for those that follow the ``carrier`` of its bake as a
+    collision object, too. What reads the transforms alone follows the duplicate, which shares them.
+    """
+    layer = context.view_layer
+    layer.update()
+    led = _recomputed(obj, layer)
+    if obj.collision is not None:
+        led -= _recomputed(carrier, layer)
+    users = _users_of(obj)
+    on_faces = obj.children if obj.instance_type in ("VERTS", "FACES") else ()
+    depsgraph = context.evaluated_depsgraph_get()
+    bakes = {other.sinew.bake.result for other in bpy.data.objects}
+
+    def follows(other: Any) -> bool:
+        """Whether another object is left behind."""
+        is_hidden = not other.evaluated_get(depsgraph).is_evaluated
+        return (
+            other.session_uid in led
+            or other in on_faces
+            or any(system.settings in users for system in other.particle_systems)
+            or (is_hidden and other in users and (len(other.modifiers) > 0 or other.parent_type.startswith("VERTEX")))
+        )
+
+    own = {obj, carrier, *bakes}
+    return [o.name for o in bpy.data.objects if o not in own and o.users_scene and o.data != obj.data and follows(o)]
+
+
+def _recomputed(obj: Any, layer: Any) -> set[int]:
+    """``session_uid`` of all objects that are computed anew when the shape of ``obj`` changes."""
+    with noted() as changed:
+        obj.update_tag(refresh={"DATA"})
+        layer.update()
+    return changed.places | changed.shapes
+
+
+def _users_of(obj: Any) -> set[Any]:
+    """The data-blocks that use an object, and their users in turn, up to objects and scenes."""
+    users, found, ahead = bpy.data.user_map(), set(), [obj]
+    while ahead:
+        new = users.get(ahead.pop(), set()) - found - {obj}
+        found |= new
+        ahead += [block for block in new if not isinstance(block, bpy.types.Object | bpy.types.Scene)]
+    return found
+
+
+def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
+    """A warning of what follows ``obj`` while ``carrier`` has its bake, or shows it beside that; "" without any."""
+    if carrier == obj:
+        return ""
+    words, names = [], followers_of(obj, carrier, context)
+    if names:
+        named = ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        verb = "follows" if len(names) == 1 else "follow"
+        words.append(f"{named} {verb} the hidden original, not its bake: choose “{carrier.name}” there instead.")
+    if animated_paths(obj) & {"hide_viewport", "hide_render"}:
+        words.append(f"The visibility of “{obj.name}” is keyed, so it is seen beside its bake.")
+    if words and kind != "CACHE":
+        words.append("With Result set to Mesh Cache the bake lies on the object itself.")
+    return " ".join(words)

@@ -1,0 +1,90 @@
+"""Frames as handles -> weights on the mesh, a handle mesh with a key a frame, and a Geometry Nodes modifier.
+
+The .blend plays them without Sinew. Weights are float attributes, since vertex groups hold no negative ones. The handle
+mesh is an object in no scene: it is evaluated since the nodes name it, and nobody deletes it by mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.jobs.store.cached_handles import Handles
+from .handle_nodes import ATTRIBUTE, handle_group, handles_of
+from .shape_keys import drop_mesh, write_keys
+
+
+def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
+    """Let handles move ``obj`` in a scene, before all its modifiers; the node group that does. ``bulges`` are handles
+    (1+h,4,3) between a frame, given by its index, and the next, as of :mod:`between_frames`.
+    """
+    mesh = obj.data
+    drop_weights(mesh)
+    for k, column in enumerate(found.weights.T, 1):
+        # Adding a layer moves the others: no reference is kept.
+        mesh.attributes.new(f"{ATTRIBUTE}{k}", "FLOAT", "POINT").data.foreach_set("value", np.ascontiguousarray(column))
+    handles = bpy.data.objects.new(f"{obj.name} Handles", bpy.data.meshes.new(f"{obj.name} Handles"))
+    handles.data.vertices.add(found.handles[0].size // 3)
+    points = [frame.reshape(-1, 3) for frame in found.handles]
+    turned = {k: bulge.reshape(-1, 3) for k, bulge in (bulges or {}).items()}
+    write_keys(handles, scene, found.frames.tolist(), points, bulges=turned)
+    numbers = tuple(found.centre.tolist()), float(found.size[0])
+    group = handle_group(f"{obj.name} Bake", handles, found.weights.shape[1], *numbers)
+    modifier = obj.modifiers.new("Bake", "NODES")
+    modifier.node_group = group
+    modifier.show_in_editmode = modifier.show_expanded = False
+    obj.modifiers.move(obj.modifiers.find(modifier.name), 0)  # one that is pinned to the end comes after it
+    mesh.update()
+    return group
+
+
+def remove_modifiers(obj: Any, group: Any) -> None:
+    """Take the modifiers of a node group off ``obj``."""
+    for modifier in _modifiers(obj, group):
+        obj.modifiers.remove(modifier)
+
+
+def drop_weights(mesh: Any) -> None:
+    """Remove the weights' attributes of a mesh."""
+    for name in [attribute.name for attribute in mesh.attributes if attribute.name.startswith(ATTRIBUTE)]:
+        mesh.attributes.remove(mesh.attributes[name])
+
+
+def drop_group(group: Any) -> None:
+    """Remove a node group that nothing uses any more, and then its handles, with their mesh and animation."""
+    handles = handles_of(group)
+    if group.users - group.use_fake_user == 0:
+        bpy.data.node_groups.remove(group)
+    if handles is None or handles.users - handles.use_fake_user > 0:
+        return
+    mesh = handles.data
+    bpy.data.objects.remove(handles)
+    drop_mesh(mesh)
+
+
+def remove(obj: Any, group: Any, shared: bool) -> None:
+    """Take a result off ``obj``, and its weights off the mesh unless another result needs them."""
+    remove_modifiers(obj, group)
+    if not shared:
+        drop_weights(obj.data)
+
+
+def lost(obj: Any, record: Any) -> str:
+    """What of the handles on ``obj`` is no longer there; "" when all is."""
+    group = record.nodes
+    if group is None or not _modifiers(obj, group):
+        return "The Bake modifier was removed."
+    handles = handles_of(group)
+    keys = handles.data.shape_keys if handles is not None else None
+    if keys is None or len(keys.key_blocks) < record.frames:
+        return "The handles of the bake were removed."
+    names = {attribute.name for attribute in obj.data.attributes}
+    wanted = {f"{ATTRIBUTE}{k}" for k in range(1, len(handles.data.vertices) // 4)}
+    return "" if wanted <= names else "Weights of the bake were removed."
+
+
+def _modifiers(obj: Any, group: Any) -> list[Any]:
+    return [modifier for modifier in obj.modifiers if modifier.type == "NODES" and modifier.node_group == group]

@@ -1,0 +1,56 @@
+"""Coordinates before any deformation: what Corrective Smooth, Generated texture coordinates and rest positions read.
+
+Blender takes them from the mesh's own vertices. A duplicate that carries a bake keeps those of the original there; its
+shape keys, or Mesh Cache, put the baked shape in their place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..objects.modifier_stack import DEFORMING, PARENT_DEFORMS, Place
+from ..scene_import.mesh_in import columns_of, mesh_of
+
+ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SMOOTH"}
+
+
+def original_coordinates(obj: Any, place: Place, context: Any) -> np.ndarray:
+    """(n,3) float32, the shape of ``obj`` at a place, without shape keys and modifiers that only deform, at the present
+    frame. Modifiers that make vertices by the shape (Remesh, Weld) can give another number of them than the place has.
+    """
+    plain = obj.copy()
+    mesh = plain.data = obj.data.copy()
+    try:
+        plain.show_only_shape_key, plain.active_shape_key_index = True, 0  # clearing keys leaves them in the file
+        plain.parent_type = "OBJECT" if plain.parent_type in PARENT_DEFORMS else plain.parent_type
+        for k, modifier in reversed(list(enumerate(plain.modifiers))):
+            if k >= place.below or modifier.type in ONLY_DEFORMING:
+                plain.modifiers.remove(modifier)
+        if len(plain.modifiers) == 0:
+            return columns_of(mesh.vertices, "co", 3, np.float32)
+        plain.hide_viewport = False
+        context.scene.collection.objects.link(plain)
+        with mesh_of(plain.evaluated_get(context.evaluated_depsgraph_get())) as shape:
+            return columns_of(shape.vertices, "co", 3, np.float32)
+    finally:
+        bpy.data.objects.remove(plain)
+        bpy.data.meshes.remove(mesh)
+
+
+def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
+    """Put a mesh's own vertices at positions (n,3), whatever its shape keys."""
+    mesh.vertices.foreach_set("co", positions.astype(np.float32).ravel())
+    mesh.update()
+
+
+def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
+    """Let modifiers of a duplicate begin from a shape (n,3), while its own vertices are the original coordinates."""
+    set_coordinates(obj.data, original)
+    obj.shape_key_add(name="Original", from_mix=False)
+    key = obj.shape_key_add(name="Simulated", from_mix=False)
+    key.data.foreach_set("co", shape.astype(np.float32).ravel())
+    key.value = 1.0
+    obj.active_shape_key_index = 0

@@ -1,0 +1,90 @@
+"""Relative shape keys, one a frame, whose values are keyed: 1 at the frame, 0 at its neighbours, linear between.
+
+Values are what exporters (glTF, FBX) can write; they ignore ``eval_time``. F-curves name a key by its index: by name
+Blender compares strings, which for 1000 frames takes nine times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..blend_data.list_animation import curves_of
+from ..scene_import.animation_in import key_times
+from .linear_keys import fill_arc, fill_linear
+
+
+def write_keys(
+    obj: Any,
+    scene: Any,
+    frames: Sequence[int],
+    positions: Sequence[np.ndarray],
+    rest: np.ndarray | None = None,
+    bulges: Mapping[int, np.ndarray] | None = None,
+) -> None:
+    """One key a frame of the scene on an object without keys.
+
+    Parameters
+    ----------
+    positions : (n,3) at each frame
+    rest : (n,3), the mesh's own positions, where those are not the first frame's: the basis, which Edit Mode shows
+    bulges : (n,3) that is added halfway between a frame, given by its index in ``frames``, and the next
+    """
+    basis = positions[0] if rest is None else rest
+    shapes = [] if rest is None else [("Rest", rest)]
+    shapes += [(f"Frame {frame}", points) for frame, points in zip(frames, positions, strict=True)]
+    shapes += [(f"Turn {frames[k]}-{frames[k + 1]}", basis + bulge) for k, bulge in (bulges or {}).items()]
+    for name, points in shapes:
+        block = obj.shape_key_add(name=name, from_mix=False)
+        block.data.foreach_set("co", np.ascontiguousarray(points, dtype=np.float32).ravel())
+    _key_values(obj.data.shape_keys, key_times(scene, frames), rest is not None, list(bulges or ()))
+    obj.active_shape_key_index = 0
+    obj.data.update()
+
+
+def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[int]) -> None:
+    if len(keys.key_blocks) == 1:
+        return
+    # An action of its own: since 4.4 Blender would otherwise put the curves into the object's action.
+    keys.animation_data_create().action = bpy.data.actions.new(f"{keys.user.name} Bake")
+    keys.keyframe_insert("eval_time", frame=0.0)  # Blender makes the place for curves, whatever its version
+    (curves,) = curves_of(keys)
+    curves.clear()
+    for k in range(0 if has_rest else 1, len(times)):
+        near = slice(max(k - 1, 0), k + 2)
+        curve = curves.new(f"key_blocks[{k + has_rest}].value")
+        fill_linear(curve, times[near], (np.arange(len(times))[near] == k).astype(float))
+    for number, k in enumerate(turning, len(times) + has_rest):
+        fill_arc(curves.new(f"key_blocks[{number}].value"), float(times[k]), float(times[k + 1]))
+
+
+def remove(obj: Any, _nodes: Any, shared: bool) -> None:
+    """Take the keys off ``obj``, unless they are another's result, too."""
+    if obj.data.shape_keys is not None and not shared:
+        drop_action(obj.data.shape_keys)
+        obj.shape_key_clear()
+
+
+def lost(obj: Any, record: Any) -> str:
+    """What of the keys on ``obj`` is no longer there; "" when all is."""
+    keys = obj.data.shape_keys
+    return "" if keys is not None and len(keys.key_blocks) >= record.frames else "The baked shapes were removed."
+
+
+def drop_mesh(mesh: Any) -> None:
+    """Remove a mesh that nothing uses any more, with the animation of its keys."""
+    if mesh.users - mesh.use_fake_user == 0:
+        if mesh.shape_keys is not None:
+            drop_action(mesh.shape_keys)
+        bpy.data.meshes.remove(mesh)
+
+
+def drop_action(owner: Any) -> None:
+    """Take the animation off what is about to go, and out of the file."""
+    action = owner.animation_data.action if owner.animation_data else None
+    owner.animation_data_clear()
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)

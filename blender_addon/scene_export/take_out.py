@@ -1,0 +1,108 @@
+"""A take -> ordinary springs of the object: for each vertex that was grabbed a vertex group, an empty with a keyed
+location and a keyed strength. The artist edits them like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.jobs.job.environment import Spring
+from ..blend_data.item_lists import own_name
+from ..blend_data.list_animation import follow_items
+from ..properties.mirror import clean
+from ..scene_import.animation_in import key_times
+from ..scene_import.mesh_in import unit_scale
+from .linear_keys import key_linearly
+from .shape_keys import drop_action
+
+MARK = 0.04
+"""Size of an empty, as a part of the body's."""
+
+
+def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
+    """The target (3,), m, nearest to ``target`` that an empty's keyed location, of 32 bits, can pull a vertex to.
+
+    ``first`` (3,) is where the vertex is at the first frame, m; ``scale`` the metres in a Blender unit.
+    """
+    return first + scale * (_kept(target / scale) - _kept(first / scale))
+
+
+def keyable_strength(strength: float) -> float:
+    """The strength nearest to it that a keyed property gives back, N/m."""
+    return clean(float(np.float32(strength)))
+
+
+def _kept(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, dtype=np.float32).astype(np.float64)
+
+
+def is_of_take(spring: Any) -> bool:
+    """Whether a spring of an object was made by a take, and not renamed since."""
+    return bool(spring.take) and spring.take == spring.name
+
+
+def names_of_take(obj: Any) -> set[str]:
+    """Names of the springs that the object's last take made."""
+    return {spring.name for spring in obj.sinew.springs if is_of_take(spring)}
+
+
+def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
+    """Add the springs of a take that began at frame ``first``, in place of those of an earlier one.
+
+    Each holds one vertex of the object's own mesh; ``size`` is the body's, in Blender's units.
+    """
+    remove_take(obj)
+    taken = {spring.name for spring in obj.sinew.springs}
+    for spring in springs:
+        name = own_name(spring.name, taken, "{} ({})")
+        taken.add(name)
+        group = obj.vertex_groups.new(name=name)
+        group.add([int(v) for v in spring.vertices], 1.0, "REPLACE")
+        item = obj.sinew.springs.add()
+        item.name = item.take = name
+        item.vertex_group, item.end = group.name, "OBJECT"
+        item.target = _empty(f"{obj.name} {name}", obj, scene, size)
+        times = key_times(scene, np.arange(first, first + len(spring.stiffness)))
+        places = spring.targets[:, 0] / unit_scale(scene)
+        key_linearly(item.target, "location", times, places)
+        index = len(obj.sinew.springs) - 1
+        key_linearly(obj, f"sinew.springs[{index}].strength", times, spring.stiffness[:, None])
+        item.strength = spring.stiffness[0]
+    obj.sinew.active_spring = max(0, len(obj.sinew.springs) - 1)
+
+
+def remove_take(obj: Any) -> None:
+    """Remove the springs of the last take that still have their names, with their groups and empties."""
+    springs = obj.sinew.springs
+    order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
+    if len(order) == len(springs):
+        return
+    for index in reversed(range(len(springs))):
+        if index in order:
+            continue
+        group, target = obj.vertex_groups.get(springs[index].vertex_group), springs[index].target
+        if group is not None and group.name == springs[index].take:
+            obj.vertex_groups.remove(group)
+        springs.remove(index)
+        if target is not None and target.type == "EMPTY" and not _is_used(target):
+            drop_action(target)
+            bpy.data.objects.remove(target)
+    follow_items(obj, "sinew.springs", order)
+    obj.sinew.active_spring = max(0, len(order) - 1)
+
+
+def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
+    empty = bpy.data.objects.new(name, None)
+    empty.empty_display_type, empty.empty_display_size = "SPHERE", MARK * size
+    homes = [c for c in obj.users_collection if c.library is None] or [scene.collection]
+    homes[0].objects.link(empty)
+    return empty
+
+
+def _is_used(empty: Any) -> bool:
+    """Whether more than collections name it: another spring, of this or another body, or a constraint."""
+    return empty.users - empty.use_fake_user > len(empty.users_collection)

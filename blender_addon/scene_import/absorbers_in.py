@@ -1,0 +1,96 @@
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame: they take from the force fields with
+Absorption that are behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.foundation.errors import FieldError
+from ...core.jobs.job.absorber import Absorber
+from ..objects.collider_objects import shows_collection
+from ..properties.field_weights import is_enabled
+from ..properties.mirror import clean
+from .animation_in import Moment, Track
+from .colliders_in import Piece, instances_of, pieces_at
+
+
+def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
+    """One for each object of the view layer that can absorb fields on their way to a body: all that collide but the
+    body and its bake. One, too, for each such object that an instance of a collection shows.
+    """
+    own, seen = (body, body.sinew.bake.result), context.view_layer.objects
+    samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
+    for instancer in (obj for obj in seen if shows_collection(obj)):
+        instanced = (obj for obj in _within(instancer) if obj not in own and _collision(obj) is not None)
+        samplers += [AbsorberSampler(obj, instancer) for obj in instanced]
+    return sorted(samplers, key=lambda sampler: sampler.name)
+
+
+def _within(instancer: Any) -> set[Any]:
+    """All objects of the collection that an object shows, and of those that they show."""
+    objects = set(instancer.instance_collection.all_objects)
+    return objects.union(*(_within(obj) for obj in objects if shows_collection(obj)))
+
+
+def _collision(obj: Any) -> Any:
+    """Its Collision modifier, or None."""
+    return next((m for m in obj.modifiers if m.type == "COLLISION"), None) if obj.type == "MESH" else None
+
+
+class AbsorberSampler:
+    """One object, or all its instances by one object: its evaluated mesh and its absorption at each frame. Blender's
+    particles feel an instance where the object itself is; here it absorbs where it is seen.
+    """
+
+    def __init__(self, obj: Any, instancer: Any | None = None) -> None:
+        self.object, self._instancer = obj, instancer
+        self.name = obj.name if instancer is None else f"{instancer.name} > {obj.name}"
+        self._first: Piece | None = None
+        self.track = Track(self._moment_at)
+
+    def _moment_at(self, moment: Moment) -> tuple[float, np.ndarray | None]:
+        """Its absorption and, while it absorbs, its vertices (k,3) m; FieldError where its mesh changes."""
+        absorption = self._absorption(moment)
+        parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
+        piece = pieces_at(moment, parts).get(self.name)
+        if piece is None:  # nothing, or without faces
+            return 0.0, None
+        self._first = self._first or piece
+        if not np.array_equal(piece.corners, self._first.corners):
+            raise FieldError(
+                f"“{self.object.name}”, which absorbs force fields, changes its mesh at frame {moment.frame}.",
+                "Remove the modifier that does so from it, or set its Field Absorption (Physics > Collision) to 0.",
+            )
+        return absorption, piece.positions
+
+    def _absorption(self, moment: Moment) -> float:
+        settings, modifier = self.object.collision, _collision(self.object)
+        acts = modifier is not None and modifier.show_viewport and settings.use and not self.object.hide_viewport
+        shown = self._instancer or self.object
+        return clean(settings.absorption) if acts and is_enabled(shown, moment.context.view_layer) else 0.0
+
+    def _parts(self, depsgraph: Any) -> Iterator[tuple[str, Any, Any]]:
+        if self._instancer is None:
+            evaluated = self.object.evaluated_get(depsgraph)
+            yield self.name, evaluated, evaluated.matrix_world
+            return
+        for source, matrix in instances_of(self._instancer, (), depsgraph):
+            if source.original == self.object:
+                yield self.name, source, matrix
+
+    def acts(self) -> bool:
+        """Whether it absorbed at any frame."""
+        return self._first is not None
+
+    def absorber(self) -> Absorber:
+        """What was gathered of one that acts; where it does not, its place does not matter."""
+        absorption, positions = zip(*self.track.at_frames, strict=True)
+        placed, last = [], self._first.positions
+        for each in positions:
+            last = last if each is None else each
+            placed.append(last)
+        return Absorber(self.name, self._first.triangles, np.array(placed), np.array(absorption))

@@ -1,0 +1,148 @@
+"""What changes of the body's own object over the frames: where it is and its pins are, and what its settings say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.foundation.errors import PinError, SettingsError
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.environment import Spring
+from ..objects.modifier_stack import Place
+from ..properties.choices import live_solver_name, solver_kind
+from ..properties.mirror import clean
+from .animation_in import Moment, Moved, Track, matrix_at
+from .mesh_in import vectors_of
+from .picks import FULL
+from .settings_in import gravity_at, moduli_at, vibrations_at
+from .weights_in import group_weights
+
+
+class BodySampler:
+    """The object's matrix, its attribute of accelerations, gravity, the stiffness of its materials and vibrations, and
+    of the vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are
+    held still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
+    """
+
+    def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
+        self._object, self._place = obj, place
+        weights, nodes = group_weights(obj, mesh, [obj.sinew.pin_group, obj.sinew.node_group]).T
+        self._nodes = np.flatnonzero(nodes >= FULL).astype(np.int32)
+        self._pinned = np.flatnonzero(weights >= _threshold(obj)).astype(np.int32)
+        self._drawn = np.flatnonzero(weights > 0.0) if obj.sinew.use_goal else np.empty(0, dtype=np.int32)
+        self._all_weights, self._weights = weights, weights[self._pinned]
+        self.matrices = Track(matrix_at, self._carries_pins)
+        self._positions, self._held = Track(self._positions_at, self._pins_move), Track(self._held_at)
+        self._targets, self._strengths = Track(self._targets_at, self._targets_move), Track(_goal_strength_at)
+        self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
+        self._vibrations, self._gravity = Track(vibrations_at), Track(gravity_at)
+        own = self.matrices, self._positions, self._held, self._targets, self._strengths
+        self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity
+
+    def _positions_at(self, moment: Moment) -> np.ndarray:
+        return moment.world(self._pinned)
+
+    def _held_at(self, moment: Moment) -> np.ndarray:
+        return self._weights >= _threshold(moment.obj)
+
+    def _targets_at(self, moment: Moment) -> np.ndarray:
+        return moment.world(self._drawn)
+
+    def _pins_move(self, moved: Moved) -> bool:
+        return len(self._pinned) > 0 and moved.carries(self._object, self._place)
+
+    def _targets_move(self, moved: Moved) -> bool:
+        return len(self._drawn) > 0 and moved.carries(self._object, self._place)
+
+    def _carries_pins(self, moved: Moved) -> bool:
+        return len(self._pinned) > 0 and self._object.session_uid in moved.places
+
+    def check_groups(self, surface: SurfaceMesh) -> None:
+        """SettingsError where the group of the nodes is gone, and a solver takes them; PinError where that of the pins
+        is, or holds all of a surface.
+        """
+        settings, groups = self._object.sinew, self._object.vertex_groups
+        takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
+        if takes_nodes and settings.node_group and settings.node_group not in groups:
+            gone = f"The group “{settings.node_group}” of dynamic nodes is not there any more."
+            raise SettingsError(gone, "Choose a vertex group under Solver, or none.")
+        name = self._object.sinew.pin_group
+        if name and name not in self._object.vertex_groups:
+            gone = f"The pin group “{name}” is not there any more."
+            raise PinError(gone, "Choose a vertex group under Pins, or none.")
+        if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
+            remedy = f"Lower the weights of some vertices in “{name}”, or raise Pin Threshold."
+            raise PinError("Every vertex is pinned.", remedy)
+
+    def parts(self) -> dict[str, Any]:
+        """What was gathered, by the fields of the job; stiffness that never changes is none."""
+        moduli = self._moduli.samples()
+        return {
+            "object_to_world": self.matrices.samples(),
+            "dynamic_nodes": self._nodes,
+            "pinned_vertices": self._pinned,
+            "pin_positions": self._positions.samples(),
+            "pin_held": self._held.samples(),
+            "goal": self._goal(),
+            "accelerations": self._all_accelerations(),
+            "moduli": moduli if (moduli != moduli[0]).any() else None,
+            "vibration_stiffness": self._vibrations.samples() if self._object.sinew.control_vibrations else None,
+        }
+
+    def _all_accelerations(self) -> np.ndarray | None:
+        """Return those of the attribute and the change of gravity since the first frame, whose gravity is a setting of
+        the solver, (frames, n or 1, 3); None without either.
+        """
+        gravity = self._gravity.samples()[:, None]
+        change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
+        own = self._accelerations.samples() if self._object.sinew.acceleration_attribute else None
+        return change if own is None else own if change is None else own + change
+
+    def _goal(self) -> Spring | None:
+        """What draws the vertices that are not held; None where there are none. It lets go once the threshold has
+        released all that was held.
+        """
+        held = self._held.samples()
+        draws = held.any(axis=1) | ~held.any()
+        never = self._pinned[held[draws].all(axis=0)]
+        drawn = ~np.isin(self._drawn, never)
+        vertices, targets = self._drawn[drawn], self._targets.samples()[:, drawn]
+        if len(vertices) == 0:
+            return None
+        name, strengths = self._object.sinew.pin_group, np.where(draws, self._strengths.samples(), 0.0)
+        return Spring(name, vertices, self._all_weights[vertices], targets, strengths)
+
+
+def _goal_strength_at(moment: Moment) -> float:
+    return clean(moment.obj.sinew.goal_strength)
+
+
+def acceleration_at(moment: Moment) -> np.ndarray | None:
+    """The attribute of the points that is named to accelerate them, (n,3) m/s² in world space, or None where none is.
+    SettingsError when it is not there, or of another kind.
+    """
+    name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
+    if not name:
+        return None
+    attribute = moment.mesh.attributes.get(name)
+    if attribute is None:
+        raise SettingsError(
+            f"“{owner}” has no attribute “{name}” at frame {moment.frame} where it is simulated.",
+            "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields.",
+        )
+    if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
+        kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"
+        raise SettingsError(
+            f"The attribute “{name}” of “{owner}” is a {kind}, not a vector of each point.",
+            "Store it as a vector on the points.",
+        )
+    return vectors_of(attribute.data, "vector")
+
+
+def _threshold(obj: Any) -> float:
+    """Weight from which vertices are held at the present frame.
+
+    Neither it nor the weights are rounded: both have the same 32 bits, and a painted 0.7 meets a threshold of 0.7.
+    """
+    return obj.sinew.hold_from

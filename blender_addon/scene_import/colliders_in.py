@@ -1,0 +1,235 @@
+"""Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
+
+An object counts with its own mesh and with what it instances (Geometry Nodes, collection instances, instancing on faces
+or particles): one collider for its mesh, one for all instances of each object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.foundation.errors import ColliderError
+from ...core.foundation.schema.tracks import interleaved
+from ...core.jobs.job.environment import Collider
+from ..objects import linked
+from ..objects.collider_objects import SOLID, can_collide
+from ..objects.contact_groups import met_by
+from ..objects.linked import out_of_view
+from ..objects.modifier_stack import shown
+from ..properties.mirror import clean
+from .animation_in import Moment, Moved, Track
+from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, triangles_of, unit_scale, vertex_positions
+
+
+@contextmanager
+def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
+    """One for each object that is in the way of ``obj``, which may be one that was ``seen`` from another body; within
+    it, those that are hidden are evaluated too. A body that is to move ``alone`` runs into those that it meets.
+    """
+    objects = collider_objects(obj, context, alone)
+    with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
+        yield [seen.setdefault(s.seen_as, s) for s in (ColliderSampler(each, obj) for each in objects)]
+
+
+def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
+    """The objects that are in the way of ``obj``, by name; ColliderError when its collection holds none.
+
+    Left out are the body itself and its bake; bodies that it meets are there only where it is to move ``alone``. Of
+    other bodies that are hidden by their bake, that is in the way.
+    """
+    collection = obj.sinew.collisions.collection
+    if collection is None and not alone:
+        return []
+    met, own = met_by(obj, context), _own(obj)
+    listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
+    solid = (seen_of(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
+    objects = {o for o in solid if o is not None and o not in own}
+    if collection is not None and not objects and not any(o in met for o in listed):
+        raise ColliderError(
+            f"The collection “{collection.name}” holds nothing to collide with.",
+            "Put a mesh into it besides the body itself, or clear Colliders under Collisions.",
+        )
+    return sorted(objects, key=lambda o: o.name)
+
+
+def _own(body: Any) -> tuple[Any, Any]:
+    return body, body.sinew.bake.result
+
+
+def has_own_mesh(collider: Any) -> bool:
+    """Whether a collider is solid itself, beside what it instances."""
+    return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
+
+
+def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """What a collider in view instances: evaluated objects, each for a moment, and (4,4) matrices to world space."""
+    if not _may_instance(collider):
+        return
+    instances = depsgraph.object_instances
+    # An iteration that begins with an instance has freed its matrix by the time it hands the instance over.
+    matrices = columns_of(instances, "matrix_world", 16, np.float32).reshape(-1, 4, 4).transpose(0, 2, 1)
+    for instance, matrix in zip(instances, matrices):
+        if instance.is_instance and instance.parent is not None and instance.parent.original == collider:
+            source = instance.object
+            if source.type in SOLID and source.original not in left_out:
+                yield source, matrix
+
+
+def distance_from(collider: Any, body: Any) -> float:
+    """How far from a collider a body is kept, in Blender's units."""
+    own = collider.sinew.collider
+    return own.thickness if own.use_own else body.sinew.collisions.thickness
+
+
+def seen_of(obj: Any) -> Any | None:
+    """The object, or the one that its bake has put in its place; None where the artist has taken that away."""
+    record = obj.sinew.bake
+    if not obj.sinew.enabled or not record.hides_original:
+        return obj
+    return record.result if record.result is not None and record.result.users_scene else None
+
+
+def _may_instance(obj: Any) -> bool:
+    return obj.instance_type != "NONE" or any(m.type in {"NODES", "PARTICLE_SYSTEM"} for m in obj.modifiers)
+
+
+@contextmanager
+def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
+    """Within it, none of them is hidden by its eye in the Outliner: Blender lists no instances of what is."""
+    hidden = [o for o in objects if linked.is_in(view_layer, o) and o.hide_get(view_layer=view_layer)]
+    try:
+        for obj in hidden:
+            obj.hide_set(False, view_layer=view_layer)
+        yield
+    finally:
+        for obj in hidden:
+            with suppress(ReferenceError):  # deleted meanwhile
+                obj.hide_set(True, view_layer=view_layer)
+
+
+class Piece(NamedTuple):
+    """Meshes as one, at one moment: their vertices in world space (k,3), their triangles, and the vertices of their
+    corners, by which one topology is told from another.
+    """
+
+    positions: np.ndarray
+    triangles: np.ndarray
+    corners: np.ndarray
+
+    @classmethod
+    def of(cls, mesh: Any, matrix: np.ndarray) -> Piece:
+        """One mesh, by its matrix to world space."""
+        triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
+        corners = columns_of(mesh.loops, "vertex_index", 1, np.int32)
+        return cls(transform(matrix, vertex_positions(mesh)), triangles, corners)
+
+    @classmethod
+    def merged(cls, pieces: Sequence[Piece]) -> Piece:
+        """Several as one."""
+        positions, triangles, corners = zip(*pieces, strict=True)
+        before = np.cumsum([0, *map(len, positions)]).tolist()
+        parts = [[array + k for array, k in zip(arrays, before)] for arrays in (triangles, corners)]
+        return cls(*map(np.concatenate, (positions, *parts)))
+
+
+NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0, 1), dtype=np.int32))
+
+
+def pieces_at(moment: Moment, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
+    """What has faces of evaluated objects with their matrices to world space, those of one name as one."""
+    found: dict[str, list[Piece]] = {}
+    for name, evaluated, matrix in parts:
+        with mesh_of(evaluated) as mesh:
+            if mesh is not None and len(mesh.polygons) > 0:
+                found.setdefault(name, []).append(Piece.of(mesh, scaled(matrix, moment.context.scene)))
+    return {name: Piece.merged(pieces) for name, pieces in found.items()}
+
+
+class ColliderSampler:
+    """One object of the collection: its evaluated mesh and its instances at each frame."""
+
+    def __init__(self, collider: Any, body: Any) -> None:
+        self._collider = collider
+        self._left_out = _own(body) if _may_instance(collider) else ()
+        self._first: dict[str, Piece] = {}
+        self._last: dict[str, np.ndarray] = {}
+        self._track = Track(self._positions_at, self._moves)
+        self.tracks = (self._track,)
+
+    @property
+    def seen_as(self) -> tuple[Any, ...]:
+        """The same for bodies that see the same of it."""
+        return self._collider, *self._left_out
+
+    def _moves(self, moved: Moved) -> bool:
+        """Whether it moves; of one that instances, what it instances may."""
+        if _may_instance(self._collider):
+            return bool(moved.places or moved.shapes)
+        return self._collider.session_uid in moved.places | moved.shapes
+
+    def _positions_at(self, moment: Moment) -> dict[str, np.ndarray]:
+        """Of its own mesh and of what it instances, by name; ColliderError where there are others than at first."""
+        pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
+        self._first = self._first or pieces
+        if not self._first:
+            raise _refusal(
+                self._collider.name, f"has no faces at frame {moment.frame}", "Give it faces, or take it out."
+            )
+        if late := pieces.keys() - self._first.keys():
+            when = f"is there from frame {moment.frame:g} only"
+            raise _refusal(min(late), when, "Let it be there from the first frame, out of reach of the body.")
+        for name, first in self._first.items():
+            positions, _triangles, corners = pieces.get(name, NOTHING)
+            if (len(positions), len(corners)) != (len(first.positions), len(first.corners)):
+                raise _refusal(name, *changed_mesh(len(first.positions), len(positions), moment.frame))
+            # A collider that stands still is kept once, however long the bake is.
+            if not np.array_equal(positions, self._last.get(name)):
+                self._last[name] = positions
+        return dict(self._last)
+
+    def _parts(self, depsgraph: Any) -> Iterator[tuple[str, Any, Any]]:
+        collider = self._collider
+        evaluated = collider.evaluated_get(depsgraph)
+        if not evaluated.is_evaluated:
+            raise out_of_view(f"The collider “{collider.name}”", ColliderError)
+        if has_own_mesh(collider):
+            yield collider.name, evaluated, evaluated.matrix_world
+        for source, matrix in instances_of(collider, self._left_out, depsgraph):
+            # Geometry Nodes give what is no object its instancer's name.
+            yield f"{collider.name} > {source.name}", source, matrix
+
+    def colliders(self, body: Any, scene: Any) -> list[Collider]:
+        """What was gathered, for one body."""
+        own = self._collider.sinew.collider
+        friction = clean(own.friction if own.use_own else body.sinew.collisions.collider_friction)
+        thickness = clean(distance_from(self._collider, body)) * unit_scale(scene)
+        return [
+            Collider(name, self._first[name].triangles, positions, friction=friction, thickness=thickness)
+            for name, positions in self._positions.items()
+        ]
+
+    @cached_property
+    def _positions(self) -> dict[str, np.ndarray]:
+        """All that was gathered, by name; the arrays are shared by the jobs of all bodies that see it."""
+        return {name: self._positions_of(name) for name in sorted(self._first)}
+
+    def _positions_of(self, name: str) -> np.ndarray:
+        whole, between = (
+            [found[name] for found in gathered] for gathered in (self._track.at_frames, self._track.between)
+        )
+        if all(positions is whole[0] for positions in (*whole, *between)):
+            whole, between = whole[:1], []
+        return interleaved(np.array(whole), between)
+
+
+Seen = dict[tuple[Any, ...], ColliderSampler]
+"""Samplers, by what is the same for bodies that see the same (:attr:`ColliderSampler.seen_as`)."""
+
+
+def _refusal(name: str, what: str, remedy: str) -> ColliderError:
+    return ColliderError(f"The collider “{name}” {what}.", remedy)

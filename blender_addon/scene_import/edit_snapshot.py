@@ -1,0 +1,116 @@
+"""What takes no time to look at of a body that was read: settings, and the vertices of its mesh by a checksum. What is
+animated differs from frame to frame and is left out.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.jobs.job.fingerprints import LENGTHS
+from ..blend_data.list_animation import animated_paths
+from .mesh_in import length_factor
+from .settings_in import (
+    depth_settings,
+    ground_of,
+    is_gravity_animated,
+    material_settings,
+    meet_settings,
+    resolution_settings,
+    solver_settings,
+)
+
+TRANSFORM = ("location", "rotation_", "scale", "delta_")
+"""How data paths begin that move an object."""
+
+
+def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
+    """Return what takes no time to look at, by the word for it; the same in another session. ``solver`` replaces the
+    body's own.
+    """
+    settings, animated = obj.sinew, animated_paths(obj)
+    materials = []
+    for k, m in enumerate(settings.materials):
+        keyed = [f"sinew.materials[{k}].{name}" in animated for name in ("log_stiffness", "log_painted_stiffness")]
+        stiff = keyed[0] or m.log_stiffness, keyed[1] or m.log_painted_stiffness
+        materials.append((*stiff, *without_stiffness(m, scene)))
+    collisions = settings.collisions
+    obstacles = collisions.collection and collisions.collection.name_full
+    met = meet_settings(settings, scene).bodies, collisions.met and collisions.met.name_full
+    pairs = [
+        (pair.name, pair.use_friction and pair.friction, pair.use_thickness and pair.thickness)
+        for pair in settings.pairs
+    ]
+    springs = [_spring(s, f"sinew.springs[{k}]", animated) for k, s in enumerate(settings.springs) if not s.take]
+    whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
+    own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
+    moves = any(path.startswith(TRANSFORM) for path in animated)
+    return {
+        LENGTHS: length_factor(scene),
+        "materials": materials,
+        "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
+        "rest shape": settings.rest_key,
+        "solver": (_solver(settings, scene, solver), settings.control_vibrations, settings.node_group),
+        "collisions": (
+            ground_of(settings, scene),
+            obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
+            *(met, pairs),
+        ),
+        "pins": (settings.pin_group, _unless_keyed(settings, "hold_from", animated), *_goal(settings, animated)),
+        "springs": springs,
+        "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
+        "frame range": (whole, own),
+        "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
+        "mesh": checksum(obj.data),
+    }
+
+
+def _solver(settings: Any, scene: Any, solver: str | None) -> Any:
+    found = solver_settings(settings, scene, solver)
+    return (replace(found, gravity=(0.0, 0.0, 0.0)), "keyed gravity") if is_gravity_animated(scene) else found
+
+
+def _goal(settings: Any, animated: set[str]) -> tuple[Any, ...]:
+    return (_unless_keyed(settings, "goal_strength", animated),) if settings.use_goal else ()
+
+
+def _unless_keyed(settings: Any, name: str, animated: set[str]) -> Any:
+    return f"sinew.{name}" in animated or getattr(settings, name)
+
+
+def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
+    target = spring.target and spring.target.name_full
+    return spring.vertex_group, spring.end, target, f"{path}.strength" in animated or spring.strength
+
+
+def _weights(weights: Any) -> list[Any]:
+    names = (prop.identifier for prop in weights.bl_rna.properties if prop.type == "FLOAT")
+    return [weights.collection and weights.collection.name_full, *(getattr(weights, name) for name in names)]
+
+
+def checksum(mesh: Any) -> tuple[int, ...]:
+    """Of a mesh's vertices' positions; with how many edges and faces there are. While it is edited they are those from
+    before, and its attributes are not there, as of a mesh that never had a vertex.
+    """
+    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    if mesh.is_editmode or not flat.size:
+        mesh.vertices.foreach_get("co", flat)
+    else:
+        mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
+    return zlib.crc32(flat), len(mesh.edges), len(mesh.polygons)
+
+
+def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
+    """What a material is beside its stiffness, and where."""
+    settings = material_settings(material)
+    kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
+    return (*kept, *_place_of(material, scene))
+
+
+def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
+    regions = material.regions
+    maps = material.vertex_group, material.use_range and material.stiffness_map
+    return *maps, regions and regions.name_full, depth_settings(material, scene)

@@ -1,0 +1,134 @@
+"""What Blender's own force fields do, asked by particles: Blender tells it in no other way.
+
+Particles of one kilogram that rest at the knots of a grid, in a scene of their own that holds the field alone, have
+after one step of a hundredth of a second a hundredth of their acceleration as velocity.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import FieldError
+from .mesh_in import unit_scale, vectors_of
+
+KNOTS = 24
+"""Knots along the longest side of a grid."""
+
+SHARE = 1000
+"""Particles of an emitter. With several thousand Blender's rounding gives some vertices two and others none."""
+
+STEP = 0.01
+"""Seconds that particles are let go for."""
+
+
+def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Knots (a,b,c,3) of a grid in the box from ``low`` to ``high`` (3,), evenly spaced on every side."""
+    spacing = (high - low).max() / (KNOTS - 1)
+    counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
+    return np.stack(np.meshgrid(*map(np.linspace, low, high, counts), indexing="ij"), axis=-1)
+
+
+class FieldState(NamedTuple):
+    """A field at one frame: its settings by name, and its matrix in the world, Blender's units."""
+
+    settings: dict[str, Any]
+    matrix: Any
+
+    @classmethod
+    def of(cls, obj: Any, evaluated: Any) -> FieldState:
+        """That of an object at the present frame."""
+        settings = obj.field
+        names = (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.type != "POINTER")
+        return cls({name: getattr(settings, name) for name in names}, evaluated.matrix_world.copy())
+
+
+class FieldProbe:
+    """Asks one force field on a grid, in a hidden scene that is gone after the ``with``. It is a copy of the field that
+    is asked, set to what the field is at a frame: Blender may evaluate particles before the animation of a field.
+
+    Parameters
+    ----------
+    field : the object
+    low, high : (3,) m, corners of the box
+    scene : whose units hold
+    """
+
+    def __init__(self, field: Any, low: np.ndarray, high: np.ndarray, scene: Any) -> None:
+        self._field, unit = field, unit_scale(scene)
+        points = knots(low, high) / unit
+        self._shape = points.shape[:3]
+        self._points = points.reshape(-1, 3).astype(np.float32)
+        self._meshes: list[Any] = []
+        self._emitters: list[Any] = []
+
+    def __enter__(self) -> FieldProbe:
+        self._scene = bpy.data.scenes.new("Sinew Probe")
+        self._settings = _falling_freely()
+        self._copy = self._field.copy()
+        self._copy.animation_data_clear()
+        self._copy.constraints.clear()
+        self._copy.parent = None
+        self._scene.collection.objects.link(self._copy)
+        # All emitters have as many vertices: the last ones of the last are the first knots again.
+        padded = np.resize(self._points, (-(-len(self._points) // SHARE) * SHARE, 3))
+        for share in padded.reshape(-1, SHARE, 3):
+            mesh = bpy.data.meshes.new("Sinew Probe")
+            self._meshes.append(mesh)
+            mesh.vertices.add(SHARE)
+            mesh.vertices.foreach_set("co", share.ravel())
+            emitter = bpy.data.objects.new("Sinew Probe", mesh)
+            self._emitters.append(emitter)
+            self._scene.collection.objects.link(emitter)
+            system = emitter.modifiers.new("Sinew Probe", "PARTICLE_SYSTEM").particle_system
+            own, system.settings = system.settings, self._settings
+            bpy.data.particles.remove(own)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for obj in (*self._emitters, self._copy):
+            bpy.data.objects.remove(obj)
+        for mesh in self._meshes:
+            bpy.data.meshes.remove(mesh)
+        bpy.data.particles.remove(self._settings)
+        bpy.data.scenes.remove(self._scene)
+
+    def at(self, frame: int, state: FieldState) -> np.ndarray:
+        """Accelerations (a,b,c,3) at the knots at a frame, Blender's units a second squared."""
+        for name, value in state.settings.items():
+            setattr(self._copy.field, name, value)
+        self._copy.matrix_world = state.matrix
+        self._copy.update_tag()
+        # They are let go a frame before: what pulls at them is the field of the frame that they go to.
+        self._settings.frame_start = self._settings.frame_end = frame - 1
+        self._scene.frame_set(frame - 1)
+        if not np.allclose(self._read("location"), self._points, rtol=0.0, atol=1e-4 * np.ptp(self._points)):
+            raise FieldError(
+                f"Blender's particles did not keep to where the force field “{self._field.name}” is asked.",
+                "Set the field's weight to 0, and report this.",
+            )
+        self._scene.frame_set(frame)
+        return self._read("velocity").reshape(*self._shape, 3) / STEP
+
+    def _read(self, name: str) -> np.ndarray:
+        """A vector of the particles, by knot, (p,3)."""
+        depsgraph, read = self._scene.view_layers[0].depsgraph, []
+        for emitter in self._emitters:
+            particles = emitter.evaluated_get(depsgraph).particle_systems[0].particles
+            read.append(vectors_of(particles, name))
+        return np.concatenate(read)[: len(self._points)]
+
+
+def _falling_freely() -> Any:
+    """Settings of particles that nothing but force fields moves."""
+    settings = bpy.data.particles.new("Sinew Probe")
+    settings.count, settings.emit_from, settings.use_emit_random = SHARE, "VERT", False
+    settings.physics_type, settings.integrator, settings.timestep = "NEWTON", "EULER", STEP
+    settings.normal_factor, settings.mass, settings.lifetime = 0.0, 1.0, 1e5
+    settings.effector_weights.gravity = 0.0
+    return settings

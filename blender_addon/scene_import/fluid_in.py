@@ -1,0 +1,188 @@
+"""The flow of a fluid domain -> velocities at the knots of a grid, for force fields of the type Fluid Flow.
+
+A domain tells its velocities cell by cell; what force Blender makes of them is compared with particles in
+`docs/design/forces.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import FieldError
+from ...core.mechanics.forces.field_samples import FieldSamples
+from ..properties.field_weights import fluid_domain
+from .animation_in import Moment
+from .field_probe import knots
+from .mesh_in import transform, unit_scale, vertex_positions
+
+CELLS_A_SECOND = 2.5
+"""What a velocity of the solver is in the longest side of the domain, over its resolution, a second."""
+
+MOST_CELLS = 64
+"""Cells that are kept along the longest side; finer domains are averaged."""
+
+
+class FluidGrid(NamedTuple):
+    """What is read of a domain at one moment: raw velocities and density in its cells, ``values`` (a,b,c,4), the lower
+    ``corner`` (3,) and the size of a ``cell`` (3,) in the object's coordinates, its ``matrix`` in the world (4,4), and
+    the ``length`` of its cells there. Lengths are Blender's units.
+    """
+
+    values: np.ndarray
+    corner: np.ndarray
+    cell: np.ndarray
+    matrix: np.ndarray
+    length: float
+
+    @property
+    def box(self) -> np.ndarray:
+        """Lower and upper corner in the world, (2,3)."""
+        cells = np.array(list(np.ndindex(2, 2, 2))) * self.values.shape[:3]
+        corners = transform(self.matrix, self.corner + cells * self.cell)
+        return np.array([corners.min(axis=0), corners.max(axis=0)])
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """The velocity a second times the density, and the density, at points (p,3) of the world, (p,4): straight
+        between the middles of cells; 0 outside.
+
+        A velocity keeps its length and takes the direction to which the object's matrix leads it, as in Blender.
+        """
+        cells = (transform(np.linalg.inv(self.matrix), points) - self.corner) / self.cell
+        sides = np.array(self.values.shape[:3])
+        inside = ((cells >= 0.0) & (cells <= sides)).all(axis=1, keepdims=True)
+        # A domain that is one cell thin is the same across it.
+        values = self.values
+        for axis in np.flatnonzero(sides == 1):
+            values = np.repeat(values, 2, axis=axis)
+        found = FieldSamples(np.full(3, 0.5), np.maximum(sides - 0.5, 1.5), values).at(cells) * inside
+        raw, density = found[:, :3], found[:, 3:]
+        turned = raw @ self.matrix[:3, :3].T
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        direction = turned / np.where(length > 0.0, length, 1.0)
+        speed = CELLS_A_SECOND * self.length * np.linalg.norm(raw, axis=1, keepdims=True)
+        return np.hstack([density * speed * direction, density])
+
+
+class FluidSampler:
+    """The fluid that one field takes its flow from, frame by frame.
+
+    FieldError where it is not cached at a frame from the first to the last: Blender makes the fluid on the way then,
+    but reads it from the cache the next time, where not all cells are kept, and a bake would seem out of date.
+    """
+
+    def __init__(self, field: Any, frames: tuple[int, int]) -> None:
+        self._field = field
+        missing = _uncached(field.field.source_object, *frames)
+        if missing:
+            raise FieldError(
+                f"“{field.field.source_object.name}”, from which the force field “{field.name}” takes its flow, has no "
+                f"cached fluid at frame {missing[0]}.",
+                "Bake it (Physics > Fluid > Cache), or play the animation once if its cache is a Replay; or set Fluid "
+                "Flow under Field Weights to 0.",
+            )
+
+    def grid_at(self, moment: Moment) -> FluidGrid | None:
+        """Its cells at the present frame; None where it has no fluid yet."""
+        return _grid(self._field, moment.context.evaluated_depsgraph_get())
+
+    def samples(
+        self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Box and samples of a force field, (3,) m, (3,) m and (f,a,b,c,4), where a body's box and the domain meet.
+
+        FieldError where there is no flow at any frame.
+        """
+        flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
+        if not flowing:
+            raise FieldError(
+                f"The force field “{self._field.name}” takes its flow from “{self._field.field.source_object.name}”, "
+                "which has none at these frames.",
+                "Enable the domain and its modifier in viewports, and see that its cache is whole; or set Fluid Flow "
+                "under Field Weights to 0.",
+            )
+        unit = unit_scale(scene)
+        boxes = np.array([grid.box for grid in flowing]) * unit
+        least, most = np.maximum(low, boxes[:, 0].min(axis=0)), np.minimum(high, boxes[:, 1].max(axis=0))
+        if (least < most).all():
+            # With a knot outside of the domain, for what goes on beyond the box is what is at its sides.
+            room = 0.1 * float((most - least).max())
+            low, high = least - room, most + room
+        points = knots(low, high) / unit
+        flat = points.reshape(-1, 3)
+        still = np.zeros((*points.shape[:3], 4))
+        samples = [still if grid is None else grid.at(flat).reshape(still.shape) for grid in grids]
+        return low, high, np.array(samples)
+
+
+def _uncached(source: Any, first: int, last: int) -> list[int]:
+    """Frames of a range at which a domain should have a fluid and has no file of it."""
+    settings = fluid_domain(source).domain_settings
+    folder = Path(bpy.path.abspath(settings.cache_directory, library=source.library)) / "data"
+    found = (re.match(r"fluid_data_(\d+)\.", path.name) for path in folder.glob("fluid_data_*"))
+    cached, offset = {int(match.group(1)) for match in found if match is not None}, settings.cache_frame_offset
+    asked = range(max(first - offset, settings.cache_frame_start), min(last - offset, settings.cache_frame_end) + 1)
+    return [number + offset for number in asked if number not in cached]
+
+
+def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
+    """Of a field's domain at the present frame; None where it has no fluid yet."""
+    source = field.field.source_object
+    evaluated = source.evaluated_get(depsgraph)
+    modifier = fluid_domain(evaluated)
+    if modifier is None:
+        return None
+    settings = modifier.domain_settings
+    sides = np.array(settings.domain_resolution)
+    velocities = _read(settings.velocity_grid)
+    if len(velocities) != 3 * sides.prod() or sides.min() < 1:
+        return None
+    shape = *(int(n) for n in sides[::-1]), 1
+    density = np.ones(shape, dtype=np.float16)
+    if field.field.use_smoke_density:
+        density = _densities(field, settings, shape)
+    values = np.concatenate([velocities.reshape(*shape[:3], 3), density], axis=-1).transpose(2, 1, 0, 3)
+    corner, cell = np.array(settings.start_point, dtype=float), np.array(settings.cell_size, dtype=float)
+    size = cell * sides
+    if settings.domain_type == "GAS" and settings.use_adaptive_domain:
+        # Only the part that holds smoke has cells; Blender draws a box around it.
+        corner, size = vertex_positions(evaluated.data).min(axis=0), np.ptp(vertex_positions(source.data), axis=0)
+    length = float((size * np.abs(evaluated.scale)).max()) / settings.resolution_max
+    values, count = _averaged(values)
+    return FluidGrid(values, corner, cell * count, np.array(evaluated.matrix_world, dtype=float), length)
+
+
+def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
+    densities = _read(settings.density_grid)
+    if len(densities) != np.prod(shape):
+        raise FieldError(
+            f"The force field “{field.name}” asks for the density of a fluid that tells none in its cells.",
+            "Switch off Smoke Density in the field, or Noise in the domain; a liquid has no smoke.",
+        )
+    return densities.reshape(shape)
+
+
+def _read(grid: Any) -> np.ndarray:
+    """Numbers of a grid of Blender's. A cache on the disk halves their precision; so does this at once, lest a bake
+    seems out of date when they are read from there.
+    """
+    flat = np.empty(len(grid), dtype=np.float32)
+    if len(flat):
+        grid.foreach_get(flat)
+    return flat.astype(np.float16)
+
+
+def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Values (a,b,c,k) of blocks of so many cells a side that few remain, and that number; half precision suffices."""
+    count = -(-max(values.shape[:3]) // MOST_CELLS)
+    if count == 1:
+        return values, 1
+    room = [(0, -side % count) for side in values.shape[:3]]
+    a, b, c = (-(-side // count) for side in values.shape[:3])
+    blocks = np.pad(values, [*room, (0, 0)], mode="edge").reshape(a, count, b, count, c, count, -1)
+    return blocks.mean(axis=(1, 3, 5), dtype=np.float64).astype(np.float16), count

@@ -1,0 +1,234 @@
+"""Object -> :class:`Job`. What cannot be baked is refused here, with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ...core.foundation.errors import MeshError, SettingsError, SinewError, StoreError
+from ...core.foundation.schema.settings import MeetSettings
+from ...core.jobs.job.body import Body
+from ...core.jobs.job.groups import check_group, members
+from ...core.jobs.job.job import Job
+from ..blend_data.temporary_values import is_animated
+from ..objects import linked
+from ..objects.contact_groups import group_of, met_by
+from ..objects.modifier_stack import Place, check_place, cut_after, place_of, shown, with_collections
+from ..window.stepwise import Steps, at_once
+from .animation_in import Passenger, at_frame, for_each, lead, run_up
+from .body_in import BodySampler
+from .colliders_in import Seen, collider_objects, collider_samplers
+from .force_fields_in import FieldSamplers
+from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
+from .mesh_in import length_factor, mesh_at_place
+from .pairs_in import pair_settings
+from .picks import mend
+from .refinement_in import fineness
+from .rest_in import rest_and_start
+from .settings_in import frame_range, ground_of, material_settings, meet_settings, resolution_settings, solver_settings
+from .springs_in import spring_samplers, spring_targets
+from .weights_in import material_weights
+
+
+def make_job(*asked: Any, **changes: Any) -> Job:
+    """:func:`job_steps`, all at once."""
+    return at_once(job_steps(*asked, **changes))
+
+
+def job_steps(
+    obj: Any,
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    without_springs: Collection[str] = (),
+    substeps: int = 0,
+    beside: Sequence[Any] = (),
+    alone: bool = False,
+) -> Steps[Job]:
+    """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
+    picked vertices that an edit of the mesh has lost (``picks.mend``). A step for each moment of the animation: in
+    between the scene is at its frame, and what is read is shown.
+
+    ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; springs named in
+    ``without_springs`` are left out. One that moves ``alone`` runs into the bodies that it meets, as they stand. Bodies
+    ``beside`` it, of the same :func:`terms`, are read in the same passes: the job has those, too, that are not refused.
+    """
+    settings, scene = obj.sinew, context.scene
+    span = first, last = simulated_range(settings, scene, frames)
+    seen: Seen = {}
+    readings = [_Reading(each, context, seen, alone) for each in (obj, *beside)]
+    bodies: list[Body] = []
+    with at_frame(scene):
+        with ExitStack() as stack:
+            for_each(readings, lambda reading: stack.enter_context(reading.opened()))
+            yield from run_up(context, first)
+            for_each(readings, lambda reading: reading.begin(span, without_springs))
+            yield from lead(readings, scene, span, substeps or settings.substeps)
+        # Still at the first frame: of what is animated and read only once, the value there counts.
+        for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
+    rate = float(f"{scene.render.fps / scene.render.fps_base:.9g}")
+    clock = {"frame_start": first, "frame_end": last, "frame_rate": rate, "pre_roll": settings.pre_roll}
+    return Job(bodies=tuple(bodies), **clock, length_factor=length_factor(scene))
+
+
+def group_steps(
+    bodies: Sequence[Any],
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    read: Callable[[Any, Any], Steps[Job]] | None = None,
+) -> Steps[list[Job]]:
+    """:func:`job_steps` of bodies that meet (:func:`groups.group_of`), in their order, as their stores keep them:
+    each knows the others. A SinewError when one cannot be baked, or they do not go together. ``read``, where it is
+    given, reads one that meets no other.
+    """
+    if len(bodies) == 1:
+        alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
+        job = yield from alone
+        if job.body.meets.itself:
+            check_group([job])
+        return members(job)
+    found: dict[str, Job] = {}
+    while left := [obj for obj in bodies if obj.name not in found]:  # who is refused beside another is so by itself
+        shared = terms(left[0], context, frames)
+        beside = [obj for obj in left[1:] if terms(obj, context, frames) == shared]
+        job = yield from job_steps(left[0], context, frames, solver, beside=beside)
+        found |= {body.name: job.alone(k) for k, body in enumerate(job.bodies)}
+    alone = [found[obj.name] for obj in bodies]
+    check_group(alone)
+    return members(replace(alone[0], bodies=tuple(job.body for job in alone)))
+
+
+class _Reading(Passenger):
+    """One body that is read."""
+
+    def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
+        super().__init__(obj, context)
+        self._seen, self._alone = seen, alone
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Within it, the stack is cut, and all that is hidden and has a part in it is evaluated."""
+        obj, context = self.obj, self.context
+        _check(obj, context)
+        mend(obj)
+        self.place = place_of(obj)
+        outside = collider_samplers(obj, context, self._seen, self._alone)
+        with cut_after(obj, self.place), shown(*spring_targets(obj)), outside as self._colliders:
+            yield
+
+    def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
+        """Read what stays, at the first frame, and find what is to be taken through the frames."""
+        obj, place, context, scene = self.obj, self.place, self.context, self.context.scene
+        materials = tuple(material_settings(m) for m in obj.sinew.materials)
+        with mesh_at_place(obj, place, context) as (mesh, evaluated):
+            _check_faces(obj, mesh, place)
+            surface, start = rest_and_start(obj, mesh, evaluated, scene)
+            weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
+            self._own, finer = BodySampler(obj, place, mesh), fineness(obj, mesh)
+            self._springs = spring_samplers(obj, place, mesh, context, without_springs)
+        self._own.check_groups(surface)
+        self._still = {
+            "surface": surface,
+            "start": start,
+            "materials": materials,
+            "material_weights": weights,
+            "stiffness_maps": stiffening,
+            "layers": material_layers(obj, covers, scene, context),
+            "fineness": finer,
+        }
+        self._fields = FieldSamplers(obj, context, span)
+        samplers = (self._own, *self._springs, *self._colliders, self._fields)
+        self.tracks = [track for each in samplers for track in each.tracks]
+        self.vertex_count = len(surface.positions)
+
+    def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
+        """What was read."""
+        obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
+        positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
+        colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
+        obstacles = *ground_of(obj.sinew, scene), *colliders
+        body = Body(
+            name=obj.name,
+            resolution=resolution_settings(obj.sinew),
+            solver=solver_settings(obj.sinew, scene, solver, substeps),
+            springs=tuple(sampler.spring() for sampler in self._springs),
+            colliders=obstacles,
+            pairs=pair_settings(obj, obstacles, scene, self._alone),
+            **_meets(obj, self.context, self._alone),
+            force_fields=fields.force_fields(positions, matrices, self.context, first),
+            absorbers=fields.absorbers(),
+            **self._still,
+            **self._own.parts(),
+        )
+        return body.over(span[1] - first + 1, first)
+
+
+def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
+    """What a body meets, and which of the others: nothing, where it is to move ``alone`` and would meet something."""
+    if alone and (obj.sinew.collisions.meets_itself or len(group_of(obj, context)) > 1):
+        return {"meets": MeetSettings(bodies=False)}
+    only = obj.sinew.collisions.met is not None
+    met = tuple(each.name for each in met_by(obj, context)) if only else None
+    return {"meets": meet_settings(obj.sinew, context.scene), "met": met}
+
+
+def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
+    """What bodies that are read in one go have in common: their clock, their steps, and what has to be enabled for it,
+    for what is enabled may move others. A SinewError of what cannot be read.
+    """
+    check_object(obj, context)
+    settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
+    layer, span = context.view_layer, simulated_range(settings, context.scene, frames)
+    overridden = (b for b in with_collections(*needed) if b.hide_viewport or is_animated(b, "hide_viewport"))
+    eyes = {each for each in needed if linked.is_in(layer, each) and each.hide_get(view_layer=layer)}
+    return span, settings.pre_roll, settings.substeps, set(overridden), eyes
+
+
+def _check(obj: Any, context: Any) -> None:
+    check_object(obj, context)
+    if not obj.sinew.materials:
+        raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+    check_maps(obj)
+
+
+def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
+    """First and last frame that are simulated, those of the pre-roll too; SettingsError when there are none to show."""
+    first, last = frame_range(settings, scene, frames)
+    if last < first:
+        raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
+    return first - settings.pre_roll, last
+
+
+def check_object(obj: Any, context: Any) -> None:
+    """MeshError when the object is of a kind, or in a state, that cannot be read."""
+    if obj.type != "MESH":
+        raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
+    if obj.mode == "EDIT":
+        raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
+    if words := linked.linked_words(obj):
+        raise MeshError(words, "")
+    if not linked.is_in(context.view_layer, obj):
+        raise linked.out_of_view(f"“{obj.name}”")
+    if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
+        raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
+    check_place(obj)
+
+
+def _check_faces(obj: Any, mesh: Any, place: Place) -> None:
+    if place.below and len(mesh.polygons) == 0:
+        raise MeshError(
+            f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",
+            "Mend the modifier, or choose another place under Resolution > Simulate.",
+        )
+
+
+def out_of_date(changed: list[str]) -> SinewError:
+    """The refusal to go on with frames of another job."""
+    if "version" in changed:
+        return StoreError("Another version of Sinew made these frames.", "Delete Bake and bake again.")
+    return StoreError(
+        f"Edited since the bake began: {', '.join(changed)}.", "Undo the edit, or Delete Bake and bake again."
+    )

@@ -1,0 +1,64 @@
+"""Regions, depths and their maps -> layers over the painted materials; stiffness maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.foundation.errors import MeshError, SettingsError
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.mechanics.materials.layer import Layer
+from .mesh_in import region_surface
+from .settings_in import depth_settings
+from .weights_in import group_weights
+
+
+def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
+    """Of each material how much it covers where it lies over others, (n,); None where no map says so."""
+    names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
+    columns = group_weights(obj, mesh, names).T
+    return [column if name else None for name, column in zip(names, columns, strict=True)]
+
+
+def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
+    """The materials that lie over others, in their order, at the present frame; MeshError where a region cannot be
+    read.
+    """
+    return tuple(
+        Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])
+        for k, material in enumerate(obj.sinew.materials)
+        if material.is_layer
+    )
+
+
+def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
+    """(n, materials) float64, 0 to 1; 0 where nothing is painted."""
+    return group_weights(obj, mesh, [m.stiffness_map if m.use_range else "" for m in obj.sinew.materials])
+
+
+def check_maps(obj: Any) -> None:
+    """SettingsError where a material names a vertex group that is not there."""
+    for material in obj.sinew.materials:
+        for what, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
+            if name and name not in obj.vertex_groups and (what == "map" or material.use_range):
+                raise SettingsError(
+                    f"The {what} “{name}” of “{material.name}” is not there any more.",
+                    "Choose a vertex group, or clear Map.",
+                )
+
+
+def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[SurfaceMesh, ...]:
+    regions, objects = material.regions, []
+    if isinstance(regions, bpy.types.Object):
+        objects = [regions]
+    elif regions is not None:
+        own = obj, obj.sinew.bake.result
+        objects = sorted((o for o in regions.all_objects if o.type == "MESH" and o not in own), key=lambda o: o.name)
+        if not objects:
+            raise MeshError(
+                f"The collection “{regions.name}”, regions of “{material.name}”, holds no mesh.",
+                "Put closed meshes into it besides the body itself, or clear Region.",
+            )
+    return tuple(region_surface(o, scene, context) for o in objects)

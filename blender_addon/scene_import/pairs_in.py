@@ -1,0 +1,37 @@
+"""What is told of a body and another, or a collider -> :class:`PairSettings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.jobs.job.environment import Collider, Ground
+from ...core.jobs.job.pair import PairSettings
+from ..properties.mirror import clean
+from .colliders_in import seen_of
+from .mesh_in import unit_scale
+
+
+def pair_settings(
+    obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
+) -> tuple[PairSettings, ...]:
+    """Of a body that runs into these; where it moves ``alone``, of no others. What was removed keeps its name, so that
+    a bake tells.
+    """
+    found = []
+    for pair in obj.sinew.pairs:
+        told = {
+            "friction": clean(pair.friction) if pair.use_friction else None,
+            "thickness": clean(pair.thickness) * unit_scale(scene) if pair.use_thickness else None,
+        }
+        if pair.other != obj and pair.name not in ("", obj.name):
+            found += [PairSettings(name, **told) for name in _names(pair, colliders, alone)]
+    return tuple(sorted(found, key=lambda each: each.other))
+
+
+def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
+    """Of what stands for the other in a job: itself, what its bake has put in its place, and all that it instances."""
+    seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
+    names = [each.name for each in colliders]
+    found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]
+    return found or [pair.other.name if pair.other else pair.name] * (not alone)

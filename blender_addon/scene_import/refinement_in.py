@@ -1,0 +1,70 @@
+"""Vertex group -> how fine tetrahedra are at each vertex, and where the mesh is thinner than one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.foundation.errors import SettingsError
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from .mesh_in import object_to_world, surface_of
+from .weights_in import group_weights
+
+if TYPE_CHECKING:
+    from ...core.geometry.tetrahedra.refinement_count import Places
+
+
+def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
+    """(n,) 0 to 1, or None where nothing is painted finer; SettingsError when the group is gone."""
+    settings = obj.sinew
+    if not settings.finer_group or settings.finest <= 1.0:
+        return None
+    if settings.finer_group not in obj.vertex_groups:
+        raise SettingsError(
+            f"The vertex group “{settings.finer_group}” that says where cells are finer is not there any more.",
+            "Choose a vertex group for Finer under Resolution, or none.",
+        )
+    weights = group_weights(obj, mesh, [settings.finer_group])[:, 0]
+    return weights if weights.any() else None
+
+
+def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None:
+    """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
+    are asked. None where nothing is painted.
+    """
+    from ...core.geometry.tetrahedra.refinement_count import (
+        places_on,  # it loads Numba, which Blender  's start does not wait for
+    )
+
+    group = obj.vertex_groups.get(obj.sinew.finer_group) if obj.sinew.finer_group else None
+    places = places_on(surface) if group is not None else None
+    if places is None:
+        return None
+    weights = np.zeros(len(mesh.vertices))
+    for index in np.unique(surface.triangles[places.triangles]).tolist():
+        for element in mesh.vertices[index].groups:
+            if element.group == group.index:
+                weights[index] = element.weight
+    return places.painted(surface, weights) if weights.any() else None
+
+
+def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
+    """The vertices of the object's own mesh where it is thinner than a cell of its lattice and not painted finer, (k,).
+    MeshError when it cannot be simulated, SettingsError when the group of what is finer is gone. Not in Edit Mode.
+    """
+    from ...core.geometry.tetrahedra.tet_count import (
+        measured,  # they load Numba, which Blender  's start does not wait for
+    )
+    from ...core.geometry.tetrahedra.wall_thickness import thin_parts
+
+    surface = surface_of(obj.data, object_to_world(obj, scene))
+    found = thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5))
+    return found.not_finer(fineness(obj, obj.data)).vertices
+
+
+def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
+    """Select these vertices (k,) and no others; edges and faces stay as they are. Not in Edit Mode."""
+    selected = np.zeros(len(mesh.vertices), dtype=bool)
+    selected[vertices] = True
+    mesh.vertices.foreach_set("select", selected)

@@ -1,0 +1,71 @@
+"""The rest shape of a body, which may be a shape key, and the shape in which it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.foundation.errors import MeshError, SettingsError
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ..objects.modifier_stack import cut_after, place_of
+from .mesh_in import mesh_at_place, object_to_world, surface_of, transform, vectors_of, vertex_positions
+
+KEY_NAME = "Rest Shape"
+
+
+def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
+    """The surface at rest, and where its vertices (n,3) are at the present frame if that is another shape, in world
+    space and metres. ``mesh`` is that at the simulated place. A SinewError where the rest shape cannot be used.
+    """
+    matrix = object_to_world(evaluated, scene)
+    surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
+    if own is None:
+        return surface, None
+    rest = SurfaceMesh(transform(matrix, own), surface.triangles)
+    rest.validate()
+    return rest, None if np.array_equal(rest.positions, surface.positions) else surface.positions
+
+
+def own_rest(obj: Any, count: int) -> np.ndarray | None:
+    """The rest shape that the artist chose for a mesh of ``count`` vertices, (n,3) in the object's own coordinates, or
+    None. A SinewError where it cannot be used.
+    """
+    name, keys = obj.sinew.rest_key, obj.data.shape_keys
+    if not name:
+        return None
+    block = keys.key_blocks.get(name) if keys is not None else None
+    if block is None:
+        raise SettingsError(
+            f"The shape key “{name}”, the rest shape of “{obj.name}”, is not there any more.",
+            "Choose a shape key for Rest Shape under Resolution, or none.",
+        )
+    if len(block.data) != count:
+        raise MeshError(
+            f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {count}.",
+            "Simulate a place in the modifier stack below what changes the mesh, or clear Rest Shape.",
+        )
+    return vectors_of(block.data, "co")
+
+
+def store_rest(obj: Any, context: Any) -> str:
+    """Keep the shape that is simulated, as it is at the present frame, as a shape key without influence; its name.
+    MeshError when modifiers that are simulated change the number of vertices.
+    """
+    place = place_of(obj)
+    with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _evaluated):
+        positions = vertex_positions(mesh)
+    if len(positions) != len(obj.data.vertices):
+        raise MeshError(
+            f"Modifiers that are simulated make {len(positions)} vertices of {len(obj.data.vertices)}: no shape key "
+            "can keep that.",
+            "Simulate a place in the modifier stack below what changes the mesh.",
+        )
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis", from_mix=False)
+    kept = obj.data.shape_keys.key_blocks.get(obj.sinew.rest_key)
+    block = kept if kept is not None and kept.name.startswith(KEY_NAME) else obj.shape_key_add(name=KEY_NAME)
+    block.value = 0.0
+    block.data.foreach_set("co", positions.astype(np.float32).ravel())
+    obj.sinew.rest_key = block.name
+    return block.name

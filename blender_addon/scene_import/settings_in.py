@@ -1,0 +1,150 @@
+"""Properties -> the library's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ...core.foundation.schema.settings import (
+    DepthSettings,
+    MaterialSettings,
+    MeetSettings,
+    ResolutionSettings,
+    SolverSettings,
+    moduli,
+)
+from ...core.jobs.job.environment import Ground
+from ...core.jobs.job.job import Job
+from ..blend_data.list_animation import animated_paths
+from ..properties.choices import OWN, own_parameters
+from ..properties.mirror import clean, stiffness_of
+from ..properties.outside_properties import CONTROLLED
+from .animation_in import Moment
+from .mesh_in import acceleration_scale, unit_scale
+
+Settings = TypeVar("Settings")
+GRAVITY = frozenset({"gravity", "use_gravity"})
+"""Data paths of a scene's gravity."""
+LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
+
+
+def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
+    """Settings of that class, with what stands under these of its fields' names in a property group, or all, but for
+    ``others``; ``scale`` are the metres in a Blender unit.
+    """
+    for item in fields(cls):
+        if item.name in names or (not names and item.name not in others):
+            value = getattr(owner, item.name)
+            value = clean(value) if isinstance(value, float) else value
+            others[item.name] = value * scale if item.metadata.get("unit") == "m" else value
+    return cls(**others)
+
+
+def material_settings(material: Any) -> MaterialSettings:
+    """One physical material."""
+    names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy)
+    painted = stiffness_of(material.log_painted_stiffness) if material.use_range else None
+    stiffness = stiffness_of(material.log_stiffness)
+    return _taken(MaterialSettings, material, names, youngs_modulus=stiffness, painted_modulus=painted)
+
+
+def moduli_at(moment: Moment) -> list[float]:
+    """Young's moduli of the object's materials, Pa, as :func:`core.foundation.schema.settings.moduli` has them."""
+    return moduli([material_settings(m) for m in moment.obj.sinew.materials])
+
+
+def vibration_stiffness(settings: Any) -> list[float]:
+    """What the stiffness of each vibration is multiplied by; none where that is not controlled."""
+    factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
+    return [clean(factor) for factor in factors]
+
+
+def vibrations_at(moment: Moment) -> list[float]:
+    """The same of an object at a moment."""
+    return vibration_stiffness(moment.obj.sinew)
+
+
+def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
+    """How deep one physical material lies, or None where that does not matter."""
+    if material.depth_kind == "NONE":
+        return None
+    return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
+
+
+def resolution_settings(settings: Any) -> ResolutionSettings:
+    """How the body is filled with tetrahedra."""
+    return _taken(ResolutionSettings, settings)
+
+
+def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
+    """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
+    panel shows it, times the body's field weight.
+    """
+    chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
+    return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
+
+
+def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
+    """The gravity that a body feels, m/s²."""
+    scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
+    return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+
+
+def gravity_at(moment: Moment) -> tuple[float, ...]:
+    """The same at a moment."""
+    return gravity_on(moment.obj.sinew, moment.context.scene)
+
+
+def is_gravity_animated(scene: Any) -> bool:
+    """Return whether F-curves or drivers set the scene's gravity."""
+    return not GRAVITY.isdisjoint(animated_paths(scene))
+
+
+def compared(job: Job, compare: Any, solver: str) -> Job:
+    """A job of a body with what a bake that is compared with it has otherwise; with this ``solver``."""
+    other: dict[str, Any] = {"solver": solver}
+    if compare.integrator != OWN:
+        other["integrator"] = compare.integrator
+    # What the other solver does not read is not drawn, and no difference.
+    read = ("substeps", *replace(job.body.solver, **other).kind.settings)
+    names = (name for name in ("substeps", "max_iterations", "modes") if name in read)
+    other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
+    matches = ("match_resolution", *({"match_full_space"} & set(read)))
+    other |= {name: getattr(compare, name) == "ON" for name in matches if getattr(compare, name) != OWN}
+    if compare.match_method != OWN and replace(job.body.solver, **other).is_matched:
+        other["match_method"] = compare.match_method
+    factors = job.body.vibration_stiffness if compare.control_vibrations else None
+    across = compare.cells_across or job.body.resolution.cells_across
+    return job.with_body(
+        solver=replace(job.body.solver, **other),
+        vibration_stiffness=factors,
+        resolution=replace(job.body.resolution, cells_across=max(across, LEAST_CELLS)),
+    )
+
+
+def meet_settings(settings: Any, scene: Any) -> MeetSettings:
+    """What the body meets, and how."""
+    own = settings.collisions
+    return MeetSettings(
+        bodies=own.meets_bodies,
+        itself=own.meets_itself,
+        friction=clean(own.meets_friction),
+        thickness=clean(own.meets_thickness) * unit_scale(scene),
+        untangle=own.meets_untangle,
+    )
+
+
+def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
+    """The floor that the body falls onto, if there is one."""
+    own, names = settings.collisions, ("friction", "thickness", "height")
+    return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
+
+
+def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
+    """First and last frame, both included; ``frames`` replaces the object's choice."""
+    if frames is not None:
+        return frames
+    if settings.use_scene_range:
+        return scene.frame_start, scene.frame_end
+    return settings.frame_start, settings.frame_end

@@ -1,0 +1,152 @@
+"""Springs of an object -> :class:`Spring`, sampled frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.foundation.errors import SpringError
+from ...core.jobs.job.environment import Spring
+from ..blend_data.list_animation import curves_at
+from ..objects.linked import is_in, out_of_view
+from ..objects.modifier_stack import Place, cut_after, place_of
+from ..properties.mirror import clean
+from .animation_in import Moment, Moved, Track, at_frame, key_times
+from .mesh_in import mesh_at_place, object_to_world, scaled, transform
+from .weights_in import group_shares
+
+
+def spring_targets(obj: Any) -> list[Any]:
+    """The objects that springs pull to."""
+    return [s.target for s in obj.sinew.springs if s.end == "OBJECT" and s.target is not None]
+
+
+def spring_samplers(
+    obj: Any, place: Place, mesh: Any, context: Any, without: Collection[str] = ()
+) -> list[SpringSampler]:
+    """One a spring of the object, but those of the names in ``without``; ``mesh`` is that at the simulated place.
+    SpringError names a spring without end or vertices.
+    """
+    springs = obj.sinew.springs
+    own = [k for k, spring in enumerate(springs) if spring.name not in without]
+    return [SpringSampler(obj, place, mesh, context, k) for k in own]
+
+
+class SpringSampler:
+    """One spring: its strength at each frame, and where its vertices are pulled to."""
+
+    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
+        settings = obj.sinew.springs[index]
+        self._object, self._place, self._index = obj, place, index
+        self._name = settings.name
+        self._target = settings.target if settings.end == "OBJECT" else None
+        if settings.end == "OBJECT":
+            self._check_target(context)
+        if settings.vertex_group not in obj.vertex_groups:
+            gone = f"pulls the vertex group “{settings.vertex_group}”, which is not there any more"
+            gone = gone if settings.vertex_group else "has no vertex group to pull"
+            raise self._refusal(gone, "Choose its vertex group under Springs, or remove it.")
+        self._vertices, self._weights = group_shares(obj, mesh, settings.vertex_group)
+        if len(self._vertices) == 0:
+            raise SpringError(
+                f"The vertex group “{settings.vertex_group}” of the spring “{self._name}” is empty.",
+                "Assign vertices to it, or remove the spring.",
+            )
+        self.tracks = Track(self._pulled_to, self._moves), Track(self._stiffness_at)
+        self._rest = self._from_rest = None
+
+    def _check_target(self, context: Any) -> None:
+        target = self._target
+        if target is None:
+            raise self._refusal(
+                "has no object to pull to", "Choose one under Springs, or set Pull To to Own Animation."
+            )
+        # A deleted object stays in the file as long as the spring names it.
+        if target.name not in context.scene.objects:
+            gone = f"pulls to “{target.name}”, which was deleted or is in no scene"
+            raise self._refusal(gone, "Choose another object under Springs, or remove the spring.")
+        if not is_in(context.view_layer, target):
+            raise out_of_view(f"The object “{target.name}” of the spring “{self._name}”", SpringError)
+
+    def _refusal(self, what: str, remedy: str) -> SpringError:
+        return SpringError(f"The spring “{self._name}” {what}.", remedy)
+
+    def _moves(self, moved: Moved) -> bool:
+        if self._target is None:
+            return moved.carries(self._object, self._place)
+        return self._target.session_uid in moved.places
+
+    def _pulled_to(self, moment: Moment) -> np.ndarray:
+        if self._target is None:
+            return moment.world(self._vertices)
+        if self._from_rest is None:
+            self._rest, self._from_rest = moment.world(self._vertices), self._inverse(moment)
+        return transform(self._matrix(moment) @ self._from_rest, self._rest)
+
+    def _stiffness_at(self, moment: Moment) -> float:
+        return clean(self._strength(moment))
+
+    def _strength(self, moment: Moment) -> float:
+        return moment.obj.sinew.springs[self._index].strength
+
+    def _matrix(self, moment: Moment) -> np.ndarray:
+        target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
+        return object_to_world(target, moment.context.scene)
+
+    def _inverse(self, moment: Moment) -> np.ndarray:
+        try:
+            return np.linalg.inv(self._matrix(moment))
+        except np.linalg.LinAlgError as error:
+            flat = f"pulls to “{self._target.name}”, which has no size at frame {moment.frame}"
+            raise self._refusal(flat, "Give it a scale other than zero on every axis.") from error
+
+    def spring(self) -> Spring:
+        """What was gathered."""
+        return Spring(self._name, self._vertices, self._weights, *(track.samples() for track in self.tracks))
+
+
+class KeyedSpringSampler(SpringSampler):
+    """A spring of a take: nothing but keys of their own moves its target and its strength, so no scene has to come to a
+    frame for them.
+    """
+
+    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
+        super().__init__(obj, place, mesh, context, index)
+        self._strengths = curves_at(obj, f"sinew.springs[{index}].strength")[0]
+        self._location = curves_at(self._target, "location")
+
+    def _strength(self, moment: Moment) -> float:
+        return self._strengths.evaluate(_time(moment))
+
+    def _matrix(self, moment: Moment) -> np.ndarray:
+        matrix = np.eye(4)
+        for curve in self._location:
+            matrix[curve.array_index, 3] = curve.evaluate(_time(moment))
+        return scaled(matrix, moment.context.scene)
+
+
+def _time(moment: Moment) -> float:
+    return float(key_times(moment.context.scene, moment.frame))
+
+
+def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
+    """Springs of a take over a range of frames, both included, as the object's job has them: between frames their
+    targets go straight. SpringError where one lacks something.
+    """
+    (first, last), place = frames, place_of(obj)
+    own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]
+    if not own:
+        return []
+    with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
+        begin = Moment(obj, first, context, mesh, object_to_world(evaluated, context.scene))
+        samplers = [KeyedSpringSampler(obj, place, mesh, context, k) for k in own]
+        tracks = [track for sampler in samplers for track in sampler.tracks]
+        for track in tracks:
+            track.take(begin)
+    for frame in range(first + 1, last + 1):
+        for track in tracks:
+            track.take(replace(begin, frame=frame))
+    return [sampler.spring() for sampler in samplers]

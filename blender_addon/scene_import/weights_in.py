@@ -1,0 +1,49 @@
+"""Vertex groups -> weights a vertex; no Blender call gives them as an array, so they are gathered in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.foundation.errors import SettingsError
+from ...core.mechanics.materials.weight_normalization import normalize_weights
+
+
+def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
+    """(n, len(names)) float64: weight of each vertex in each named group; 0 where the name or the weight is missing.
+
+    SettingsError names a vertex whose weight is not a number.
+    """
+    weights = np.zeros((len(mesh.vertices), len(names)))
+    columns: dict[int, list[int]] = {}
+    for column, name in enumerate(names):
+        group = obj.vertex_groups.get(name) if name else None
+        if group is not None:
+            columns.setdefault(group.index, []).append(column)
+    if columns:
+        for vertex in mesh.vertices:
+            for element in vertex.groups:
+                for column in columns.get(element.group, ()):
+                    weights[vertex.index, column] = element.weight
+    bad = np.argwhere(~np.isfinite(weights))
+    if len(bad):
+        raise SettingsError(
+            f"The weight of vertex {bad[0][0]} in the vertex group “{names[bad[0][1]]}” is not a number.",
+            "Set its weight again (sidebar, tab Item).",
+        )
+    return weights
+
+
+def material_weights(obj: Any, mesh: Any) -> np.ndarray:
+    """Shares of what is painted, (n, materials) float64; materials that lie over it have no part."""
+    names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
+    return normalize_weights(group_weights(obj, mesh, names))
+
+
+def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (p,) int32 with a weight above zero in a group, and their weights (p,)."""
+    weights = group_weights(obj, mesh, [name])[:, 0]
+    vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
+    return vertices, weights[vertices]

@@ -1,0 +1,121 @@
+"""How a body and its physical materials begin."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from typing import Any
+
+from ...core.foundation.errors import MaterialError
+from ...core.foundation.schema.settings import MaterialSettings
+from ...core.mechanics.materials.presets import PRESETS
+from ..blend_data.item_lists import own_name
+from ..properties.choices import energy_items, fitting_unit
+from ..properties.outside_properties import SinewSpring
+from ..properties.own_presets import own_presets
+from .body_stats import is_suitable, suitable_modulus
+from .measure_in import forget, weight_and_size
+
+FIRST_PRESET = PRESETS[0].name
+"""The material of a body that has none yet."""
+SAG = 0.01
+"""Part of the body's size that a new spring gives way by under the body's weight."""
+
+
+def enable(obj: Any, context: Any) -> None:
+    """Turn Sinew on; a body without any material gets the first preset, as stiff as suits its size. Of one's own preset
+    of that name the stiffness stays.
+    """
+    switch_on(obj)
+    if not obj.sinew.materials:
+        add_material(obj, FIRST_PRESET)
+        if all(own.name != FIRST_PRESET for own in own_presets().materials):
+            fit_stiffness(obj, context)
+
+
+def fit_stiffness(obj: Any, context: Any) -> None:
+    """Give the first material the stiffness that suits the body's size and pins, where it encloses something."""
+    forget(obj)
+    if modulus := suitable_modulus(obj, context):
+        material = obj.sinew.materials[0]
+        material.log_stiffness = material.fitted = math.log10(modulus)
+        material.stiffness_unit = fitting_unit(modulus)
+
+
+def refit_stiffness(obj: Any, context: Any) -> None:
+    """:func:`fit_stiffness` after an edit of size or pins, unless the artist has set the stiffness, or it still
+    suits.
+    """
+    if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
+        forget(obj)
+        if not is_suitable(obj, context):
+            fit_stiffness(obj, context)
+
+
+def switch_on(obj: Any) -> None:
+    """Turn Sinew on; the frames on disk of a deleted object of this name are not taken for those of ``obj``."""
+    obj.sinew.enabled = True
+    obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
+
+
+def add_material(obj: Any, preset: str) -> Any:
+    """Append a physical material made from a preset; the new one is active and has a name of its own. MaterialError
+    where it cannot be made.
+    """
+    return append_material(obj, preset_settings(preset))
+
+
+def preset_settings(preset: str) -> MaterialSettings:
+    """The numbers of a preset, one's own before ours. MaterialError where a material cannot have them."""
+    settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
+    if settings.energy not in [item[0] for item in energy_items()]:
+        raise MaterialError(
+            f"The preset “{preset}” has an energy “{settings.energy}”, which this version does not know.",
+            "Save the preset again, or install a newer version.",
+        )
+    return settings
+
+
+def append_material(obj: Any, settings: MaterialSettings) -> Any:
+    """Append a physical material; it is active and has a name of its own."""
+    material = obj.sinew.materials.add()
+    fill_material(material, settings)
+    taken = {m.name for m in list(obj.sinew.materials)[:-1]}
+    material.name = own_name(settings.name, taken)
+    obj.sinew.active_material = len(obj.sinew.materials) - 1
+    return material
+
+
+def add_spring(obj: Any, scene: Any) -> Any:
+    """Append a spring that can hold the body; the new one is active and has a name of its own."""
+    springs, strength = obj.sinew.springs, holding_strength(obj, scene)
+    taken = {spring.name for spring in springs}
+    spring = springs.add()
+    spring.name = own_name("Spring", taken)
+    spring.strength = strength
+    obj.sinew.active_spring = len(springs) - 1
+    return spring
+
+
+def holding_strength(obj: Any, scene: Any) -> float:
+    """N/m with which the body's weight stretches a spring by ``SAG`` of the body's size, two significant digits; the
+    default where the weight cannot be told.
+    """
+    weight, size = weight_and_size(obj, scene)
+    if weight <= 0.0:
+        return SinewSpring.bl_rna.properties["strength"].default
+    return float(f"{weight / (SAG * size):.2g}")
+
+
+def fill_material(material: Any, settings: MaterialSettings) -> None:
+    """Give a material the numbers of ``settings``."""
+    material.property_unset("fitted")
+    material.log_stiffness = math.log10(settings.youngs_modulus)
+    material.stiffness_unit = fitting_unit(settings.youngs_modulus)
+    material.poissons_ratio = settings.poissons_ratio
+    material.density = settings.density
+    material.energy = settings.energy
+    material.stiffening = settings.stiffening
+    material.use_range = settings.painted_modulus is not None
+    if settings.painted_modulus is not None:
+        material.log_painted_stiffness = math.log10(settings.painted_modulus)

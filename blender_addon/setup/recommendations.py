@@ -1,0 +1,101 @@
+"""What suits a body, from the facts of its last tetrahedra and what is set now."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ..blend_data.list_animation import animated_paths
+from ..properties import choices
+from ..scene_import.settings_in import resolution_settings, solver_settings
+
+if TYPE_CHECKING:
+    from ...core.jobs.checks.advice import Advice
+
+LABELS = {
+    "solver": "Solver",
+    "cells_across": "Cells Across",
+    "match_resolution": "Match Resolution",
+    "substeps": "Substeps",
+}
+"""Names of the settings that are advised on, as their panels show them."""
+OF_RESOLUTION = ("cells_across", "match_resolution")
+BASIS = (
+    "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
+    "depth_kind", "depth",
+)  # fmt: skip
+"""What of a material makes it stiff somewhere."""
+
+
+def is_known(obj: Any) -> bool:
+    """Whether there are facts of the body: it was filled with tetrahedra."""
+    return obj.sinew.bake.tets > 0
+
+
+def is_step_known(obj: Any) -> bool:
+    """Whether it is known how pins and colliders move: tetrahedra alone are made from one frame."""
+    return obj.sinew.bake.movement >= 0.0
+
+
+def is_outdated(obj: Any) -> bool:
+    """Whether physical materials were edited since the facts were taken; what was painted since is not seen."""
+    return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
+
+
+def basis_of(obj: Any) -> str:
+    """A word for the physical materials that the facts of a body go by; what is keyed changes by itself."""
+    keyed, told = animated_paths(obj), []
+    for index, material in enumerate(obj.sinew.materials):
+        for name in BASIS:
+            if f"sinew.materials[{index}].{name}" not in keyed:
+                value = getattr(material, name)
+                told.append(f"{value:.5g}" if isinstance(value, float) else getattr(value, "name", str(value)))
+    return sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
+    """What to set otherwise; empty where all suits, or where nothing is known."""
+    from ...core.jobs.checks.advice import (  # loads Numba, which Blender  's start should not wait for
+        Facts,
+        Use,
+        advice,
+    )
+
+    record = obj.sinew.bake
+    if not is_known(obj):
+        return ()
+    facts = Facts(
+        tets=record.tets,
+        cells_across=record.cells,
+        size=record.body_size,
+        contrast=record.contrast,
+        thickness=record.thickness,
+        movement=record.movement if is_step_known(obj) else None,
+        slowest=record.slowest,
+    )
+    settings = obj.sinew
+    use = Use(
+        frame_rate=scene.render.fps / scene.render.fps_base,
+        nodes=sum(len(each.places) for each in settings.picks if each.group == settings.node_group),
+        collides=settings.collisions.use_ground or settings.collisions.collection is not None,
+    )
+    return advice(facts, solver_settings(settings, scene), resolution_settings(settings), use)
+
+
+def of_resolution(obj: Any, scene: Any) -> Advice | None:
+    """What to set otherwise of how finely it is filled."""
+    return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
+
+
+def of_solver(obj: Any, scene: Any) -> list[Advice]:
+    """What to set otherwise of solver and step."""
+    return [each for each in advice_of(obj, scene) if each.setting not in OF_RESOLUTION]
+
+
+def button_words(each: Advice) -> str:
+    """What the button that takes an advice says: ``Use Mixed FEM``, ``Set Substeps to 4``."""
+    if each.setting == "solver":
+        return f"Use {choices.solver_kind(each.value).label}"
+    if each.value is True:
+        return f"Use {LABELS[each.setting]}"
+    return f"Set {LABELS[each.setting]} to {each.value}"

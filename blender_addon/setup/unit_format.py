@@ -1,0 +1,115 @@
+"""Figures of a body in the scene's own units, as Blender shows its properties."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+
+from ...core.foundation.frequencies import frequency_words
+from ...core.foundation.lengths import length_words
+from ...core.foundation.schema.settings import EARTH
+from ..scene_import.mesh_in import acceleration_scale, length_factor
+from ..scene_import.settings_in import vibration_stiffness
+from .measure_in import gravity_of
+
+FOLLOWED = 1.0
+"""Hz that the eye follows."""
+WEAK = 0.5
+"""Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""
+
+
+def mass_words(mass: float, scene: Any) -> str:
+    """A mass in kg."""
+    return _words(mass, "MASS", scene) or f"{mass:.4g} kg"
+
+
+def size_words(length: float, scene: Any) -> str:
+    """A length in m."""
+    words = _words(length, "LENGTH", scene)
+    return length_words(length) if not words or words == _words(0.0, "LENGTH", scene) else words
+
+
+def extent_words(size: float, scene: Any) -> str:
+    """The longest side, in m, of what is simulated, where it may be shown at another size."""
+    words = size_words(size, scene)
+    factor = length_factor(scene)
+    return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
+
+
+def scale_words(factor: float) -> str:
+    """A simulation scale as a fraction where it is one, such as "1/10"."""
+    whole = round(1.0 / factor)
+    return f"1/{whole}" if whole > 1 and math.isclose(whole * factor, 1.0, rel_tol=1e-5) else f"{factor:.4g}"
+
+
+def volume_words(volume: float, scene: Any) -> str:
+    """A volume in m³, in litres where units are metric: Blender would count thousands of cubic centimetres."""
+    if scene.unit_settings.system == "IMPERIAL":
+        return _words(volume, "VOLUME", scene)
+    return f"{volume:.3g} m³" if volume >= 0.9995 else f"{1e3 * volume:.3g} l"
+
+
+def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
+    """How far a spring of ``strength`` (N/m) gives way under the weight of a body whose mass is known, and whether that
+    is too far; "" where it is unknown or nothing pulls.
+    """
+    if record.body_mass <= 0.0 or strength <= 0.0:
+        return "", False
+    sag = record.body_mass * gravity_of(scene) / strength
+    return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
+
+
+def vibration_factor(settings: Any, number: int) -> float:
+    """What the stiffness of a vibration, counted from 0, is multiplied by at the present frame."""
+    factors = vibration_stiffness(settings)
+    return factors[number] if number < len(factors) else 1.0
+
+
+def frequency_of(vibration: Any, factor: float) -> float:
+    """At which it swings when it is simulated, Hz, with its stiffness multiplied by a factor."""
+    return (vibration.right or vibration.frequency) * math.sqrt(factor)
+
+
+def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
+    """Of one that was matched, and whose stiffness is multiplied by a factor: its frequency without and with that, both
+    in Hz, their ratio, and its share.
+    """
+    plain, right = vibration.frequency, frequency_of(vibration, factor)
+    is_other = plain and (vibration.right or factor != 1.0)
+    changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else ("as is", "")
+    return frequency_words(plain), *changed, f"{vibration.share:.0%}"
+
+
+def slower(hertz: float) -> int:
+    """How many times slower a vibration is shown, so that the eye can follow it: 1, 2, 4, 8 ..."""
+    return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
+
+
+def pace_words(hertz: float) -> str:
+    """The frequency at which it swings when it is simulated, and what is shown of that."""
+    words, times = frequency_words(hertz), slower(hertz)
+    return f"{words} Hz, shown {times} times slower" if times > 1 else f"{words} Hz"
+
+
+def gravity_words(scene: Any) -> str:
+    """A warning where Unit Scale has changed what was meant to be Earth's gravity; else ""."""
+    scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
+    if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
+        return ""
+    return (
+        f"Unit Scale makes gravity {scale * own:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were "
+        f"{1.0 / scale:g} times their size. For Earth's type -9.81 m/s² here."
+    )
+
+
+def two_digits(value: float) -> float:
+    """What is not known closer than that."""
+    return float(f"{value:.2g}")
+
+
+def _words(value: float, kind: str, scene: Any) -> str:
+    """Blender's words for a value in SI units; "" where the scene has no units."""
+    system = scene.unit_settings.system
+    return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

@@ -1,0 +1,1 @@
+"""Blender's window: redrawing, visibility, playback, work in steps, restarts."""

@@ -1,0 +1,53 @@
+"""Where objects are shown, and whether the scene can be changed there: timers have no window, and no context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import bpy
+
+from ..blend_data.names import CATEGORY
+
+
+def object_of(uid: int, name: str = "") -> Any | None:
+    """The object with that ``session_uid``, or None when it is gone; by its name first, if known: files may be full."""
+    named = bpy.data.objects.get(name)
+    if named is not None and named.session_uid == uid:
+        return named
+    return next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
+
+
+def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
+    """A context whose view layer holds the object: timers have no window, and another window may show another scene."""
+    context = bpy.context
+    if context.window is not None and obj.name in context.view_layer.objects:
+        return nullcontext()
+    window = window_with(obj, context.window_manager.windows)
+    return nullcontext() if window is None else context.temp_override(window=window)
+
+
+def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
+    """The first of some windows whose view layer holds the object, else the first, or None."""
+    windows = list(windows)
+    return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
+
+
+def is_panel_under_pointer(context: Any) -> bool:
+    """Whether the pointer is in a region that shows our panels: each tells how far a bake is, whatever is active."""
+    area, region = context.area, context.region
+    if area is None or region is None:
+        return False
+    if area.type == "VIEW_3D":
+        return region.type == "UI" and region.active_panel_category == CATEGORY
+    return area.type == "PROPERTIES" and region.type == "WINDOW" and area.spaces.active.context == "PHYSICS"
+
+
+def in_the_way(obj: Any) -> str:
+    """What the artist has to do before the scene can take a result; "" when it can."""
+    if obj.mode == "EDIT":
+        return "Leave Edit Mode (Tab) to take the result"
+    if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
+        return "Finish the running tool to take the result"
+    return ""

@@ -1,0 +1,42 @@
+"""What ``import sinew as sw`` offers: names that stay. All else of the library is internal and may change.
+
+The root of the package (``blender_addon/package/__init__.py``) passes them on when they are asked for.
+"""
+
+from ..foundation.errors import SinewError
+from ..foundation.schema.settings import MaterialSettings as Material
+from ..foundation.schema.settings import MeetSettings as Meets
+from ..foundation.schema.settings import ResolutionSettings as Resolution
+from ..foundation.schema.settings import SolverSettings as Solver
+from ..geometry.mesh.surface_mesh import SurfaceMesh as Surface
+from ..jobs.job.body import Body
+from ..jobs.job.environment import Collider, Ground, Spring
+from ..jobs.job.job import Job
+from ..jobs.scene_files.scene_file import read_scene
+from ..jobs.scene_files.surface_file import read_surface, read_tets
+from ..mechanics.energies.own_energy import register_energy
+from .frames import Frame, simulate
+from .solid import Solid
+from .writing import write
+
+__all__ = [
+    "Body",
+    "Collider",
+    "Frame",
+    "Ground",
+    "Job",
+    "Material",
+    "Meets",
+    "Resolution",
+    "SinewError",
+    "Solid",
+    "Solver",
+    "Spring",
+    "Surface",
+    "read_scene",
+    "read_surface",
+    "read_tets",
+    "register_energy",
+    "simulate",
+    "write",
+]

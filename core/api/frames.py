@@ -1,0 +1,142 @@
+"""Frames of a job, one after the other, kept in a folder."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..cli import words_of
+from ..foundation.errors import SettingsError, refusing
+from ..foundation.events import Event
+from ..foundation.schema.declared_types import checked
+from ..foundation.schema.settings import moduli
+from ..jobs.job.groups import groups_of, members
+from ..jobs.job.job import Job
+from ..jobs.store.frame_store import FrameStore
+from ..simulation.frame_loop.bake import bake_frames, folder_names, stores_in
+from ..simulation.preparation.prepare import Prepared
+from .picture import draw
+from .solid import Solid
+
+OnWords = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A body at a frame.
+
+    Attributes
+    ----------
+    name : str
+        The body's.
+    number : int
+    time : float
+        Since the first frame, s.
+    progress : float
+        Part of the job's frames that are there with it, above 0, at the last 1.
+    positions : (s,3) float64, m
+        Of the vertices of the body's surface, with pins at their places.
+    vertices : (n,3) float64, m
+        Of its tetrahedra: what ``solid`` takes.
+    pressure : (s,) float32 or None
+        Contact pressure at the surface's vertices, Pa: force over area. None without contact.
+    iterations : int
+        Of all substeps; 0 of the first frame.
+    converged : bool
+        Whether every substep came to its tolerance.
+    solid : Solid
+    bodies : dict of Frame
+        All bodies of the job at this frame, by their names.
+    """
+
+    name: str
+    number: int
+    time: float
+    progress: float
+    positions: np.ndarray
+    vertices: np.ndarray
+    pressure: np.ndarray | None
+    iterations: int
+    converged: bool
+    solid: Solid
+    bodies: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
+
+    @checked(SettingsError)
+    def picture(self, path: Path | str, colour: str = "von_mises", title: str | None = None) -> None:
+        """Draw all bodies into a file (.png, .svg, .pdf) by Matplotlib, without a window; ``colour``: ``von_mises``,
+        ``energy_density``, or ``displacement``.
+        """
+        draw(path, [(each.solid, each.vertices) for each in self.bodies.values()], colour, title)
+
+
+@checked(SettingsError)
+def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
+    """Yield a job's frames as they are computed, of several bodies the first one's (``Frame.bodies`` has all); those of
+    its pre-roll are not among them.
+
+    Parameters
+    ----------
+    job : Job
+    cache : folder, optional
+        Keeps the frames: those that it has already are read, and the simulation goes on after them, with the same bits
+        as without a break. Leave the loop, or end the process, whenever you like. StoreError where it is of another
+        job: delete it, or name another. Without one, frames are kept in a temporary folder until the loop is left.
+    tell : function, optional
+        Called with lines of text of what is done before the first frame, and with warnings: ``print``.
+    """
+    job.check()
+    folder_names(job)
+    return _frames(job, None if cache is None else Path(cache), tell or (lambda _words: None))
+
+
+def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
+    def on_event(event: Event) -> None:
+        for words in words_of(event, job.frame_end):
+            tell(words)
+
+    with ExitStack() as held:
+        with refusing("No temporary folder can be made", "Name a folder: cache=FOLDER."):
+            folder = cache or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
+        groups = [replace(job, bodies=tuple(job.bodies[k] for k in group)) for group in groups_of(job.bodies)]
+        runs = [held.enter_context(closing(_of_group(members(group), folder, on_event))) for group in groups]
+        for together in zip(*runs, strict=True):
+            bodies = {frame.name: frame for frames in together for frame in frames}
+            for frame in bodies.values():
+                frame.bodies.update({body.name: bodies[body.name] for body in job.bodies})
+            yield bodies[job.bodies[0].name]
+
+
+def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
+    """Frames of bodies that meet: those that are kept, then those that are made."""
+    stores, goes_on = stores_in(folder, jobs, resume=True)
+    number, prepared = jobs[0].first_shown, []
+    with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:
+        for last, prepared in steps:
+            while last is not None and number <= last:
+                yield [_frame(*each, number) for each in zip(jobs, stores, prepared)]
+                number += 1
+
+
+def _frame(job: Job, store: FrameStore, prepared: Prepared, number: int) -> Frame:
+    at, body, reports = number - job.frame_start, job.body, store.about(number)["reports"]
+    positions, model = store.read(number), prepared.model
+    if body.moduli is not None:
+        scale = prepared.scale(np.log(body.moduli[at] / moduli(body.materials)))
+        model = replace(model, elastic=model.elastic.scaled(scale))
+    return Frame(
+        body.name,
+        number,
+        at / job.frame_rate,
+        (at + 1) / job.frame_count,
+        positions,
+        positions if body.tets is not None else store.vertices(number),
+        store.pressure(number),
+        sum(report.get("iterations", 0) for report in reports),
+        all(report.get("converged", True) for report in reports),
+        Solid(model, body.surface, prepared.embedding),
+    )

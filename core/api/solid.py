@@ -1,0 +1,136 @@
+"""A body as it is discretised: its matrices, energies, stresses and modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..foundation.errors import MeshError, SettingsError
+from ..foundation.events import ignore
+from ..foundation.schema.declared_types import array_of, checked
+from ..geometry.mesh.embedding import Embedding
+from ..geometry.mesh.surface_mesh import SurfaceMesh
+from ..jobs.job.body import Body
+from ..jobs.job.job import Job
+from ..mechanics.energies.kinematics import Deformation
+from ..methods.eigenfit.vibrations import lower_stiffness, vibrations
+from ..methods.model.model import Model
+from ..simulation.preparation.body_model import body_model, fields_of, pinned_surface
+from ..simulation.preparation.prepare import tetrahedra
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A body's m tetrahedra over n vertices, with what they are made of. What takes ``vertices`` (n,3), m, is at rest
+    without them; unknowns of matrices are x, y and z of the first vertex, then of the second.
+
+    Attributes
+    ----------
+    model, surface, embedding
+        Internal.
+    """
+
+    model: Model
+    surface: SurfaceMesh
+    embedding: Embedding
+
+    @classmethod
+    @checked(SettingsError)
+    def of(cls, body: Body | Job) -> Solid:
+        """That of a body, or of a job's only one, whose pins are tracks over its frames."""
+        job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
+        job.check()
+        mesh, embedding = tetrahedra(job, None, ignore)
+        pinned = pinned_surface(job, mesh, embedding)
+        model = body_model(job, mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1))
+        return cls(model, job.body.surface, embedding)
+
+    @property
+    def rest(self) -> np.ndarray:
+        """Vertices at rest, (n,3), m."""
+        return self.model.mesh.rest_positions
+
+    @property
+    def tets(self) -> np.ndarray:
+        """Corners, (m,4)."""
+        return self.model.mesh.tets
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """Volume of material in each tet, (m,), m³: the body fills a part of those that overhang its surface."""
+        return self.model.elastic.weights
+
+    @property
+    def pinned(self) -> np.ndarray:
+        """Vertices that pins give, ascending. Inside tets pins are springs (:meth:`pin_springs`)."""
+        return self.model.pinned
+
+    def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
+        """Stiffness: the Hessian of the elastic energy, not made definite, (3n,3n), N/m, of all vertices."""
+        tangent = self.model.elastic.tangent(self._at(vertices), projected=False)
+        lower, _pattern = lower_stiffness(self.model, tangent, pinned=())
+        return (lower + sp.tril(lower, -1).T).tocsr()
+
+    def M(self) -> sp.csr_matrix:
+        """Consistent mass, (3n,3n), kg."""
+        return sp.kron(self.model.mass, sp.eye(3), format="csr")
+
+    def pin_springs(self) -> sp.csr_matrix:
+        """Stiffness of the springs that hold a body at its pins where these are no vertices of tets, (3n,3n), N/m."""
+        n = len(self.rest)
+        anchors = self.model.anchors
+        return sp.kron(sp.csr_matrix((n, n)) if anchors is None else anchors, sp.eye(3), format="csr")
+
+    @checked(SettingsError)
+    def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """The slowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements (k,n,3),
+        ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are its rigid motions.
+        """
+        if count < 1:
+            raise SettingsError(f"{count} modes were asked for.", "Ask for one at least.")
+        found = vibrations(self.model, count)
+        return found.frequencies, found.modes
+
+    def energy_density(self, vertices: np.ndarray | None = None) -> np.ndarray:
+        """Elastic energy in a volume of each tet at rest, (m,), J/m³; times ``volumes`` the energy, J."""
+        return self.model.elastic.densities(self._at(vertices))
+
+    def forces(self, vertices: np.ndarray | None = None) -> np.ndarray:
+        """Elastic forces: minus the gradient of the energy, (n,3), N."""
+        return -self.model.elastic.gradient(self._at(vertices))
+
+    def first_piola(self, vertices: np.ndarray | None = None) -> np.ndarray:
+        """First Piola-Kirchhoff stress ``P = dpsi/dF`` of each tet, (m,3,3), Pa."""
+        return self.model.elastic.stress(self._at(vertices))
+
+    def cauchy(self, vertices: np.ndarray | None = None) -> np.ndarray:
+        """Cauchy stress ``P F^T / det F`` of each tet, (m,3,3), Pa."""
+        at = self._at(vertices)
+        P, J = self.model.elastic.stress(at), np.linalg.det(at.F)
+        return P @ at.F.transpose(0, 2, 1) / J[:, None, None]
+
+    def von_mises(self, vertices: np.ndarray | None = None) -> np.ndarray:
+        """Von Mises stress of each tet, (m,), Pa: ``sqrt(3/2)`` of the size of the Cauchy stress without its mean."""
+        stress = self.cauchy(vertices)
+        deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+        return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
+
+    @checked(MeshError)
+    def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
+        """Positions or displacements (n,3) of the vertices, carried to the vertices of the body's surface, (s,3)."""
+        self._check_shape(of_vertices)
+        return self.embedding.apply(of_vertices, self.tets)
+
+    def _at(self, vertices: np.ndarray | None) -> Deformation:
+        x = self.rest if vertices is None else array_of(vertices, MeshError, "Solid: vertices", np.float64)
+        self._check_shape(x)
+        return self.model.elastic.deformation(x)
+
+    def _check_shape(self, x: np.ndarray) -> None:
+        if x.shape != self.rest.shape:
+            raise MeshError(
+                f"The vertices have shape {x.shape}, not {self.rest.shape}.",
+                "Give those of the tetrahedra: frame.vertices, not frame.positions.",
+            )

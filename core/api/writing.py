@@ -1,0 +1,129 @@
+"""Frames as files for other programs: VTU and PVD for ParaView, PC2 point caches.
+
+A VTU is written as XML with its arrays in base64, each behind its length in bytes as a UInt64; no library is needed.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from ..foundation.errors import SettingsError
+from ..foundation.files.array_file import whole_file
+from ..foundation.files.point_cache import write_point_cache
+from ..foundation.schema.declared_types import checked, declared
+from .frames import Frame
+
+TETRA = 10
+"""VTK's number of the cell."""
+_TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
+
+
+@checked(SettingsError)
+def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
+    """Write a frame, or frames as they come from ``simulate``, to files; returns their paths.
+
+    ``.vtu``: one frame's tetrahedra, with ``displacement`` of vertices and, of each tet, ``energy_density`` (J/m³),
+    ``first_piola``, ``cauchy``, ``von_mises`` (Pa), ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: the same of
+    every frame and body, in files beside it (``NAME_0001.vtu``), with the times. ``.pc2``: the surface's vertices over
+    the frames. Of several bodies the first has the name that is given, and the others' are added to it.
+    """
+    path = Path(path)
+    frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()
+    given = (declared(frame, Frame, SettingsError, "write: frames") for frame in frames)
+    if kind not in (".vtu", ".pvd", ".pc2"):
+        raise SettingsError(f"Nothing writes “{path.name}”.", "Name a file that ends in .vtu, .pvd or .pc2.")
+    if (frame := next(given, None)) is None:
+        raise SettingsError("There is no frame to write.", "What simulate gives can be gone through once: keep a list.")
+    if kind == ".pvd":
+        return _write_series(path, chain([frame], given))
+    if kind == ".pc2":
+        return _write_point_caches(path, chain([frame], given))
+    if next(given, None) is not None:
+        raise SettingsError(f"“{path.name}” holds one frame.", "Give one, or name a .pvd for all.")
+    written = [_of_body(path, name, k) for k, name in enumerate(frame.bodies)]
+    for file, each in zip(written, frame.bodies.values()):
+        _write_vtu(file, each)
+    return written
+
+
+def _of_body(path: Path, name: str, k: int) -> Path:
+    return path.with_name(f"{path.stem}.{name}{path.suffix}") if k else path
+
+
+def _write_series(path: Path, frames: Iterable[Frame]) -> list[Path]:
+    written, lines = [], []
+    for frame in frames:
+        for k, (name, each) in enumerate(frame.bodies.items()):
+            file = _of_body(path.with_name(f"{path.stem}_{frame.number:04d}.vtu"), name, k)
+            _write_vtu(file, each)
+            written.append(file)
+            lines.append(
+                f'<DataSet timestep="{frame.time!r}" part="{k}" name={quoteattr(name)} file={quoteattr(file.name)}/>'
+            )
+    with whole_file(path) as out:
+        out.write(_document("Collection", "\n".join(lines)))
+    return [path, *written]
+
+
+def _write_point_caches(path: Path, frames: Iterable[Frame]) -> list[Path]:
+    numbers, positions = [], {}
+    for frame in frames:
+        numbers.append(frame.number)
+        for name, each in frame.bodies.items():
+            positions.setdefault(name, []).append(each.positions)
+    steps = set(np.diff(numbers).tolist()) or {1}
+    if len(steps) > 1:
+        raise SettingsError(f"“{path.name}” holds frames that follow at equal steps.", "Leave none of them out.")
+    written = [_of_body(path, name, k) for k, name in enumerate(positions)]
+    for file, each in zip(written, positions.values()):
+        write_point_cache(file, numbers[0], each, len(each), len(each[0]), max(steps))
+    return written
+
+
+def _write_vtu(path: Path, frame: Frame) -> None:
+    solid, x = frame.solid, frame.vertices
+    m = len(solid.tets)
+    of_tets = {
+        "energy_density": solid.energy_density(x),
+        "first_piola": solid.first_piola(x).reshape(m, 9),
+        "cauchy": solid.cauchy(x).reshape(m, 9),
+        "von_mises": solid.von_mises(x),
+        "youngs_modulus": solid.model.elastic.youngs_modulus,
+        "volume": solid.volumes,
+    }
+    cells = {
+        "connectivity": solid.tets.ravel(),
+        "offsets": np.arange(4, 4 * m + 1, 4),
+        "types": np.full(m, TETRA, dtype=np.uint8),
+    }
+    body = f'<Piece NumberOfPoints="{len(x)}" NumberOfCells="{m}">' + "".join(
+        f"<{name}>{''.join(_array(*each) for each in arrays.items())}</{name}>"
+        for name, arrays in (
+            ("Points", {"positions": x}),
+            ("Cells", cells),
+            ("PointData", {"displacement": x - solid.rest}),
+            ("CellData", of_tets),
+        )
+    )
+    with whole_file(path) as file:
+        file.write(_document("UnstructuredGrid", f"{body}</Piece>"))
+
+
+def _array(name: str, values: np.ndarray) -> str:
+    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
+    content = base64.b64encode(np.uint64(little.nbytes).astype("<u8").tobytes() + little.tobytes()).decode()
+    columns = f' NumberOfComponents="{values.shape[1]}"' if values.ndim == 2 else ""
+    return (
+        f'<DataArray type="{_TYPES[little.dtype.str[1:]]}" Name="{name}"{columns} format="binary">{content}</DataArray>'
+    )
+
+
+def _document(kind: str, content: str) -> bytes:
+    head = f'<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
+    return f'<?xml version="1.0"?>\n{head}<{kind}>{content}</{kind}></VTKFile>\n'.encode()

@@ -1,1 +1,0 @@
-"""Preparation of a job for simulation: meshes, models, loads and contact of its bodies."""

@@ -1,0 +1,311 @@
+"""Hessian blocks of the barrier for each active pair, projected to semi-definite, and the pairs' normal forces.
+
+The squared distance D is the minimum of ``|r|²`` over the parameters s of the nearest points, ``r = sum_i c_i(s) x_i``.
+With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
+
+    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
+
+for every kind of pair, in a subspace of at most five of the twelve dimensions: those of C and ``B_j^T r``. Nearly
+parallel edges have their barrier times a mollifier of ``|u x v|²``, u and v the edge vectors [IPC20]. ipctk computes
+the same on one thread and sums it into a sparse matrix: most of the cost of contact, apart from the factorization.
+
+Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, kernel, parallel_kernel
+from ...foundation.kernels.simd_math import cross, dot, minus
+from ...mechanics.assembly.semi_definite import clamp_negative
+from ...mechanics.assembly.stencils import Stencils
+
+POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
+"""Kinds of pairs. Edge-edge pairs have the kind ``EDGES`` plus ipctk's distance type, which names the nearest parts of
+both edges, 8 for both interiors. The other kinds are nearest in their interiors.
+"""
+
+
+def hessian_stencils(
+    points: np.ndarray,
+    kinds: np.ndarray,
+    numbers: np.ndarray,
+    y: np.ndarray,
+    distance: float,
+    stiffness: float,
+    projected: bool = True,
+) -> Stencils:
+    """Return the barrier's Hessian blocks at y (s,3) m for pairs of ``points`` (k,4), vertices of the first primitive
+    before those of the second, -1 if unused, and ``kinds`` (k,); ``numbers`` (k,3): weight m², dmin m, and mollifier
+    threshold m⁴. ``distance`` is dhat, m; ``stiffness`` Pa. Negative eigenvalues are clamped if ``projected``.
+    """
+    out = np.zeros((len(points), 4, 3, 4, 3))
+    _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
+    return Stencils(points, out)
+
+
+def normal_force_magnitudes(
+    points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the weights (k,4) of the points in the vector between the nearest points, the normal forces (k,) N, and
+    their decrease per metre of separation (k,) N/m. Nearly parallel edges have forces 0, since their nearest points
+    jump. See :func:`hessian_stencils` for the arguments.
+    """
+    shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
+    _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
+    return shares, forces, slopes
+
+
+@inner_kernel
+def _barycentric_weights(kind, c, B):
+    """Set c (4,), the weights of four vertices in the vector between the nearest points, and B (2,4), its derivatives
+    by the free parameters; return the number of these.
+    """
+    c[:] = 0.0
+    B[:, :] = 0.0
+    c[0] = 1.0
+    free = 0
+    if kind < EDGES:
+        c[1] = -1.0
+        for k in range(kind):
+            B[k, 1], B[k, 2 + k] = 1.0, -1.0
+        free = kind
+    else:
+        # ipctk's distance types: ends of both edges (0 to 3), of the second (4, 5), of the first (6, 7), of none (8).
+        part = kind - EDGES
+        one = part == 4 or part == 5 or part == 8
+        other = part >= 6
+        end = part == 2 or part == 3 or part == 7
+        other_end = part == 1 or part == 3 or part == 5
+        c[0], c[1] = (0.0, 1.0) if end else (1.0, 0.0)
+        c[2], c[3] = (0.0, -1.0) if other_end else (-1.0, 0.0)
+        if one:
+            B[0, 0], B[0, 1] = -1.0, 1.0
+            free = 1
+        if other:
+            B[free, 2], B[free, 3] = 1.0, -1.0
+            free += 1
+    return free
+
+
+@inner_kernel
+def _weighted_sum(c, x, out):
+    for j in range(3):
+        out[j] = c[0] * x[0, j] + c[1] * x[1, j] + c[2] * x[2, j] + c[3] * x[3, j]
+
+
+@inner_kernel
+def _gathered(points, y, x):
+    """Copy the vertices into x (4,3); unused ones are 0."""
+    for i in range(4):
+        for j in range(3):
+            x[i, j] = y[points[i], j] if points[i] >= 0 else 0.0
+
+
+@inner_kernel
+def _barrier(D, reach, scale):
+    """Return ipctk's physical barrier of squares D, zero from ``reach`` on, and its two derivatives."""
+    log, part = math.log(D / reach), reach / D
+    b = -scale * (D - reach) ** 2 * log
+    return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
+
+
+@inner_kernel
+def _squared_distance(kind, x, c, B, g, H):
+    """Return D of vertices x (4,3), with its gradient g (4,3) and Hessian H (4,3,4,3); set c (4,) and B (2,4)."""
+    L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
+    r, e = np.empty(3), np.zeros((2, 3))
+    free = _barycentric_weights(kind, c, B)
+    _weighted_sum(c, x, r)
+    for k in range(free):
+        _weighted_sum(B[k], x, e[k])
+    a, b, d = dot(e[0], e[0]), dot(e[0], e[1]), dot(e[1], e[1])
+    if free == 1:
+        L[0, 0] = 1.0 / a
+    elif free == 2:
+        det = a * d - b * b
+        L[0, 0], L[0, 1], L[1, 0], L[1, 1] = d / det, -b / det, -b / det, a / det
+    p, q = dot(e[0], r), dot(e[1], r)
+    for i in range(4):
+        c[i] -= (L[0, 0] * p + L[0, 1] * q) * B[0, i] + (L[1, 0] * p + L[1, 1] * q) * B[1, i]
+    _weighted_sum(c, x, r)
+    for k in range(free):
+        for i in range(4):
+            for j in range(3):
+                K[k, i, j] = c[i] * e[k, j] + B[k, i] * r[j]
+    for i in range(4):
+        for m in range(3):
+            g[i, m] = 2.0 * c[i] * r[m]
+            s = L[0, 0] * K[0, i, m] + L[0, 1] * K[1, i, m]
+            t = L[1, 0] * K[0, i, m] + L[1, 1] * K[1, i, m]
+            for j in range(4):
+                for n in range(3):
+                    H[i, m, j, n] = -2.0 * (s * K[0, j, n] + t * K[1, j, n])
+                H[i, m, j, m] += 2.0 * c[i] * c[j]
+    return dot(r, r)
+
+
+@inner_kernel
+def _parallel(x, threshold):
+    """Return the squared cross product of two edges, x (4,3), relative to the threshold of nearly parallel edges."""
+    across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
+    return dot(across, across) / threshold
+
+
+@inner_kernel
+def _mollify(x, threshold, b, slope, g, H):
+    """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place; ``slope`` times
+    g (4,3) is the gradient of b.
+    """
+    edges, way, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
+    for k in range(3):
+        edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
+    u, v = edges[0], edges[1]
+    m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
+    # Derivatives of the squared cross product by u and v: the Hessian is 2 J^T J plus the term of its curvature.
+    across = cross(u, v)
+    way[1, 0], way[1, 1], way[1, 2] = cross(v, across)
+    way[3, 0], way[3, 1], way[3, 2] = cross(across, u)
+    for k in range(3):
+        for i in (1, 3):
+            way[i, k] *= 2.0
+            way[i - 1, k] = -way[i, k]
+    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
+    sign = (-1.0, 1.0)
+    for i in range(4):
+        for k in range(3):
+            for j in range(4):
+                for n in range(3):
+                    same = 1.0 if k == n else 0.0
+                    if i < 2 and j < 2:
+                        bent = vv * same - v[k] * v[n]
+                    elif i >= 2 and j >= 2:
+                        bent = uu * same - u[k] * u[n]
+                    elif i < 2:
+                        bent = 2.0 * u[k] * v[n] - v[k] * u[n] - uv * same
+                    else:
+                        bent = 2.0 * v[k] * u[n] - u[k] * v[n] - uv * same
+                    total = first * 2.0 * sign[i % 2] * sign[j % 2] * bent + second * way[i, k] * way[j, n]
+                    both = first * slope * (way[i, k] * g[j, n] + g[i, k] * way[j, n])
+                    H[i, k, j, n] = m * H[i, k, j, n] + both + b * total
+
+
+@parallel_kernel
+def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
+    x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
+    c, B, ways = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
+    half, A = np.empty((9, 12)), np.empty((3, 9, 9))
+    for p in range(begin, end):
+        _gathered(points[p], y, x)
+        weight, kept, threshold = numbers[p]
+        # The barrier is a function of squared distances beyond dmin².
+        D = _squared_distance(kinds[p], x, c, B, g, H) - kept * kept
+        reach = (2.0 * kept + distance) * distance
+        if D >= reach:
+            continue
+        b, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
+        for i in range(4):
+            for k in range(3):
+                for j in range(4):
+                    for n in range(3):
+                        H[i, k, j, n] = slope * H[i, k, j, n] + bend * g[i, k] * g[j, n]
+        is_mollified = kinds[p] >= EDGES and _parallel(x, threshold) < 1.0
+        if is_mollified:
+            _mollify(x, threshold, b, slope, g, H)
+        if projected:
+            count = _translation_free_basis(ways) if is_mollified else _distance_subspace(c, B, x, ways)
+            _project_semidefinite(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
+        else:
+            for i in range(4):
+                for j in range(3):
+                    for k in range(4):
+                        for m in range(3):
+                            out[p, i, j, k, m] = H[i, j, k, m]
+
+
+@kernel
+def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes):
+    x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
+    for p in range(len(points)):
+        _gathered(points[p], y, x)
+        weight, kept, threshold = numbers[p]
+        square = _squared_distance(kinds[p], x, shares[p], B, g, H)
+        D, reach = square - kept * kept, (2.0 * kept + distance) * distance
+        if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
+            _, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
+            forces[p] = -2.0 * math.sqrt(square) * slope
+            slopes[p] = 2.0 * slope + 4.0 * square * bend
+
+
+@inner_kernel
+def _translation_free_basis(ways):
+    """Set nine orthonormal directions (9,12) of four vertices that are free of translation; return their number."""
+    ways[:, :] = 0.0
+    for a in range(3):
+        for i in range(4):
+            for k in range(3):
+                ways[3 * a + k, 3 * i + k] = 0.5 if i == 0 or i == a + 1 else -0.5
+    return 9
+
+
+@inner_kernel
+def _distance_subspace(c, B, x, ways):
+    """Set at most five orthonormal directions (5,12) that change a distance or its gradient; return their number."""
+    r, units, count = np.empty(3), np.empty((3, 4)), 0
+    _weighted_sum(c, x, r)
+    length = math.sqrt(dot(r, r))
+    for k in range(3):
+        for i in range(4):
+            units[k, i] = c[i] if k == 0 else B[k - 1, i]
+        for other in range(k):
+            part = _dot4(units[k], units[other])
+            for i in range(4):
+                units[k, i] -= part * units[other, i]
+        square = _dot4(units[k], units[k])
+        if square == 0.0:
+            break
+        for i in range(4):
+            units[k, i] /= math.sqrt(square)
+        for m in range(3 if k == 0 else 1):
+            for i in range(4):
+                for j in range(3):
+                    ways[count, 3 * i + j] = units[k, i] * (r[j] / length if k else 1.0 if j == m else 0.0)
+            count += 1
+    return count
+
+
+@inner_kernel
+def _dot4(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+
+
+@inner_kernel
+def _project_semidefinite(H, ways, n, half, A, out):
+    """Add H (12,12), which acts on the first n of orthonormal ``ways`` (9,12), to out without its negative eigenvalues;
+    ``half`` (9,12) and A (3,9,9) are workspace.
+    """
+    for a in range(n):
+        half[a] = 0.0
+        for i in range(12):
+            if ways[a, i] != 0.0:
+                for j in range(12):
+                    half[a, j] += ways[a, i] * H[i, j]
+        for b in range(n):
+            total = 0.0
+            for j in range(12):
+                total += half[a, j] * ways[b, j]
+            A[0, a, b] = total
+    clamp_negative(A[0, :n, :n], A[1, :n, :n], A[2, 0, :n], A[2, 1, :n])
+    for a in range(n):
+        half[a] = 0.0
+        for b in range(n):
+            for j in range(12):
+                half[a, j] += A[0, a, b] * ways[b, j]
+    for a in range(n):
+        for i in range(12):
+            if ways[a, i] != 0.0:
+                for j in range(12):
+                    out[i, j] += ways[a, i] * half[a, j]

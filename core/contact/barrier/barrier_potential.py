@@ -1,0 +1,382 @@
+"""Incremental potential contact (IPC): barrier, tangential collisions, broad phase and continuous collision detection
+(CCD) by ipctk [Li et al. 2020, "Incremental Potential Contact"]. No other file imports ipctk.
+
+The barrier is in physical units (Huang et al. 2024): ``stiffness`` is a pressure, Pa, whatever the mesh and dhat. ipctk
+runs on one thread: with two, the bits of a step differ between runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.errors import ColliderError
+from ...geometry.mesh.face_boxes import mark_faces, swept_boxes
+from ...mechanics.assembly.stencils import Stencils
+from ..friction import TangentialCollisions, no_tangential_collisions
+from .barrier_hessian import EDGE_POINT, EDGES, FACE_POINT, POINTS, hessian_stencils, normal_force_magnitudes
+from .collision_mesh import NO_PAIRS, CollisionMesh, mean_edge
+
+CCD_MAX_ITERATIONS = 1000
+"""Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
+
+CCD_CONSERVATIVE_RESCALING = 0.9
+"""Part of the path up to a contact that a step takes."""
+
+CANDIDATE_INFLATION = 0.25
+"""Distance, in dhat, by which vertices may leave the path that collision candidates were built for: the displacements
+of a step's later iterations are short, and lie beside it.
+"""
+
+MOLLIFIED = 1e-3
+"""Ratio of two edges' squared cross product to the square of their lengths' product under which ipctk takes them as
+nearly parallel.
+"""
+
+try:
+    import ipctk
+except ImportError as error:  # bodies without contact need no ipctk
+    ipctk, MISSING = None, str(error)
+else:
+    MISSING = ""
+    """Reason why ipctk cannot be loaded; empty if it is."""
+    ipctk.set_num_threads(1)
+    ipctk.set_logger_level(ipctk.error)
+
+
+class _ActiveSubmesh(NamedTuple):
+    """Submesh for ipctk: the vertices ``kept`` (k,), their ``surfaces``, ipctk's ``mesh``, its ``edges`` (e,2), and
+    ``mollified`` (e,) m², factors of the mollifier threshold. ``inner`` (s,) bool: vertices with all their faces.
+    """
+
+    kept: np.ndarray
+    inner: np.ndarray
+    surfaces: CollisionMesh
+    mesh: Any
+    edges: np.ndarray
+    mollified: np.ndarray
+
+    def at(self, y: np.ndarray) -> np.ndarray:
+        """Return the kept rows of all positions (s,3)."""
+        return np.asfortranarray(y[self.kept], dtype=np.float64)
+
+
+class Barrier:
+    """IPC barrier of distances from ``dmin`` to ``dmin + dhat`` m, with ``stiffness`` in Pa. Friction has the
+    coefficient ``mu``, a number or (b,b), and is full at slip velocities of ``eps_v`` m/s. ``can_collide`` (b,b) bool
+    selects pairs of different bodies, all by default.
+
+    Positions (s,3) m are those of the surfaces' vertices. The potential is undefined if they intersect or are too near.
+    """
+
+    def __init__(
+        self,
+        surfaces: CollisionMesh,
+        dhat: float,
+        stiffness: float,
+        mu: float | np.ndarray,
+        eps_v: float,
+        dmin: float = 0.0,
+        can_collide: np.ndarray | None = None,
+    ) -> None:
+        if MISSING:
+            raise ColliderError(
+                f"Contact needs ipctk, which cannot be loaded: {MISSING}.",
+                "Install Sinew again, or turn off Ground, Colliders and Collide With under Collisions.",
+            )
+        surfaces = surfaces._replace(rest_positions=_clamp_obstacle_area_weights(surfaces))
+        self.surfaces, self.dhat, self.eps_v, self._dmin = surfaces, dhat, eps_v, dmin
+        self._friction, self.mu, self._can_collide = mu, float(np.max(mu)), can_collide
+        self.stiffness = stiffness
+        self._reach = 0.5 * (dhat + dmin) + CANDIDATE_INFLATION * dhat
+        self._barrier = ipctk.BarrierPotential(dhat, stiffness, use_physical_barrier=True)
+        self._ccd = ipctk.AdditiveCCD(CCD_MAX_ITERATIONS, CCD_CONSERVATIVE_RESCALING)
+        bodies = np.unique(surfaces.body_ids)
+        self._itself = np.isin(surfaces.body_ids[surfaces.faces[:, 0]], surfaces.self_contact_bodies)
+        of_faces = {k: np.flatnonzero(surfaces.body_ids[surfaces.faces[:, 0]] == k) for k in bodies}
+        self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
+        told = {k: surfaces.is_prescribed[surfaces.body_ids == k].all() for k in bodies}
+        self._two = [
+            (a, b)
+            for a, b in combinations(self._faces_of, 2)
+            if (can_collide is None or can_collide[a, b]) and not (told[a] and told[b])
+        ]
+        self.clear_candidates()
+
+    def of_vertices(self, chosen: np.ndarray) -> Barrier:
+        """Restrict the barrier to some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        numbers = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
+        return Barrier(self.surfaces.of_vertices(chosen), *numbers)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no two of the bodies can collide, and none with itself."""
+        return not self._two and not self._itself.any()
+
+    @cached_property
+    def _whole(self) -> _ActiveSubmesh:
+        everything = np.ones(len(self.surfaces.rest_positions), dtype=bool)
+        return self._submesh(everything, everything)
+
+    def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
+        """Return the submesh of the vertices ``chosen`` (s,) bool."""
+        own = self.surfaces.of_vertices(chosen)
+        faces = own.faces.astype(np.int32)
+        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # without faces ipctk returns billions
+        mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest_positions), edges, faces)
+        mesh.can_collide = _can_collide_filter(own, self._can_collide)
+        edges = np.array(mesh.edges, dtype=np.int64)
+        ways = own.rest_positions[edges[:, 1]] - own.rest_positions[edges[:, 0]]
+        mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
+        return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
+
+    def clear_candidates(self) -> None:
+        """Clear all candidates: their order, and so the bits of sums, depends on earlier calls."""
+        self._asked: _ActiveSubmesh | None = None
+        self._near: Any = None
+        self._found: tuple[np.ndarray, Any] | None = None
+        self._read: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
+
+    def has_intersections(self, y: np.ndarray) -> bool:
+        """Return True if surfaces intersect."""
+        return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
+
+    def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
+        """Return the part of dy (s,3), at most 1, that is free of collisions; later calls along it reuse candidates.
+        Displacements too short for a contact, as in a step's last iterations, need no CCD.
+        """
+        both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
+        if (
+            both <= CCD_CONSERVATIVE_RESCALING * self.dhat
+            and both <= CCD_CONSERVATIVE_RESCALING * self.dhat * self.normalized_gap(y)
+        ):
+            return 1.0
+        self._build_candidates(y, y + dy)
+        asked = self._asked
+        return self._near.compute_collision_free_stepsize(
+            asked.mesh, asked.at(y), asked.at(y + dy), self._dmin, self._ccd
+        )
+
+    def normal_collisions(self, y: np.ndarray) -> Any:
+        """Return ipctk's normal collisions: the pairs nearer than dmin + dhat."""
+        if self._found is None or not np.array_equal(self._found[0], y):
+            self._build_candidates(y, y)
+            found = ipctk.NormalCollisions()
+            found.use_area_weighting = True
+            found.build(self._near, self._asked.mesh, self._asked.at(y), self.dhat, self._dmin)
+            self._found = y.copy(), found
+        return self._found[1]
+
+    def _build_candidates(self, y: np.ndarray, ahead: np.ndarray) -> None:
+        """Build the candidates from y to ``ahead``, unless all vertices stay within the last ones' boxes."""
+        low, high = np.minimum(y, ahead), np.maximum(y, ahead)
+        if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
+            return
+        before, self._asked = self._asked, self._submesh_along(y, ahead)
+        self._near, asked = ipctk.Candidates(), self._asked
+        self._found = self._found if asked is before else None
+        self._near.build(asked.mesh, asked.at(y), asked.at(ahead), self._reach)
+        self._room = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
+
+    def _submesh_along(self, y: np.ndarray, ahead: np.ndarray) -> _ActiveSubmesh:
+        """Return a submesh of all that may collide from y to ``ahead``, with a margin; the last one if it suffices."""
+        faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
+        needed[faces[self._within_reach(y, ahead)]] = True
+        if self._asked is not None and not (needed & ~self._asked.inner).any():
+            return self._asked
+        # One ring includes vertices that move on, and one completes the areas of their faces.
+        for _ in range(2):
+            inner = needed.copy()
+            needed[faces[inner[faces].any(axis=1)]] = True
+        return self._whole if needed.all() else self._submesh(needed, inner)
+
+    def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Return a mask (f,) of faces near the box of another body that can collide, or with self-contact."""
+        return self._itself | self._near_boxes(self._two, y, ahead)
+
+    def _near_boxes(self, two: Sequence[tuple[int, int]], y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Return a mask (f,) of faces that come within reach of the other body's bounding box, for pairs of bodies."""
+        near, low, high = np.zeros_like(self._itself), *np.empty((2, len(self._itself), 3))
+        if not two:
+            return near
+        swept_boxes(self.surfaces.faces, y, ahead, self._reach, low, high)
+        boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
+        for pair in two:
+            first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
+            if (first <= last).all():
+                for k in pair:
+                    mark_faces(self._faces_of[k], low, high, first, last, near)
+        return near
+
+    def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
+        """Return pairs of bodies with faces that come within reach of each other on the path from y to ``ahead``, both
+        (s,3) m. ``island`` (b,) numbers the bodies' islands: pairs of one island, and negative numbers, are left out.
+        """
+        two = [(a, b) for a, b in self._two if island[a] != island[b] and min(island[a], island[b]) >= 0]
+        near = self._near_boxes(two, y, ahead)
+        if not near.any():
+            return set()
+        faces, broad_phase = self.surfaces.faces[near], ipctk.LBVH()
+        broad_phase.can_vertices_collide = ipctk.make_vertex_patches_filter(self.surfaces.body_ids.astype(np.int32))
+        ends = (np.asfortranarray(each, dtype=np.float64) for each in (y, ahead))
+        no_edges, triangles = (np.asfortranarray(each, dtype=np.int32) for each in (NO_PAIRS, faces))
+        broad_phase.build(*ends, no_edges, triangles, self._reach)
+        found = broad_phase.detect_face_face_candidates()
+        body = self.surfaces.body_ids[faces[:, 0]]
+        both = np.column_stack([body[_numbers(found, "face0_id")], body[_numbers(found, "face1_id")]])
+        return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(two)
+
+    def value(self, y: np.ndarray) -> float:
+        """Return the barrier potential at y (s,3) m, J."""
+        return self._barrier(self.normal_collisions(y), self._asked.mesh, self._asked.at(y))
+
+    def gradient(self, y: np.ndarray) -> np.ndarray:
+        """Return the gradient at y (s,3) m, (s,3) N."""
+        found, out = self.normal_collisions(y), np.zeros_like(y)
+        out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
+        return out
+
+    def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
+        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
+        return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
+
+    def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the active pairs as arguments of :func:`hessian_stencils`, cached for the last collisions."""
+        near = self.normal_collisions(y)
+        if self._read is None or self._read[0] is not near:
+            self._read = near, self._stencils_of(near, self._asked)
+        return self._read[1]
+
+    def _stencils_of(self, near: Any, asked: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Read the stencils from ipctk's collisions. Weights of face and edge pairs are computed here as in ipctk: to
+        query each pair takes longer than everything else.
+        """
+        edges, faces = asked.edges, asked.surfaces.faces
+        kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
+        vv, ev, fv, ee = kinds
+        first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
+        several = (
+            (_numbers(vv, "vertex0_id")[:, None], _numbers(vv, "vertex1_id")[:, None]),
+            (_numbers(ev, "vertex_id")[:, None], edges[_numbers(ev, "edge_id")]),
+            (vertices[:, None], faces[_numbers(fv, "face_id")]),
+            (edges[first], edges[second]),
+        )
+        none = np.full((max(map(len, kinds)), 2), -1)
+        points = np.concatenate([np.hstack([*one, none[: len(one[0])]])[:, :4] for one in several])
+        points = np.where(points >= 0, asked.kept[points], -1)
+        of_edges = EDGES + _numbers(ee, "dtype")
+        parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
+        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas()
+        of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
+        numbers = np.zeros((len(points), 3))
+        numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
+        numbers[:, 1] = self._dmin
+        numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
+        return points, parts, numbers
+
+    def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
+        """Return the tangential collisions at y (s,3) m, with friction bounds and tangent planes there."""
+        if self.mu == 0.0:
+            return no_tangential_collisions(len(y))
+        seen = self._stencil_arrays(y)
+        parts, forces, slopes = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)
+        points, parts, forces, slopes = (each[forces > 0.0] for each in (seen[0], parts, forces, slopes))
+        used = points >= 0
+        counts = used.sum(axis=1)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
+        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # first side first
+        bodies = np.sort(self.surfaces.body_ids[ends], axis=1)
+        mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
+        # The vector between the nearest points is along the normal.
+        apart = shares @ y
+        normals = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        return TangentialCollisions(shares, mu * forces, mu * slopes, normals, bodies)
+
+    def collision_count(self, y: np.ndarray) -> int:
+        """Return the number of active pairs."""
+        return len(self.normal_collisions(y))
+
+    def smallest_distance(self, y: np.ndarray) -> float:
+        """Return the smallest distance of active pairs, m; inf without any."""
+        found = self.normal_collisions(y)
+        return (
+            float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
+            if len(found)
+            else np.inf
+        )
+
+    def normalized_gap(self, y: np.ndarray) -> float:
+        """Return the smallest distance less dmin, relative to dhat."""
+        return (self.smallest_distance(y) - self._dmin) / self.dhat
+
+    def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vertices (k,4) of active pairs, those of the first primitive first, -1 if unused, and the pairs'
+        distances less dmin, relative to dhat, (k,).
+        """
+        seen = self._stencil_arrays(y)
+        shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
+        away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
+        return seen[0], (away - self._dmin) / self.dhat
+
+
+def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
+    """Return rest positions (s,3) m for the pairs' area weights. Prescribed bodies are scaled down until their mean
+    edge is that of the finest dynamic body: an edge pair is weighted with both edges' areas, and the diagonal of a
+    ground or the edge of a table would push a million times as hard as all other contacts.
+    """
+    owner = surfaces.body_ids[surfaces.faces[:, 0]]
+    bodies = np.unique(owner)
+    told = [bool(surfaces.is_prescribed[surfaces.body_ids == k].all()) for k in bodies]
+    edges = [mean_edge(surfaces.rest_positions, surfaces.faces[owner == k]) for k in bodies]
+    finest = min((edge for edge, is_told in zip(edges, told) if not is_told), default=np.inf)
+    rest = surfaces.rest_positions.copy()
+    for k, edge, is_told in zip(bodies, edges, told):
+        if is_told:
+            rest[surfaces.body_ids == k] *= min(1.0, finest / edge)
+    return rest
+
+
+def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> Any:
+    """Return ipctk's filter of vertex pairs: vertices that share a patch number do not collide."""
+    alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
+    numbers = [
+        np.where(np.isin(surfaces.body_ids, surfaces.self_contact_bodies), alone, surfaces.body_ids),
+        np.where(surfaces.is_prescribed, 0, alone),
+    ]
+    for group in _non_colliding_groups(np.unique(surfaces.body_ids), meets):
+        numbers.append(np.where(np.isin(surfaces.body_ids, group), 0, alone))
+    first, *others = (ipctk.make_vertex_patches_filter(each.astype(np.int32)) for each in numbers)
+    for other in others:
+        first = first & other
+    if len(surfaces.excluded_pairs):
+        blocked = {(int(min(pair)), int(max(pair))): False for pair in surfaces.excluded_pairs}
+        first = first & ipctk.make_sparse_filter(blocked, True)
+    return first
+
+
+def _non_colliding_groups(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
+    """Return groups of bodies without collisions among them, such that each pair that cannot collide shares a group."""
+    if meets is None:
+        return []
+    left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not meets[a, b]}
+    groups = []
+    while left:
+        group = list(min(left))
+        for c in bodies:
+            if int(c) not in group and not any(meets[c, other] for other in group):
+                group.append(int(c))
+        left -= {(a, b) for a in group for b in group}
+        groups.append(group)
+    return groups
+
+
+def _numbers(pairs: list[Any], name: str, kind: type = np.int64) -> np.ndarray:
+    return np.fromiter(map(attrgetter(name), pairs), kind, len(pairs))

@@ -1,0 +1,239 @@
+"""Contact of bodies with one another, themselves and colliders, as a load: barrier and friction
+(:mod:`.barrier_potential`) between surfaces that a space's unknowns carry. Surfaces never intersect.
+
+Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there free of
+collisions. A step that is extrapolated to its end evaluates barrier and friction on the extrapolated surfaces, with the
+forces that act there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...mechanics.assembly.pairs import Pairs
+from ...mechanics.assembly.stencils import Stencils, joined_stencils, stencils_of
+from ...mechanics.forces.step_potential import BarrierStepPotential, Motion
+from ..friction import LaggedFriction, TangentialCollisions
+from .barrier_potential import Barrier
+
+LAG_TOLERANCE = 0.5
+"""Relative difference of the normal forces, times mu, from the lagged ones above which friction is updated."""
+
+LAG_TOLERANCE_AT_SOLUTION = 0.15
+"""Relative difference at a step's solution, if friction was updated during the step's iterations."""
+
+LAG_IMMEDIATE = 0.6
+"""Relative change of the total normal force that updates friction at once. The distribution over the pairs is known an
+iteration later.
+"""
+
+LAG_MAX_SLIP = 4.0
+"""Mean displacement of tangential collisions in an iteration, in dhat, up to which it predicts normal forces: points
+that move farther collide with other faces.
+"""
+
+
+class ContactLoad:
+    """Contact between surfaces in consecutive steps.
+
+    Parameters
+    ----------
+    barrier : of the surfaces, the bodies' vertices before the colliders'
+    points : the bodies' vertices, b of them, as points of the space that is stepped (``Space.points``)
+    collider_positions : (c,3) m, at the beginning; ``targets`` (c,3) m: prescribed positions after a step
+    """
+
+    def __init__(self, barrier: Barrier, points: Any, collider_positions: np.ndarray) -> None:
+        self.barrier, self.points = barrier, points
+        self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
+
+    def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return all vertices of the surfaces, (b + c,3) m, between two steps."""
+        return np.concatenate([self.points.positions(unknowns), self.collider_positions])
+
+    def begin(self, motion: Motion) -> ContactStepPotential:
+        """Return the potential of a step. Its bits do not depend on earlier steps of this process."""
+        self.barrier.clear_candidates()
+        return ContactStepPotential(self, motion)
+
+
+class ContactStepPotential(BarrierStepPotential):
+    """Barrier and friction during a step; colliders at ``collider_positions`` (c,3) m. Friction uses the normal forces
+    at the step's beginning and, once they have changed, those of the solver's iterations.
+    """
+
+    def __init__(self, meeting: ContactLoad, motion: Motion) -> None:
+        self._meeting, self._barrier, self._points = meeting, meeting.barrier, meeting.points
+        self.collider_positions, self._step, self._theta = (
+            meeting.collider_positions,
+            motion.at_end_of_step.step,
+            motion.theta,
+        )
+        self._start = self._points.positions(motion.x_prev)
+        came = motion.extrapolation * (self.collider_positions - meeting.previous_collider_positions)
+        self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + came])
+        self._is_renewed = self._is_settled = False  # during the step's iterations, and at its solution
+        self._taken: np.ndarray | None = None  # nodal forces of the solver's last whole step
+        self.projected = True
+        # Surfaces at the last Hessian, and their tangential collisions.
+        self._model: tuple[np.ndarray, TangentialCollisions] | None = None
+        # The slip is predicted from unchanged velocities.
+        velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
+        gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
+        rubbing = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
+        self._update_lagging(
+            rubbing, rubbing.nodal_friction_bounds(), np.concatenate([self._points.moved(velocities), gone])
+        )
+
+    def _update_lagging(
+        self, rubbing: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
+    ) -> None:
+        """Update the lagged friction from the tangential collisions and their nodal forces ``pressing`` (b + c,3) N;
+        ``velocities`` (b + c,3) m/s predict the slip.
+        """
+        shares, forces, _, normals, bodies = rubbing
+        self._rubbing, self._pressing = shares, pressing
+        slips = None if velocities is None else shares @ velocities
+        numbers = self._step, self._barrier.eps_v
+        self._friction = LaggedFriction(
+            forces, normals, shares @ self._base, *numbers, predicted_velocity=slips, bodies=bodies
+        )
+
+    @property
+    def remaining_displacement(self) -> np.ndarray:
+        """Displacement of colliders that remains to their targets, (c,3) m."""
+        return self._meeting.targets - self.collider_positions
+
+    def end_step(self) -> None:
+        """Begin the next step at the colliders' current positions."""
+        self._meeting.previous_collider_positions, self._meeting.collider_positions = (
+            self._meeting.collider_positions,
+            self.collider_positions,
+        )
+
+    def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
+        """Return all surfaces at the end of the step, (b + c,3) m."""
+        y = self._points.positions(positions)
+        if self._theta < 1.0:
+            y = self._start + (y - self._start) / self._theta
+        return np.concatenate([y, self.collider_positions])
+
+    def _surface_displacement(self, dx: np.ndarray, way: np.ndarray) -> np.ndarray:
+        return np.concatenate([self._points.moved(dx) / self._theta, way])
+
+    def _to_unknowns(self, forces: np.ndarray) -> np.ndarray:
+        return self._points.spread(forces[: len(self._start)])
+
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+        """See :meth:`BarrierStepPotential.max_step_size`."""
+        way = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
+        return self._barrier.collision_free_step_size(
+            self._displaced_surface(positions), self._surface_displacement(dx, way)
+        )
+
+    # The potential is theta times the barrier, so that its force is the barrier's at the end of the step.
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J."""
+        y = self._displaced_surface(positions)
+        return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
+
+    def _surface_gradient(self, y: np.ndarray) -> np.ndarray:
+        return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient, (n,3) N."""
+        return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
+
+    def _hessian(self, positions: np.ndarray) -> Stencils:
+        """Return the Hessian of barrier and friction by the surfaces, N/m."""
+        y = self._displaced_surface(positions)
+        if self._barrier.mu and not self._is_settled:
+            self._model = y, self._barrier.tangential_collisions(y)
+        rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
+        return joined_stencils([self._barrier.hessian(y, self.projected), rubbing])
+
+    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
+        """See :meth:`CrossElementPotential.cross_element_hessian`."""
+        return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add the whole stiffness in a subspace; see :meth:`cross_element_hessian` for the full space."""
+        if self._points.is_dense:
+            K = self._hessian(positions).matrix(len(self._start))
+            self._points.add_coupling(K, scale / self._theta, blocks)
+
+    def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
+        """Return the Hessian times dx (n,3) of the vertices and the colliders' remaining displacement, (n,3) N."""
+        way = self._surface_displacement(dx, self.remaining_displacement)
+        return self._to_unknowns(self._hessian(positions).times(way))
+
+    def prescribed_work(self, positions: np.ndarray) -> float:
+        """See :meth:`BarrierStepPotential.prescribed_work`."""
+        forces = self._surface_gradient(self._displaced_surface(positions))
+        return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Update friction from the normal forces of the solver's last whole step if they differ from the lagged ones;
+        return True if so. The forces of an impact are known an iteration later, and separating pairs are released
+        without first converging with friction that will not last.
+        """
+        if self._model is None or self._is_settled:
+            return False
+        (here, before), y = self._model, self._displaced_surface(positions)
+        rubbing = before.extrapolated(y - here)
+        gone = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
+        if gone @ rubbing.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * rubbing.friction_bounds.sum():
+            return False
+        last, self._taken = self._taken, rubbing.nodal_friction_bounds()
+        less, more = sorted((_force_norm(self._taken), _force_norm(self._pressing)))
+        if less > (1.0 - LAG_IMMEDIATE) * more and (
+            last is None or _relative_difference(self._taken, last) > LAG_TOLERANCE
+        ):
+            return False
+        anew = self._update_friction(rubbing, self._taken, y, LAG_TOLERANCE)
+        self._is_renewed |= anew
+        return anew
+
+    def update_at_solution(self, positions: np.ndarray) -> bool:
+        """Update friction once from the normal forces at a solution if they have changed; return True if so. Friction
+        from earlier iterations depends on their path, so its tolerance is tighter.
+        """
+        if self._model is None or self._is_settled:
+            return False
+        y = self._displaced_surface(positions)
+        beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_renewed else LAG_TOLERANCE
+        rubbing = self._barrier.tangential_collisions(y)
+        self._is_settled = self._update_friction(rubbing, rubbing.nodal_friction_bounds(), y, beyond)
+        return self._is_settled
+
+    def _update_friction(
+        self, rubbing: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
+    ) -> bool:
+        """Update friction if the nodal forces differ by more than ``beyond``, a part of them; return True if so."""
+        if _relative_difference(pressing, self._pressing) <= beyond:
+            return False
+        self._update_lagging(rubbing, pressing)
+        self._friction.linearize_at(self._rubbing @ y)
+        return True
+
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """See :meth:`BarrierStepPotential.is_unconverged`."""
+        return self._friction.is_unconverged(self._rubbing @ self._displaced_surface(positions))
+
+    def normalized_gap(self, positions: np.ndarray) -> float:
+        """See :meth:`BarrierStepPotential.normalized_gap`."""
+        return self._barrier.normalized_gap(self._displaced_surface(positions))
+
+
+def _force_norm(forces: np.ndarray) -> float:
+    """Return the sum of the magnitudes of forces (s,3), N."""
+    return float(np.linalg.norm(forces, axis=1).sum())
+
+
+def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
+    """Return the difference of two sets of forces (s,3) relative to the larger; 0 if both vanish."""
+    total = max(_force_norm(forces), _force_norm(others))
+    return _force_norm(forces - others) / total if total else 0.0

@@ -1,0 +1,171 @@
+"""Set of IPC barriers whose gap (dmin) and distance (dhat) differ between pairs of bodies.
+
+Pairs of equal gap and distance share a barrier. A body with self-contact has one of its own, without a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...mechanics.assembly.stencils import Stencils, joined_stencils
+from ..friction import TangentialCollisions, no_tangential_collisions
+from .barrier_potential import Barrier
+from .collision_mesh import CollisionMesh
+
+
+class ContactPairParameters(NamedTuple):
+    """Contact parameters of two bodies, each (b,b), symmetric: Coulomb's ``friction`` coefficient; ``gap`` m that they
+    keep (dmin); ``distance`` m beyond it at which the barrier begins (dhat); ``stiffness`` Pa of the softer one.
+    """
+
+    friction: np.ndarray
+    gap: np.ndarray
+    distance: np.ndarray
+    stiffness: np.ndarray
+
+
+class _Part(NamedTuple):
+    """A barrier of a subset of the surfaces' vertices, with indices ``kept`` (k,)."""
+
+    barrier: Barrier
+    kept: np.ndarray
+
+
+class BarrierSet:
+    """Barriers of all pairs of bodies, with the interface of :class:`Barrier`.
+
+    ``pairs`` (b,b) bool: bodies that collide with one another; ``eps_v`` m/s: slip velocity at which friction is full
+    """
+
+    def __init__(
+        self, surfaces: CollisionMesh, between: ContactPairParameters, pairs: np.ndarray, eps_v: float
+    ) -> None:
+        self.surfaces, self.between, self.eps_v = surfaces, between, eps_v
+        self.parts: list[_Part] = []
+        alone = surfaces._replace(self_contact_bodies=())
+        upper = np.argwhere(np.triu(pairs, 1))
+        kinds = np.column_stack([between.gap[tuple(upper.T)], between.distance[tuple(upper.T)]])
+        for gap, distance in np.unique(kinds, axis=0):
+            chosen = upper[(kinds == (gap, distance)).all(axis=1)]
+            meets = np.zeros_like(pairs)
+            meets[tuple(chosen.T)] = meets[tuple(chosen[:, ::-1].T)] = True
+            softest = float(between.stiffness[meets].min())
+            self._add(alone, np.unique(chosen), (distance, softest, between.friction, eps_v, gap, meets))
+        for k in surfaces.self_contact_bodies:
+            own = surfaces._replace(self_contact_bodies=(k,))
+            numbers = between.distance[k, k], between.stiffness[k, k], between.friction, eps_v, between.gap[k, k]
+            self._add(own, np.array([k]), tuple(numbers))
+
+    @property
+    def dhat(self) -> float:
+        """Largest distance at which a barrier begins, m; 1 without barriers."""
+        return max((part.barrier.dhat for part in self.parts), default=1.0)
+
+    @property
+    def mu(self) -> float:
+        """Largest coefficient of friction."""
+        return max((part.barrier.mu for part in self.parts), default=0.0)
+
+    def _add(self, surfaces: CollisionMesh, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
+        chosen = np.isin(surfaces.body_ids, bodies)
+        self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
+
+    def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
+        """Restrict the barriers to some bodies and colliders, by their ids. The forces between two bodies do not depend
+        on the others.
+        """
+        chosen = np.isin(self.surfaces.body_ids, bodies)
+        if chosen.all():
+            return self
+        number, some = np.cumsum(chosen) - 1, copy(self)
+        each = [
+            (part.barrier.of_vertices(chosen[part.kept]), number[part.kept[chosen[part.kept]]]) for part in self.parts
+        ]
+        some.surfaces, some.parts = (
+            self.surfaces.of_vertices(chosen),
+            [_Part(*one) for one in each if not one[0].is_empty],
+        )
+        return some
+
+    def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
+        """See :meth:`Barrier.near_pairs`."""
+        return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
+
+    def clear_candidates(self) -> None:
+        """See :meth:`Barrier.clear_candidates`."""
+        for part in self.parts:
+            part.barrier.clear_candidates()
+
+    def has_intersections(self, y: np.ndarray) -> bool:
+        """Return True if surfaces intersect."""
+        return any(part.barrier.has_intersections(y[part.kept]) for part in self.parts)
+
+    def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
+        """See :meth:`Barrier.collision_free_step_size`."""
+        return min(
+            (part.barrier.collision_free_step_size(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0
+        )
+
+    def collision_count(self, y: np.ndarray) -> int:
+        """Return the number of active pairs."""
+        return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
+
+    def value(self, y: np.ndarray) -> float:
+        """Return the barrier potential at y (s,3) m, J."""
+        return sum(part.barrier.value(y[part.kept]) for part in self.parts)
+
+    def gradient(self, y: np.ndarray) -> np.ndarray:
+        """Return the gradient at y (s,3) m, (s,3) N."""
+        out = np.zeros_like(y)
+        for part in self.parts:
+            out[part.kept] += part.barrier.gradient(y[part.kept])
+        return out
+
+    def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
+        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
+        none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
+        each = [(part.kept, part.barrier.hessian(y[part.kept], projected)) for part in self.parts]
+        return joined_stencils(
+            [none, *(own._replace(points=np.where(own.points >= 0, kept[own.points], -1)) for kept, own in each)]
+        )
+
+    def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
+        """See :meth:`Barrier.tangential_collisions`."""
+        each = [(part, part.barrier.tangential_collisions(y[part.kept])) for part in self.parts]
+        if not each:
+            return no_tangential_collisions(len(y))
+        shares = [
+            sp.csr_matrix(
+                (
+                    own.slip_matrix.data,
+                    part.kept[own.slip_matrix.indices],
+                    own.slip_matrix.indptr,
+                ),
+                (len(own.friction_bounds), len(y)),
+            )
+            for part, own in each
+        ]
+        _, *others = zip(*(own for _, own in each))
+        return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
+
+    def smallest_distance(self, y: np.ndarray) -> float:
+        """Return the smallest distance of active pairs, m; inf without any."""
+        return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
+
+    def normalized_gap(self, y: np.ndarray) -> float:
+        """Return the smallest :meth:`Barrier.normalized_gap` of all barriers."""
+        return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
+
+    def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See :meth:`Barrier.collision_stencils`."""
+        corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
+        for barrier, kept in self.parts:
+            own, distances = barrier.collision_stencils(y[kept])
+            corners.append(np.where(own >= 0, kept[own], -1))
+            away.append(distances)
+        return np.concatenate(corners), np.concatenate(away)

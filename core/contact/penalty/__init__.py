@@ -1,0 +1,1 @@
+"""Penalty contact of a body's points with colliders."""

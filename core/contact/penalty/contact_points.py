@@ -1,0 +1,109 @@
+"""Contact points of a body: the vertices of its surface, and samples on faces that are large beside its tets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.farthest_points import Chosen, farthest_points
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_samples import sample_surface
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.vertex_normals import vertex_normals
+from ...mechanics.assembly.deformation_gradient import shape_gradients
+from ...mechanics.forces.embedded_points import EmbeddedPoints
+
+SPACING = 1.0
+"""Largest distance of neighbouring points, in mean edges of the tets: the body cannot deform on a finer scale."""
+
+
+class ContactPoints:
+    """Points carried by the tets, each with the area of a piece of the surface.
+
+    Attributes
+    ----------
+    points : EmbeddedPoints, p of them
+    areas : (p,) m² at rest
+    tets : (p,) index of the tet that holds each point
+    moduli : (p,) Pa
+        Young's modulus of the body at each point.
+    """
+
+    def __init__(
+        self,
+        points: EmbeddedPoints,
+        areas: np.ndarray,
+        tets: np.ndarray,
+        moduli: np.ndarray,
+        directions: EmbeddedPoints,
+    ) -> None:
+        self.points, self.areas, self.tets, self.moduli = points, areas, tets, moduli
+        self._directions = directions
+
+    def outward(self, positions: np.ndarray) -> np.ndarray:
+        """Return the body's outward direction at each point, (p,3) unit, for tet vertices at (n,3) m; 0 if undefined.
+
+        It is the rest normal, carried as a material line: it leaves the body as long as its tet is not inverted.
+        """
+        along = self._directions.positions(positions)
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        return along / np.where(length > 0.0, length, 1.0)
+
+    @classmethod
+    def of(
+        cls,
+        surface: SurfaceMesh,
+        mesh: TetMesh,
+        moduli: np.ndarray,
+        carry: Callable[[Embedding], EmbeddedPoints] | None = None,
+        most: int | None = None,
+        choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+    ) -> ContactPoints:
+        """Return the contact points of a surface in the rest shape of ``mesh``, with Young's ``moduli`` (m,) Pa of its
+        tets; ``carry`` makes embedded points if the unknowns are not the mesh's vertices.
+
+        A face shares its area among its samples, corners included. Vertices without faces, or only with faces without
+        area, are not contact points. If there are more than ``most`` points, ``choose`` keeps that many, far from one
+        another; each gets the area of the points nearest to it.
+        """
+        at, normals, areas = _candidates(surface, mesh)
+        if most is not None and most < len(at):
+            chosen = choose(at, most)
+            at, normals = at[chosen.points], normals[chosen.points]
+            areas = np.bincount(chosen.nearest, areas, minlength=len(at))
+        embedding = embed(at, mesh)
+        tets = embedding.tet_indices
+        slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
+        carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
+        # A rest-shape gradient is a combination of corners too, with weights that sum to zero.
+        directions = carry(replace(embedding, barycentric=slopes))
+        return cls(carry(embedding), areas, tets, moduli[tets], directions)
+
+
+def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return positions and outward normals (p,3) of a surface's vertices and samples, and their areas (p,) m²."""
+    samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
+    corner = samples.barycentric.argmax(axis=1)
+    at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
+    vertex = surface.triangles[samples.triangle, corner]
+    vertex_areas = np.bincount(vertex[at_corner], samples.area[at_corner], minlength=len(surface.positions))
+    used = vertex_areas > 0.0
+    at = np.concatenate(
+        [surface.positions[used], samples.interpolate(surface.positions, surface.triangles)[~at_corner]]
+    )
+    normals = _outward_normals(surface)
+    normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
+    return at, normals, np.concatenate([vertex_areas[used], samples.area[~at_corner]])
+
+
+def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
+    """Return the normals (n,3) of the vertices, flipped if the whole surface is inside out."""
+    normals = vertex_normals(surface.positions, surface.triangles)
+    corners = surface.positions[surface.triangles]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    centred = corners[:, 0] - surface.positions.mean(axis=0)
+    return -normals if np.einsum("ti,ti->", centred, cross) < 0.0 else normals

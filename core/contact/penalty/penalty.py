@@ -1,0 +1,214 @@
+"""Contact by penalty springs: ``1/2 k A d²`` at every point that is closer than an obstacle allows, and friction.
+
+A is the area of a point, k a pressure per depth, d the depth. The closest point is recomputed at every evaluation; the
+Hessian keeps ``k A n n^T`` alone, which is semi-definite and exact on flat obstacles.
+
+A point that is deep inside at the beginning of a step is not expelled at once: it need only approach the surface at the
+push-out speed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.schema.settings import EARTH
+from ...mechanics.forces.step_potential import Motion
+from ...mechanics.forces.unilateral_springs import Penetration, UnilateralSprings
+from ..friction import STICTION_TOLERANCE, LaggedFriction
+from .contact_points import ContactPoints
+from .extrapolated_points import ExtrapolatedPoints
+from .obstacle import Contacts, Obstacle
+from .sheet_thickness import sheet_thickness
+
+RELATIVE_PENETRATION = 3e-4
+"""Depth that the stiffness is designed for, in sizes of the body."""
+
+FIRMNESS = 300.0
+"""Least pressure per depth, in Young's moduli of the body per size."""
+
+DROP_HEIGHT = 10.0
+"""Height of the fall that the stiffness is designed for, in sizes of the body."""
+
+PUSH_OUT = 0.5
+"""Speed at which an obstacle pushes out points that begin inside, in sizes of the body a second."""
+
+
+@dataclass(frozen=True)
+class PenaltyParameters:
+    """Parameters of contact that no user has to set.
+
+    Attributes
+    ----------
+    stiffness : Pa/m
+        Pressure per depth that stops a fall.
+    stiffening : 1/m
+        Least pressure per depth and Young's modulus: below it pins would press a body in instead of squeezing it.
+    depth : m
+        Depth that the stiffness is designed for.
+    sheet_thickness : m
+    push_out_speed, stiction_tolerance : m/s
+        Friction is full at slip velocities above the stiction tolerance.
+    """
+
+    stiffness: float
+    stiffening: float
+    depth: float
+    sheet_thickness: float
+    push_out_speed: float
+    stiction_tolerance: float
+
+    @classmethod
+    def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
+        """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
+
+        A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a
+        depth of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, since
+        ``rho g size / k`` is ``depth g h / v``. A body that pins press down has to be squeezed rather than sink in: the
+        body's own stiffness is a lower bound.
+        """
+        depth = RELATIVE_PENETRATION * size
+        arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
+        return cls(
+            stiffness=density * size * arrival / (time_step * depth),
+            stiffening=FIRMNESS / size,
+            depth=depth,
+            sheet_thickness=sheet_thickness(size),
+            push_out_speed=PUSH_OUT * size,
+            stiction_tolerance=STICTION_TOLERANCE * size,
+        )
+
+
+class PenaltyContact:
+    """A body and an obstacle during one step.
+
+    Parameters
+    ----------
+    points : ContactPoints of the body
+    obstacle : Obstacle
+    friction : Coulomb's coefficient
+    numbers : PenaltyParameters
+    time_step : s
+        Duration of the obstacle's motion.
+    held : (p,) bool or None
+        Points that pins hold: contact does not move them. None by default.
+    """
+
+    def __init__(
+        self,
+        points: ContactPoints,
+        obstacle: Obstacle,
+        friction: float,
+        numbers: PenaltyParameters,
+        time_step: float,
+        held: np.ndarray | None = None,
+    ) -> None:
+        self.points, self.obstacle, self.friction = points, obstacle, friction
+        self.numbers, self.time_step = numbers, time_step
+        self.held = np.zeros(len(points.areas), dtype=bool) if held is None else held
+
+    def begin(self, motion: Motion) -> PenaltyContactPotential:
+        """Return the contact potential of a step with this motion."""
+        return PenaltyContactPotential(self, motion)
+
+
+class PenaltyContactPotential:
+    """Penalty contact during one step."""
+
+    def __init__(self, contact: PenaltyContact, motion: Motion) -> None:
+        self._contact, self._motion, self._points = contact, motion.at_end_of_step, contact.points.points
+        if motion.theta != 1.0:
+            self._points = ExtrapolatedPoints(self._points, motion)
+        numbers, points = contact.numbers, contact.points
+        pressure = np.maximum(numbers.stiffness, numbers.stiffening * points.moduli)
+        # Points held by pins cannot yield: their normal force is meaningless, and friction only costs iterations.
+        self._stiffness = np.where(contact.held, 0.0, pressure * points.areas)
+        self._base = self._points.positions(motion.base)
+        self._approach = contact.obstacle.begin_step(
+            self._points.positions(motion.x_prev), contact.points.outward(motion.x_prev)
+        )
+        first = self._approach.initial_contacts
+        self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
+        self._felt: np.ndarray | None = None  # points with a force at the last stiffness
+        self._springs: UnilateralSprings | None = None  # springs of that iteration, if requested
+        self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
+        # Deeper points are being pushed out: their depth does not predict the normal force.
+        usual = -(self._allowed + contact.numbers.depth)
+        self._pressing = self._normal_forces(first._replace(gaps=np.maximum(first.gaps, usual)))  # friction's lag, N
+        self._friction = self._lagged(first, self._pressing)
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J."""
+        y, contacts = self._contacts_at(positions)
+        depth = self._depth(contacts)
+        return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient, (n,3) N."""
+        y, contacts = self._contacts_at(positions)
+        normal_forces = self._normal_forces(contacts)
+        return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``k A n n^T`` of the points in contact, and the stiffness of friction."""
+        y, contacts = self._contacts_at(positions)
+        self._felt, self._springs = self._depth(contacts) > 0.0, None
+        k = np.where(self._felt, self._stiffness, 0.0)
+        n = contacts.normals
+        K = self._friction.stiffness(y) + k[:, None, None] * (n[:, :, None] * n[:, None, :])
+        self._points.add_stiffness(K, scale, blocks)
+
+    def springs(self, positions: np.ndarray) -> UnilateralSprings:
+        """Return the springs of an iteration that begins at the positions of the last stiffness."""
+        touch = self._touch(positions)
+        self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
+        return self._springs
+
+    def is_active(self, positions: np.ndarray) -> bool:
+        """Return True if any point is in contact, apart from those that pins hold."""
+        return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
+
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """Return True if friction needs another iteration after the last one, which led here."""
+        return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Update the normal forces and tangent planes of friction; return True if they have changed noticeably."""
+        if self._contact.friction == 0.0:
+            return False
+        _y, contacts = self._contacts_at(positions)
+        forces = self._normal_forces(contacts)
+        felt = self._felt if self._springs is None else self._springs.pushing
+        if felt is not None:
+            # New contacts are too deep, since the last step did not include them: their depth is not a force yet.
+            forces = np.where(felt, forces, np.minimum(forces, self._pressing))
+        renewed = self._lagged(contacts, forces, self._friction)
+        if not renewed.changed_from(self._friction):
+            return False
+        self._friction, self._pressing = renewed, forces
+        return True
+
+    def _lagged(self, contacts: Contacts, forces: np.ndarray, before: LaggedFriction | None = None) -> LaggedFriction:
+        contact, step = self._contact, self._motion.step
+        carried = contacts.obstacle_displacements * (step / contact.time_step)
+        eps = contact.numbers.stiction_tolerance
+        return LaggedFriction(contact.friction * forces, contacts.normals, self._base + carried, step, eps, before)
+
+    def _normal_forces(self, contacts: Contacts) -> np.ndarray:
+        return self._stiffness * self._depth(contacts)
+
+    def _depth(self, contacts: Contacts) -> np.ndarray:
+        return np.maximum(-contacts.gaps - self._allowed, 0.0)
+
+    def _touch(self, positions: np.ndarray) -> Penetration:
+        _y, contacts = self._contacts_at(positions)
+        return Penetration(-contacts.gaps - self._allowed, contacts.normals)
+
+    def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
+        """Return points and their contacts, cached: value, gradient and stiffness use the same positions in turn."""
+        if self._at is None or not np.array_equal(self._at[0], positions):
+            y = self._points.positions(positions)
+            self._at = positions.copy(), y, self._approach.contacts(y)
+        return self._at[1], self._at[2]

@@ -1,0 +1,179 @@
+"""Collision proxy: a closed skin near the render surface, carried by the draft lattice.
+
+The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
+level set of :class:`OffsetSurface` by marching tetrahedra [Doi, Koide 1991] on the lattice, with every tet cut into
+eight. It has a vertex on each cut edge between two nodes, which are vertices or edge midpoints of the lattice. It is
+closed, since nodes of the lattice's boundary count as outside, wherever they are; manifold, as level sets on simplices
+are; and free of intersections, since each tet holds its own triangles.
+
+Trap: without the margins ``CLAMP`` to the nodes and ``APART`` between neighbouring faces, the skin touches itself at
+rest, which contact cannot use.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.errors import MeshError
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import boundary_triangles, vertex_components
+from ...geometry.mesh.winding_number import WindingNumber
+from .marching_tetrahedra import cut_edges, halved_edges, parts_of_eight
+from .offset_surface import BESIDE, OffsetSurface
+from .skin_projection import project_to_surface
+from .skin_untangling import separate_thin_faces
+
+CLAMP = 0.15
+"""Least part of an edge between a node and a vertex of the skin."""
+APART = 0.052
+"""Distance in cells that neighbouring faces keep away from their common edge; contact is to push from less."""
+CAVITY, ISLAND = 1.0, 0.02
+"""Volumes in cells under which closed parts of the skin are removed: hollows, and isolated parts."""
+
+
+class CollisionProxy(NamedTuple):
+    """A skin carried by a tet mesh.
+
+    Attributes
+    ----------
+    rest : (s,3) m
+    faces : (f,3) int32
+        Oriented outwards.
+    carried : (s,n) sparse
+        Weights of the mesh's vertices: ``rest = carried @ X``. At most four entries a row, which sum to 1.
+    """
+
+    rest: np.ndarray
+    faces: np.ndarray
+    carried: sp.csr_matrix
+
+
+def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
+    """Return the skin of a surface that a lattice covers (``lattice_tets``, even or finer where painted).
+
+    Raises MeshError if so few tets are left that nothing lies within their boundary.
+    """
+    nodes = _nodes(OffsetSurface(surface), mesh)
+    cut = cut_edges(nodes.tets, nodes.levels <= 0.0)
+    if len(cut.ends) == 0:
+        raise MeshError("The body is too small for its cells to have a skin.", "Set Cells Across higher.")
+    parts = nodes.roots(cut.ends)
+    places = nodes.places(cut.ends, parts)
+    faces = np.concatenate([cut.triangles, _split(places, cut.quads)])
+    faces = _remove_small_components(places, faces, float(np.median(nodes.cells)) ** 3)
+    used, numbered = np.unique(faces, return_inverse=True)
+    ends, faces = cut.ends[used], numbered.reshape(-1, 3).astype(np.int32)
+    parts = nodes.fitted(ends, parts[used], faces)
+    least = APART * nodes.cells[ends].min(axis=1)
+    parts = separate_thin_faces(parts, faces, least, lambda tried: nodes.places(ends, tried))
+    a, b = ends.T
+    carried = (sp.diags(1.0 - parts) @ nodes.carried[a] + sp.diags(parts) @ nodes.carried[b]).tocsr()
+    return CollisionProxy(carried @ mesh.rest_positions, faces, carried)
+
+
+class _Nodes(NamedTuple):
+    """Nodes at which ``body`` is evaluated: the vertices of a lattice, and then the midpoints of its edges.
+
+    ``points`` (p,3) m; ``levels`` (p,) m, at most 0 inside; ``moved`` (p,) m, the surface's offset; ``cells`` (p,) m;
+    ``tets`` (8k,4) that may be cut; ``carried`` (p,n), weights of the lattice's vertices.
+    """
+
+    body: OffsetSurface
+    points: np.ndarray
+    levels: np.ndarray
+    moved: np.ndarray
+    cells: np.ndarray
+    tets: np.ndarray
+    carried: sp.csr_matrix
+
+    def places(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return points (s,3) m at the fractions ``parts`` (s,) between the nodes ``ends`` (s,2)."""
+        a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
+        return a + parts[:, None] * (b - a)
+
+    def roots(self, ends: np.ndarray) -> np.ndarray:
+        """Return the fractions (s,) from inner to outer nodes (s,2) at which edges are cut: where the edge enters the
+        surface or, if the surface is offset there, by linear interpolation of the levels.
+        """
+        a, b = ends.T
+        low, high = self.levels[a], self.levels[b]
+        parts = low / (low - high)
+        still = np.flatnonzero((self.moved[a] == 0.0) & (self.moved[b] == 0.0))
+        exact = 1.0 - self.body.entered(self.points[b[still]], self.points[a[still]])
+        parts[still] = np.where(np.isnan(exact), parts[still], exact)
+        return np.clip(parts, CLAMP, 1.0 - CLAMP)
+
+    def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
+        """Return cut fractions (s,) of edges with nodes (s,2) that put the ``faces`` (f,3) on the offset surface."""
+        a, b = ends.T
+        moved = 0.5 * (self.moved[a] + self.moved[b])
+        ways = self.points[b] - self.points[a]
+        found = project_to_surface(parts, faces, self.points[a], ways, moved, self.cells[a], self.body.nearest)
+        return np.clip(found, CLAMP, 1.0 - CLAMP)
+
+
+def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
+    """Evaluate the body at the nodes of all tets that are not well inside."""
+    X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
+    ends, edge_of = halved_edges(tets)
+    middles, count = n + edge_of, n + len(ends)
+    points = np.concatenate([X, 0.5 * (X[ends[:, 0]] + X[ends[:, 1]])])
+    lengths = np.linalg.norm(X[ends[:, 0]] - X[ends[:, 1]], axis=1)
+    longest = lengths[edge_of].max(axis=1)
+    cells = np.full(count, np.inf)
+    np.minimum.at(cells, np.concatenate([tets, middles], axis=1), longest[:, None])
+
+    levels, moved = np.full(count, -np.inf), np.zeros(count)
+    levels[:n], moved[:n] = body.at(X, cells[:n])
+    border = np.zeros(count, dtype=bool)
+    border[_border(tets, ends)] = True
+    near = (border[tets] | (levels[tets] > -0.5 * longest[:, None])).any(axis=1)
+    asked = np.unique(middles[near])
+    levels[asked], moved[asked] = body.at(points[asked], cells[asked])
+    levels -= moved
+    # Omitted tets count as inside, whatever the winding number at an opening's mouth; the border counts as outside.
+    deep = np.unique(middles[~near])
+    levels[deep] = np.minimum(levels[deep], -BESIDE * cells[deep])
+    levels[border] = np.maximum(levels[border], BESIDE * cells[border])
+    half = np.tile([0.5], 2 * len(ends))
+    upper, lower = (
+        sp.identity(n, format="csr"),
+        sp.csr_matrix((half, ends.ravel(), np.arange(0, len(half) + 1, 2)), shape=(len(ends), n)),
+    )
+    parts = parts_of_eight(tets[near], middles[near], points)
+    return _Nodes(body, points, levels, moved, cells, parts, sp.vstack([upper, lower], format="csr"))
+
+
+def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the nodes on the boundary of tets (m,4) whose edges have these ``ends`` (e,2)."""
+    faces = boundary_triangles(tets)
+    n = int(tets.max()) + 1
+    pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
+    keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    return np.concatenate([np.unique(faces), n + np.searchsorted(ends[:, 0] * n + ends[:, 1], keys)])
+
+
+def _split(places: np.ndarray, quads: np.ndarray) -> np.ndarray:
+    """Split quads (q,4) over positions (s,3) into triangles (2q,3), each along its shorter diagonal."""
+    p = places[quads]
+    other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
+    quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
+    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+def _remove_small_components(places: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
+    """Return faces (f,3) without small hollows, their contents, and small islands; the largest part always stays."""
+    part = vertex_components(faces)
+    p = places[faces] - places.mean(axis=0)
+    volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell
+    hollow, kept = (volumes < 0.0) & (volumes > -CAVITY), (volumes <= -CAVITY) | (volumes >= ISLAND)
+    kept[volumes.argmax()] = True
+    if hollow.any():
+        firsts = places[faces[np.unique(part, return_index=True)[1], 0]]
+        within = WindingNumber(places, faces[hollow[part]]).contains(firsts)
+        kept &= ~(within & (volumes < CAVITY))
+    return faces[kept[part]]

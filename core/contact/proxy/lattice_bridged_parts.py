@@ -1,0 +1,137 @@
+"""Separate parts of a surface that a draft lattice bridges, and so moves as one.
+
+Islands that intersect, touch or contain each other are one part, such as eyes in a head, and so are both sides of a
+shell. Tets that two parts share hold them together, whatever their skin is: a gap is surely open from two cells on,
+since each side's tets reach up to one into it. Gaps within one part, such as between fingers, are not detected.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...foundation.kernels.jit import parallel_kernel
+from ...geometry.mesh.bounding_tree import STACK_SIZE, build_tree, element_boxes, next_leaf
+from ...geometry.mesh.closest_point import closest_on_triangle
+from ...geometry.mesh.embedding import embed
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_samples import faces_with_area, sample_surface
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import components, vertex_components
+from ...geometry.mesh.vertex_normals import face_normals
+from ...geometry.mesh.winding_number import WindingNumber
+from ...geometry.tetrahedra.intersections import intersecting_triangles
+
+SPACING = 0.25
+"""Spacing of the samples on the surface, in cells."""
+BESIDE = 1e-3
+"""Distance off a face at which its sides are tested, and within which islands touch, in cells."""
+OPEN = 2.0
+"""Width in cells from which a gap is surely open."""
+
+
+class BridgedParts(NamedTuple):
+    """Numbers of separate ``surface_parts`` and of the ``lattice_parts`` that hold them; ``gap`` m, the narrowest
+    between parts that move as one (inf if none do), and ``cells`` across that surely open it (0).
+    """
+
+    surface_parts: int
+    lattice_parts: int
+    gap: float
+    cells: int
+
+
+def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
+    """Find the parts that a lattice with so many cells along the surface's longest side holds together."""
+    triangles = faces_with_area(surface)
+    cell = surface.size / (cells_across - 0.5)
+    positions = surface.positions - surface.positions[triangles].mean(axis=(0, 1))
+    samples = sample_surface(positions, triangles, SPACING * cell)
+    places = samples.interpolate(positions, triangles)
+    part = _united(positions, triangles, places, samples.triangle, cell)
+    count = int(part.max()) + 1
+    _other, gaps = _to_others(positions[triangles], part, places, part[samples.triangle])
+    firsts = surface.positions[triangles[np.unique(part, return_index=True)[1], 0]]
+    holder = components(mesh.tets, len(mesh.rest_positions))[embed(firsts, mesh).tet_indices]
+    together = (np.bincount(holder)[holder] > 1)[part[samples.triangle]]
+    gap = float(gaps[together].min(initial=np.inf))
+    cells = int(np.ceil(OPEN * surface.size / gap + 0.5)) if np.isfinite(gap) else 0
+    return BridgedParts(count, len(np.unique(holder)), gap, cells)
+
+
+def _united(
+    positions: np.ndarray, triangles: np.ndarray, places: np.ndarray, owner: np.ndarray, cell: float
+) -> np.ndarray:
+    """Return the part (t,) of each triangle; ``places`` (p,3) are samples on the triangles ``owner`` (p,)."""
+    island = vertex_components(triangles)
+    if int(island.max()) == 0:
+        return island
+    corners = positions[triangles]
+    other, away = _to_others(corners, island, places, island[owner])
+    off = BESIDE * cell * face_normals(corners)[owner]
+    winding = WindingNumber(positions, triangles)
+    joined = winding.contains(places + off) & winding.contains(places - off) | (away < BESIDE * cell)
+    crossing = np.zeros(len(triangles), dtype=bool)
+    crossing[intersecting_triangles(positions, triangles)] = True
+    joined |= crossing[owner] & crossing[other] & (away < 2.0 * SPACING * cell)
+    count = int(island.max()) + 1
+    for hollow in np.flatnonzero(_volumes(corners, island) < 0.0):
+        # The wall of a hollow lies between it and the nearest other island.
+        own = np.flatnonzero(island[owner] == hollow)
+        nearest = own[away[own].argmin()]
+        around = places[island[owner] == island[other[nearest]]]
+        low, high = around.min(axis=0), around.max(axis=0)
+        joined[nearest] = ((places[own] >= low) & (places[own] <= high)).all()
+    joined &= other >= 0
+    ends = island[owner[joined]], island[other[joined]]
+    graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(count, count))
+    return connected_components(graph, directed=False)[1][island]
+
+
+def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
+    """Return six times the volume that each island encloses, signed so that their sum is positive."""
+    volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
+    return volumes * np.sign(volumes.sum())
+
+
+def _to_others(
+    corners: np.ndarray, part: np.ndarray, places: np.ndarray, own: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest triangle of another part (-1: none) and its distance, for points (p,3) of parts ``own``."""
+    triangle, away = np.full(len(places), -1), np.full(len(places), np.inf)
+    corners = np.ascontiguousarray(corners)
+    tree = build_tree(*element_boxes(corners))
+    if int(part.max()) > 0:
+        _search(
+            len(places),
+            np.ascontiguousarray(places),
+            own.astype(np.int64),
+            corners,
+            part.astype(np.int64),
+            tree,
+            triangle,
+            away,
+        )
+    return triangle, away
+
+
+@parallel_kernel
+def _search(first, last, places, own, corners, part, tree, triangle, away):
+    w = np.empty(3)
+    for k in range(first, last):
+        best2 = np.inf
+        stack = np.zeros(STACK_SIZE, dtype=np.int32)
+        leaf, depth = next_leaf(stack, 1, places[k], best2, tree)
+        while leaf >= 0:
+            for i in range(tree.start[leaf], tree.end[leaf]):
+                t = tree.order[i]
+                if part[t] == own[k]:
+                    continue
+                d2 = closest_on_triangle(corners[t, 0], corners[t, 1], corners[t, 2], places[k], w)
+                if d2 < best2:
+                    best2, triangle[k] = d2, t
+            leaf, depth = next_leaf(stack, depth, places[k], best2, tree)
+        away[k] = np.sqrt(best2)

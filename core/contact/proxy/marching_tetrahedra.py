@@ -1,0 +1,77 @@
+"""Marching tetrahedra on a mesh whose tets are cut into eight: edges that the level set cuts, and its faces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...geometry.mesh.topology import FACES
+
+EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+_BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
+"""Nodes of the four corner tets: corners 0 to 3, or the node on the edge between two, numbered 4 + edge."""
+_RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
+"""Octahedron in a tet's middle: two opposite nodes, then the ring of four around their line, oriented as the tet."""
+_PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
+"""Even permutations of a tet's corners, one for each pair that comes first."""
+
+
+class CutEdges(NamedTuple):
+    """Vertices and faces of a level set, with a vertex on each edge that it cuts.
+
+    Attributes
+    ----------
+    ends : (s,2) int64
+        Nodes of the edges, the inside one first.
+    triangles : (t,3) int64
+    quads : (q,4) int64
+        Not flat. All faces are oriented outwards.
+    """
+
+    ends: np.ndarray
+    triangles: np.ndarray
+    quads: np.ndarray
+
+
+def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges (e,2) of tets (m,4), and the edge indices of each tet, (m,6), in the order of ``EDGES``."""
+    pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
+    n = int(tets.max()) + 1
+    keys, edges = np.unique(pairs[..., 0] * n + pairs[..., 1], return_inverse=True)
+    return np.column_stack([keys // n, keys % n]), edges.reshape(-1, 6)
+
+
+def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Cut tets (m,4) into eight (8m,4) of equal orientation. ``middles`` (m,6) are the nodes on their edges, ``points``
+    (p,3) the positions of all nodes. The octahedron in the middle is cut along its shortest diagonal.
+    """
+    nodes = np.concatenate([tets, middles], axis=1)
+    tips = nodes[:, _BETWEEN]
+    across = points[nodes[:, _RINGS[:, 0]]] - points[nodes[:, _RINGS[:, 1]]]
+    ring = np.take_along_axis(nodes, _RINGS[(across**2).sum(axis=2).argmin(axis=1)], axis=1)
+    inner = np.stack([ring[:, [0, 1, 2 + k, 2 + (k + 1) % 4]] for k in range(4)], axis=1)
+    return np.concatenate([tips, inner], axis=1).reshape(-1, 4)
+
+
+def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
+    """Cut positively oriented tets (m,4) between nodes ``inside`` (p,) bool and nodes outside."""
+    within = inside[tets]
+    count = within.sum(axis=1)
+    triangles = []
+    for number in (1, 3):
+        some = np.flatnonzero(count == number)
+        alone = np.argmax(within[some] == (number == 1), axis=1)
+        others = np.take_along_axis(tets[some], FACES[alone], axis=1)
+        tip = np.repeat(tets[some, alone][:, None], 3, axis=1)
+        triangles.append(np.stack([tip, others] if number == 1 else [others[:, ::-1], tip], axis=2))
+    some = np.flatnonzero(count == 2)
+    first = np.argsort(~within[some], axis=1, kind="stable")[:, :2]
+    which = np.array([[0, 0, 1, 2], [0, 0, 3, 4], [0, 0, 0, 5]])[first[:, 0], first[:, 1]]
+    a, b, c, d = np.take_along_axis(tets[some], _PAIRS[which], axis=1).T
+    quads = np.stack([np.stack([a, a, b, b], axis=1), np.stack([c, d, d, c], axis=1)], axis=2)
+    pairs = np.concatenate([*(each.reshape(-1, 2) for each in triangles), quads.reshape(-1, 2)]).astype(np.int64)
+    keys, vertex = np.unique(pairs[:, 0] * len(inside) + pairs[:, 1], return_inverse=True)
+    quads_from = len(vertex) - 4 * len(quads)
+    ends = np.column_stack([keys // len(inside), keys % len(inside)])
+    return CutEdges(ends, vertex[:quads_from].reshape(-1, 3), vertex[quads_from:].reshape(-1, 4))

@@ -1,0 +1,130 @@
+"""Signed distance to a body that is thickened to a width that a skin can follow.
+
+The distance is to the closest triangle, negative inside by the generalised winding number. A body thinner than
+``THICK`` cells, straight through from the closest point, has its surface offset outwards by half of the missing width:
+a sheet, which has no inside, becomes a plate. The surface is not offset where a body is thick.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
+from ...foundation.kernels.simd_math import dot, minus, moved
+from ...geometry.mesh.closest_point import first_hit, nearest_from
+from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_samples import faces_with_area
+from ...geometry.mesh.vertex_normals import face_normals
+from ...geometry.mesh.winding_number import WindingNumber, winding_at
+
+THICK = 0.55
+"""Least thickness in cells everywhere: half a cell, over which the skin's nodes lie, and a margin."""
+REACH = 0.8
+"""Distance in cells up to which the thickness is computed outside: edges of farther nodes are not cut. Inside, the
+limit is half of ``THICK``: a deeper node has a ball of that thickness around it.
+"""
+BESIDE = 1e-3
+"""Distance off a triangle, in cells, at which its sides are tested."""
+DRAWN_IN = 0.02
+"""Part of the distance to the triangle's centroid by which the tested point is shifted: edges have two triangles."""
+OPPOSITE = -(0.5**0.5)
+"""Cosine under which a face points the opposite way: a sharp edge is not a thin part."""
+
+
+class OffsetSurface:
+    """Distance queries on a surface with an area (metres). ``origin`` (3,) m is subtracted from its coordinates to keep
+    their digits.
+    """
+
+    def __init__(self, surface: SurfaceMesh) -> None:
+        triangles = faces_with_area(surface)
+        self.origin = surface.positions[triangles].mean(axis=(0, 1))
+        positions = surface.positions - self.origin
+        winding = WindingNumber(positions, triangles)
+        assert winding.field is not None
+        self._corners, self._tree = winding.field[:2]
+        self._field, self._normals = winding.field, face_normals(self._corners)
+        self._search = SurfaceSearch(positions, triangles)
+
+    def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the signed distances of ``points`` (p,3) m, negative inside, and the surface's outward offsets there,
+        both (p,) m; ``cells`` (p,) m are the cell sizes around them.
+        """
+        points = np.ascontiguousarray(points - self.origin)
+        distances, offsets = np.empty(len(points)), np.zeros(len(points))
+        surface = self._corners, self._normals, self._tree, self._field
+        _distances(len(points), points, np.ascontiguousarray(cells), surface, distances, offsets)
+        return distances, offsets
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """Return the points (p,3) m of the surface, without offset, that are closest to points (p,3) m."""
+        return self._search.nearest(points - self.origin).points + self.origin
+
+    def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the part of the path from ``starts`` to ``ends`` (p,3) m to the first triangle, (p,); NaN for none."""
+        found = np.empty(len(starts))
+        ways = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
+        _entered(len(starts), *ways, self._corners, self._normals, self._tree, found)
+        return found
+
+
+@inlined
+def _is_inside(p, n, by, field):
+    """Return True if the point at p, displaced by ``by`` along n, is inside."""
+    return abs(winding_at(moved(p, by, n), field)) > 0.5
+
+
+@inner_kernel
+def _thickness(p, distance, inside, triangle, w, cell, surface):
+    """Return the thickness of the body at the point of a triangle closest to p; inf beyond ``THICK`` cells."""
+    corners, normals, tree, field = surface
+    t, n = corners[triangle], normals[triangle]
+    place, start, end = np.empty(3), np.empty(3), np.empty(3)
+    side = 0.0
+    for i in range(3):
+        closest = w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
+        place[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
+        side += (p[i] - closest) * n[i]
+    by = BESIDE * cell
+    # No face lies between p and its closest point: beside a face's interior the side of p is known.
+    known = w[0] > 0.0 and w[1] > 0.0 and w[2] > 0.0 and distance > by
+    behind = inside if known and side < 0.0 else _is_inside(place, n, -by, field)
+    before = inside if known and side > 0.0 else _is_inside(place, n, by, field)
+    if behind == before:
+        return np.inf if behind else 0.0
+    inwards = -1.0 if behind else 1.0
+    for i in range(3):
+        start[i] = place[i] + inwards * 0.1 * by * n[i]
+        end[i] = place[i] + inwards * THICK * cell * n[i]
+    other = first_hit(start, end, corners, tree)
+    if other < 0 or abs(dot(n, normals[other])) < -OPPOSITE:
+        return np.inf
+    along = dot(minus(corners[other, 0], place), normals[other]) / dot(n, normals[other])
+    beyond = along + (by if along > 0.0 else -by)
+    return np.inf if _is_inside(place, n, beyond, field) else abs(along)
+
+
+@parallel_kernel
+def _distances(first, last, points, cells, surface, distances, offsets):
+    corners, _normals, tree, field = surface
+    w, triangle = np.empty(3), 0
+    for k in range(first, last):
+        triangle, d2 = nearest_from(triangle, points[k], corners, tree, w)
+        distance = np.sqrt(d2)
+        inside = abs(winding_at((points[k, 0], points[k, 1], points[k, 2]), field)) > 0.5
+        distances[k] = -distance if inside else distance
+        if -0.5 * THICK * cells[k] < distances[k] < REACH * cells[k]:
+            across = _thickness(points[k], distance, inside, triangle, w, cells[k], surface)
+            offsets[k] = max(0.0, 0.5 * (THICK * cells[k] - across))
+
+
+@parallel_kernel
+def _entered(first, last, starts, ends, corners, normals, tree, found):
+    for k in range(first, last):
+        found[k] = np.nan
+        triangle = first_hit(starts[k], ends[k], corners, tree)
+        if triangle >= 0:
+            n = normals[triangle]
+            along = dot(minus(ends[k], starts[k]), n)
+            found[k] = dot(minus(corners[triangle, 0], starts[k]), n) / along

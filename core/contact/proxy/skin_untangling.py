@@ -1,0 +1,76 @@
+"""Separate neighbouring faces of a skin that are too near to each other.
+
+Vertices slide along the lattice edges that hold them, towards the midpoints. The skin therefore stays closed and free
+of intersections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, parallel_kernel
+from ...foundation.kernels.simd_math import dot, minus, moved
+from ...geometry.mesh.closest_point import closest_on_triangle
+
+ROUNDS = 12
+SHARE = 0.1
+"""Part of the distance to its edge's midpoint by which a vertex moves in a round."""
+
+
+def separate_thin_faces(
+    parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the vertices' edge fractions ``parts`` (s,), changed so that neighbouring ``faces`` (f,3) keep ``least``
+    (s,) m apart where possible; ``placed`` maps fractions to positions (s,3) m.
+    """
+    all_rings = rings = _rings(faces)
+    for _ in range(ROUNDS):
+        apart = np.empty(len(rings))
+        _face_separation(len(rings), placed(parts), rings, apart)
+        near = np.unique(rings[apart < least[rings].min(axis=1)])
+        if len(near) == 0:
+            break
+        parts = parts.copy()
+        parts[near] += SHARE * (0.5 - parts[near])
+        stirred = np.zeros(len(parts), dtype=bool)
+        stirred[near] = True
+        rings = all_rings[stirred[all_rings].any(axis=1)]
+    return parts
+
+
+def _rings(faces: np.ndarray) -> np.ndarray:
+    """Return for each edge its two ends and the opposite corners of its two faces, (e,4)."""
+    a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
+    n = int(faces.max()) + 1
+    order = np.argsort(a * n + b)
+    there = order[a[order] < b[order]]
+    back = order[np.searchsorted((a * n + b)[order], b[there] * n + a[there])]
+    return np.column_stack([a[there], b[there], c[there], c[back]])
+
+
+@inner_kernel
+def _between_segments(p, q, r, s):
+    """Return the squared distance of segments pq and rs if both nearest points are interior; inf otherwise."""
+    u, v, w = minus(q, p), minus(s, r), minus(p, r)
+    a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
+    determinant = a * c - b * b
+    if determinant <= 1e-12 * a * c:
+        return np.inf
+    x, y = (b * e - c * d) / determinant, (a * e - b * d) / determinant
+    if not (0.0 < x < 1.0 and 0.0 < y < 1.0):
+        return np.inf
+    gap = moved(moved(w, x, u), -y, v)
+    return dot(gap, gap)
+
+
+@parallel_kernel
+def _face_separation(first, last, places, rings, apart):
+    """Set ``apart`` to the distance, away from the common edge, between the two faces of each edge."""
+    w = np.empty(3)
+    for k in range(first, last):
+        a, b, c, d = places[rings[k, 0]], places[rings[k, 1]], places[rings[k, 2]], places[rings[k, 3]]
+        across = min(closest_on_triangle(a, b, d, c, w), closest_on_triangle(a, b, c, d, w))
+        sides = min(_between_segments(a, c, b, d), _between_segments(a, d, b, c))
+        apart[k] = np.sqrt(min(across, sides))

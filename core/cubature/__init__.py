@@ -1,1 +1,0 @@
-"""Cubature: a few weighted tets that represent the energy of the whole body."""

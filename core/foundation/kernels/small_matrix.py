@@ -1,0 +1,360 @@
+"""3 x 3 linear algebra in kernels: singular values, symmetric eigenvectors, the polar stretch and its derivative.
+
+Jacobi rotations throughout: one-sided for singular values (relative accuracy down to the smallest one, which a body of
+1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits), two-sided for symmetric matrices.
+
+The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with U and V rotations and
+``sigma_1 >= sigma_2 >= |sigma_3|``, so that an inverted F has ``sigma_3 < 0``.
+
+A symmetric matrix S is stored as six numbers ``s = (S11, S22, S33, S23, S13, S12)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import inlined, inner_kernel, parallel_kernel
+from .simd_math import LANES, combine, cross, dot, load_matrix, matrix, set_matrix, set_six, six, store_matrix
+
+SMALLEST_SUM = 0.1
+"""Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see
+numerics).
+"""
+
+
+UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+"""The identity as six numbers."""
+
+
+FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
+"""Where in its scratch a decomposition has its rotation (nine rows, by columns) and two numbers, and how large that is:
+twenty numbers a lane.
+"""
+
+CONVERGED = 1e-15
+"""Cosine between the columns of a sweep, or size of the off-diagonal entries against the diagonal, of a lane that is
+done. Such a lane waits for the others unchanged, so that nothing depends on its neighbours."""
+
+
+@inlined
+def _rotate(a, b, c, s):
+    """Columns ``c a - s b`` and ``s a + c b``."""
+    return (
+        (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
+        (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
+    )
+
+
+@inlined
+def _tangent(p, q, pq, turns):
+    """Tangent of the Jacobi rotation that diagonalises the symmetric p, pq, q; 0 where it does not turn."""
+    d, h = q - p, 2.0 * pq
+    size = abs(d) + np.sqrt(d * d + h * h)
+    h = h if d >= 0.0 else -h
+    return h / size if turns and size > 0.0 else 0.0
+
+
+@inlined
+def _frame(V):
+    """A rotation, by columns, without its round-off, ``V (3 - V^T V) / 2``: else it would grow from start to start."""
+    u, v, w = V
+    uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
+    a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
+    return (
+        (a * u[0] - uv * v[0] - uw * w[0], a * u[1] - uv * v[1] - uw * w[1], a * u[2] - uv * v[2] - uw * w[2]),
+        (b * v[0] - uv * u[0] - vw * w[0], b * v[1] - uv * u[1] - vw * w[1], b * v[2] - uv * u[2] - vw * w[2]),
+        (c * w[0] - uw * u[0] - vw * v[0], c * w[1] - uw * u[1] - vw * v[1], c * w[2] - uw * u[2] - vw * v[2]),
+    )
+
+
+@inlined
+def _orthogonalize(a, b, u, v, active):
+    """Rotate columns a, b (and u, v alike) so that a and b are orthogonal; also the cosine between them before."""
+    aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
+    size = np.sqrt(aa * bb)
+    t = _tangent(aa, bb, ab, active and abs(ab) > 1e-16 * size)
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = c * t
+    a, b = _rotate(a, b, c, s)
+    u, v = _rotate(u, v, c, s)
+    return a, b, u, v, abs(ab) / size if size > 0.0 else 0.0
+
+
+@inner_kernel
+def _svd_lanes(W):
+    """Make the columns of F V orthogonal in all lanes of W (20 rows of LANES): rows 0-8 hold F by columns and then F V
+    scaled, rows 9-17 the rotation V, row 18 the scale; row 19 is scratch.
+    """
+    for lane in range(LANES):
+        largest = 0.0
+        for i in range(9):
+            largest = max(largest, abs(W[i * LANES + lane]))
+        W[SCALE + lane], W[GOES_ON + lane] = largest, 1.0
+    for lane in range(LANES):
+        # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
+        scale = 1.0 / W[SCALE + lane] if W[SCALE + lane] > 0.0 else 1.0
+        V = _frame(matrix(W, FRAME + lane))
+        set_matrix(W, lane, _products(matrix(W, lane), V, scale))
+        set_matrix(W, FRAME + lane, V)
+    for _sweep in range(30):
+        for lane in range(LANES):
+            a, b, c = matrix(W, lane)
+            u, v, w = matrix(W, FRAME + lane)
+            active = W[GOES_ON + lane] >= CONVERGED
+            a, b, u, v, first = _orthogonalize(a, b, u, v, active)
+            a, c, u, w, second = _orthogonalize(a, c, u, w, active)
+            b, c, v, w, third = _orthogonalize(b, c, v, w, active)
+            set_matrix(W, lane, (a, b, c))
+            set_matrix(W, FRAME + lane, (u, v, w))
+            W[GOES_ON + lane] = first + second + third if active else 0.0
+        if _all_done(W):
+            break
+
+
+@inlined
+def _all_done(W):
+    """Whether no lane goes on; NaN does not."""
+    going_on = 0
+    for lane in range(LANES):
+        going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0
+    return going_on == 0
+
+
+@inlined
+def _scaled(a, scale):
+    return a[0] * scale, a[1] * scale, a[2] * scale
+
+
+@inlined
+def _products(A, V, scale):
+    """``A V`` of matrices by columns, scaled."""
+    u, v, w = V
+    return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
+
+
+@inner_kernel
+def _signed_svd(W, lane, U, sigma, V):
+    """The decomposition from a lane whose columns are orthogonal: sorted, with rotations for U and V."""
+    a, b, c = matrix(W, lane)
+    u, v, w = matrix(W, FRAME + lane)
+    x, y, z = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
+    # Sort downwards; each exchange flips the determinant of V, mended at the end.
+    even = True
+    if x < y:
+        a, b, u, v, x, y, even = b, a, v, u, y, x, not even
+    if y < z:
+        b, c, v, w, y, z, even = c, b, w, v, z, y, not even
+    if x < y:
+        a, b, u, v, x, y, even = b, a, v, u, y, x, not even
+    if not even:
+        c, w = (-c[0], -c[1], -c[2]), (-w[0], -w[1], -w[2])
+    left, middle = _left_vectors(a, b, x, y)
+    right = cross(left, middle)
+    # The third column is +-sigma_3 times this cross product.
+    if dot(c, right) < 0.0:
+        z = -z
+    for i in range(3):
+        U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
+        V[i, 0], V[i, 1], V[i, 2] = u[i], v[i], w[i]
+    sigma[0], sigma[1], sigma[2] = _scaled((x, y, z), W[SCALE + lane])
+
+
+@inner_kernel
+def _left_vectors(a, b, x, y):
+    """First two left singular vectors from columns a, b of lengths x >= y; what vanishes is completed."""
+    if x > 1e-300:
+        left = (a[0] / x, a[1] / x, a[2] / x)
+    else:
+        left = (1.0, 0.0, 0.0)
+    if y > 1e-300 + 1e-15 * x:
+        return left, (b[0] / y, b[1] / y, b[2] / y)
+    # Any vector across: the axis that is least along it, less its part along it.
+    k = 0
+    if abs(left[1]) < abs(left[k]):
+        k = 1
+    if abs(left[2]) < abs(left[k]):
+        k = 2
+    axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+    along = dot(axis, left)
+    across = (axis[0] - along * left[0], axis[1] - along * left[1], axis[2] - along * left[2])
+    norm = np.sqrt(dot(across, across))
+    return left, (across[0] / norm, across[1] / norm, across[2] / norm)
+
+
+@inner_kernel
+def eigh3(S, values, Q):
+    """Eigenvalues and rotation of eigenvectors of one symmetric 3 x 3 matrix: ``S = Q diag(values) Q^T``, unsorted."""
+    x, y, z = S[0, 0], S[1, 1], S[2, 2]
+    yz, xz, xy = S[1, 2], S[0, 2], S[0, 1]
+    u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    for _sweep in range(30):
+        off = abs(xy) + abs(xz) + abs(yz)
+        # NaN ends the sweeps too.
+        if not off > 1e-16 * (abs(x) + abs(y) + abs(z)):
+            break
+        x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, True)
+        x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w, True)
+        y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w, True)
+    values[0], values[1], values[2] = x, y, z
+    for i in range(3):
+        Q[i, 0], Q[i, 1], Q[i, 2] = u[i], v[i], w[i]
+
+
+@inlined
+def into_frame(U, A, V, T, out):
+    """``U^T A V`` into out; T (3,3) is scratch."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = U[0, i] * A[0, j] + U[1, i] * A[1, j] + U[2, i] * A[2, j]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = T[i, 0] * V[0, j] + T[i, 1] * V[1, j] + T[i, 2] * V[2, j]
+
+
+@inlined
+def out_of_frame(U, A, V, T, out):
+    """``U A V^T`` into out; T (3,3) is scratch."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = U[i, 0] * A[0, j] + U[i, 1] * A[1, j] + U[i, 2] * A[2, j]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = T[i, 0] * V[j, 0] + T[i, 1] * V[j, 1] + T[i, 2] * V[j, 2]
+
+
+def axes(count: int) -> np.ndarray:
+    """The world's axes as frames to start a decomposition from, (count,3,3)."""
+    frames = np.zeros((count, 3, 3))
+    frames.reshape(count, 9)[:, ::4] = 1.0
+    return frames
+
+
+def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3).
+
+    ``frames`` (n,3,3): rotations to start V from; near it they spare a third of the work.
+    """
+    n = len(F)
+    U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
+    _batch_svd(n, F, axes(n) if frames is None else frames, U, sigma, V)
+    return U, sigma, V
+
+
+@parallel_kernel
+def _batch_svd(begin, end, F, frames, U, sigma, V):
+    W = np.empty(WORKSPACE)
+    for first in range(begin, end, LANES):
+        svd_group(W, first, end, F, frames, U, sigma, V)
+
+
+@inner_kernel
+def svd_group(W, first, end, F, frames, U, sigma, V):
+    """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    for lane in range(LANES):
+        # Lanes beyond the last matrix repeat it.
+        e = min(first + lane, end - 1)
+        load_matrix(W, lane, F[e].T)
+        load_matrix(W, FRAME + lane, frames[e].T)
+    _svd_lanes(W)
+    for e in range(first, min(first + LANES, end)):
+        _signed_svd(W, e - first, U[e], sigma[e], V[e])
+
+
+def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues (n,3) and rotations (n,3,3) of symmetric matrices stored as six numbers each, s (n,6).
+
+    ``frames`` (n,3,3): rotations to start from; near the eigenvectors they spare half of the work.
+    """
+    values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
+    _batch_eigh(len(s), s, axes(len(s)) if frames is None else frames, values, Q)
+    return values, Q
+
+
+@parallel_kernel
+def _batch_eigh(begin, end, s, frames, values, Q):
+    W = np.empty(WORKSPACE)
+    for first in range(begin, end, LANES):
+        eigh_group(W, first, end, s, frames, values, Q)
+
+
+@inner_kernel
+def eigh_group(W, first, end, s, frames, values, Q):
+    """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    for lane in range(LANES):
+        # Lanes beyond the last matrix repeat it.
+        e = min(first + lane, end - 1)
+        for k in range(6):
+            W[k * LANES + lane] = s[e, k]
+        load_matrix(W, FRAME + lane, frames[e].T)
+    _eigh_lanes(W)
+    for e in range(first, min(first + LANES, end)):
+        lane = e - first
+        for i in range(3):
+            values[e, i] = W[i * LANES + lane] * W[SCALE + lane]
+        store_matrix(W, FRAME + lane, Q[e].T)
+
+
+@inner_kernel
+def _eigh_lanes(W):
+    """Diagonalise the symmetric matrices of all lanes of W (20 rows of LANES): rows 0-5 hold their six numbers, then
+    rows 0-2 the eigenvalues; rows 9-17 a rotation, then that of the eigenvectors; row 18 the scale; 19 is scratch.
+    """
+    for lane in range(LANES):
+        largest = 0.0
+        for i in range(6):
+            largest = max(largest, abs(W[i * LANES + lane]))
+        W[SCALE + lane], W[GOES_ON + lane] = largest if largest > 0.0 else 1.0, 1.0
+    for lane in range(LANES):
+        # The matrix in the frame that it starts from, scaled.
+        V = _frame(matrix(W, FRAME + lane))
+        x, y, z, yz, xz, xy = six(W, lane)
+        u, v, w = V
+        a, b, c = _products(((x, xy, xz), (xy, y, yz), (xz, yz, z)), V, 1.0 / W[SCALE + lane])
+        set_six(W, lane, (dot(u, a), dot(v, b), dot(w, c), dot(v, c), dot(u, c), dot(u, b)))
+        set_matrix(W, FRAME + lane, V)
+    for _sweep in range(30):
+        for lane in range(LANES):
+            x, y, z, yz, xz, xy = six(W, lane)
+            u, v, w = matrix(W, FRAME + lane)
+            active = W[GOES_ON + lane] >= CONVERGED
+            x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, active)
+            x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w, active)
+            y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w, active)
+            set_six(W, lane, (x, y, z, yz, xz, xy))
+            set_matrix(W, FRAME + lane, (u, v, w))
+            size = abs(x) + abs(y) + abs(z)
+            W[GOES_ON + lane] = (abs(xy) + abs(xz) + abs(yz)) / size if active and size > 0.0 else 0.0
+        if _all_done(W):
+            break
+
+
+@inlined
+def _diagonalize(p, q, pq, pr, qr, u, v, active):
+    """One Jacobi rotation in the plane of p, q: the entry pq vanishes, pr and qr mix, columns u and v turn."""
+    t = _tangent(p, q, pq, active)
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = t * c
+    u, v = _rotate(u, v, c, s)
+    return p - t * pq, q + t * pq, 0.0 if active else pq, c * pr - s * qr, s * pr + c * qr, u, v
+
+
+def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Polar stretches ``S = V diag(sigma) V^T`` of sigma (n,3) and V (n,3,3) as six numbers each, (n,6)."""
+    s = np.empty((len(sigma), 6))
+    _batch_stretch(len(sigma), sigma, V, s)
+    return s
+
+
+@parallel_kernel
+def _batch_stretch(begin, end, sigma, V, s):
+    for e in range(begin, end):
+        polar_stretch(sigma[e], V[e], s[e])
+
+
+@inlined
+def polar_stretch(sigma, V, s):
+    """The same of one element."""
+    for k in range(6):
+        i = k if k < 3 else (1 if k == 3 else 0)
+        j = k if k < 3 else (1 if k == 5 else 2)
+        s[k] = V[i, 0] * sigma[0] * V[j, 0] + V[i, 1] * sigma[1] * V[j, 1] + V[i, 2] * sigma[2] * V[j, 2]

@@ -1,0 +1,143 @@
+"""Values held against the types that are declared: fields of parts by their annotations, and arguments of functions.
+
+Wrong ones are refused where they are given, by the name of the field, and not deep inside. What is right is made what
+the rest of the library counts on: Python's own numbers, contiguous arrays of one type, tuples.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..errors import SinewError
+from .field_metadata import about
+from .setting_fields import shown, typed
+from .tracks import once
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PLAIN = {int: "int", float: "float", str: "str", bool: "bool"}
+_KINDS = {
+    "f": ("biuf", "numbers"),
+    "i": ("iu", "whole numbers"),
+    "u": ("iu", "whole numbers"),
+    "b": ("biu", "switches"),
+}
+"""By the kind of an array: the kinds that can be made it without loss, and the word for its items."""
+
+_hints = functools.cache(get_type_hints)
+
+
+def coerce(owner: Any, error: type[SinewError], what: str) -> None:
+    """Check the fields of a part, and make them what is declared, in its ``__post_init__``."""
+    kinds = _hints(type(owner))
+    for item in fields(owner):
+        told, value = about(item), getattr(owner, item.name)
+        found = declared(value, kinds[item.name], error, f"{what}: {item.name.replace('_', ' ')}", told.dtype)
+        found = once(found) if told.once and isinstance(found, np.ndarray) else found
+        if found is not value:
+            object.__setattr__(owner, item.name, found)
+
+
+def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Check the annotated arguments of a public function, by their names; ``error`` where one is of another type."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def checking(*args: P.args, **keywords: P.kwargs) -> R:
+            bound, kinds = signature.bind(*args, **keywords), _hints(function)
+            for name, value in bound.arguments.items():
+                named = signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD
+                if named and name in kinds:
+                    bound.arguments[name] = declared(value, kinds[name], error, f"{function.__name__}: {name}")
+            return function(*bound.args, **bound.kwargs)
+
+        return checking
+
+    return decorate
+
+
+def declared(value: Any, kind: Any, error: type[SinewError], what: str, dtype: Any = None) -> Any:
+    """A value as its declared ``kind`` of annotation has it; ``error`` where it is something else."""
+    choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if value is None and NoneType in choices:
+        return None
+    choices = tuple(choice for choice in choices if choice is not NoneType)
+    if len(choices) > 1:
+        if not isinstance(value, tuple(get_origin(choice) or choice for choice in choices)):
+            raise _refused(value, _words(kind), error, what)
+        if isinstance(value, (str, os.PathLike)) and "\0" in os.fspath(value):
+            raise error(f"{what} has a zero byte.", "Give the path of a file.")
+        return value
+    (kind,) = choices
+    if kind in _PLAIN:
+        return typed(value, _PLAIN[kind], error, what)
+    if kind is np.ndarray:
+        return array_of(value, error, what, dtype)
+    if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis:
+        return _items(value, get_args(kind)[0], error, what)
+    if get_origin(kind) is Callable:
+        kind = Callable
+    if kind is Any or not (is_dataclass(kind) or kind is Callable):
+        return value
+    if not isinstance(value, kind):
+        raise _refused(value, _words(kind), error, what)
+    return value
+
+
+def array_of(value: Any, error: type[SinewError], what: str, dtype: Any = None) -> np.ndarray:
+    """A contiguous array of a type, or of any numbers. Only what loses nothing is converted: no texts, no fractions to
+    whole numbers, none that has no room in it.
+    """
+    accepted, word = _KINDS[np.dtype(dtype or float).kind]
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as ragged:
+        raise error(f"{what} is not an array: {ragged}.", f"Give an array of {word}.") from ragged
+    if value is None or array.dtype.kind not in (accepted if array.size else "biuf"):
+        raise _refused(value, f"an array of {word}", error, what)
+    if dtype is not None and array.dtype != dtype and array.size and np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise error(f"{what} has a number beyond {limits.max}.", "Give smaller ones.")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _items(value: Any, kind: Any, error: type[SinewError], what: str) -> tuple[Any, ...]:
+    """A tuple of items that are given in a list, or of one that is given by itself."""
+    one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
+    if one and isinstance(value, one):
+        value = (value,)
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise _refused(value, f"a list of {_words(kind)}", error, what)
+    found = tuple(declared(each, kind, error, f"{what} {k + 1}") for k, each in enumerate(value))
+    same = isinstance(value, tuple) and all(a is b for a, b in zip(value, found))
+    return value if same else found
+
+
+def _refused(value: Any, word: str, error: type[SinewError], what: str) -> SinewError:
+    return error(f"{what} is {shown(value)}, not {word}.", f"Give {word}.")
+
+
+def _words(kind: Any) -> str:
+    if get_args(kind) and get_origin(kind) is not Callable:
+        return " or ".join(_words(each) for each in get_args(kind) if each is not NoneType)
+    plain = {
+        "str": "a text",
+        "int": "a whole number",
+        "Path": "a path",
+        "Callable": "a function",
+        "ndarray": "an array",
+    }
+    name = getattr(kind, "__name__", None) or "Callable"
+    return plain.get(name, f"a {name.removesuffix('Settings').replace('SurfaceMesh', 'Surface')}")

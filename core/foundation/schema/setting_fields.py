@@ -1,0 +1,100 @@
+"""Fields of settings: what each may be, in which unit, and what to say of it.
+
+The allowed range of a number stands in the field's metadata as ``range=(low, high)``, both ends included; its unit as
+``unit``, its words as ``help``. An open end is None.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import field, fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import SinewError
+from .field_metadata import About
+
+LONGEST = 80
+"""Characters of a value in a message."""
+
+
+def number(
+    default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
+) -> Any:
+    """A field that holds a number between two bounds, both included; ``label`` is an artist's word for it."""
+    metadata = {"range": (low, high), "unit": unit, "help": help, "about": About(label), "is_advanced": False}
+    return field(default=default, metadata=metadata)
+
+
+def choice(default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **told: Any) -> Any:
+    """A field that holds a switch, or a name, one of ``names`` where they are no registry's; what is advanced is shown
+    apart. ``told``: as :class:`About`.
+    """
+    metadata = {"help": help, "about": About(**told), "is_advanced": is_advanced, "names": names}
+    return field(default=default, metadata=metadata)
+
+
+_TYPES: dict[str, tuple[type, type, str]] = {
+    "int": (numbers.Integral, int, "a whole number"),
+    "float": (numbers.Real, float, "a number"),
+    "str": (str, str, "a text"),
+    "bool": (bool, bool, "true or false"),
+}
+
+
+def typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
+    """A value as Python's own type, so that NumPy's numbers can be written as JSON; no bool passes for a number."""
+    accepted, plain, word = _TYPES[kind]
+    if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
+        raise error(f"{what} is {shown(value)}, not {word}.", f"Enter {word}.")
+    if plain is int and abs(value) >= 2**63:
+        raise error(f"{what} is too large.", "Enter a smaller number.")
+    try:
+        return plain(value)
+    except OverflowError as overflow:
+        raise error(f"{what} is too large.", "Enter a finite number.") from overflow
+
+
+def shown(value: Any) -> str:
+    """A value of any type in a line of a message."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}, shape {value.shape}"
+    try:
+        text = repr(value)
+    except ValueError:  # of whole numbers of thousands of digits
+        return f"a {type(value).__name__}"
+    return " ".join(text.split())[:LONGEST]
+
+
+def words_of(name: Any) -> str:
+    """A name in a message, which may be of another type as long as nothing is checked."""
+    return name if isinstance(name, str) else shown(name)
+
+
+def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
+    """Raise ``error`` where a field has the wrong type, leaves its range or is none of its names."""
+    for item in fields(settings):
+        what = f"{owner}: {item.name.replace('_', ' ')}"
+        value = getattr(settings, item.name)
+        kind = str(item.type).removesuffix(" | None")
+        if kind in _TYPES and (value is not None or kind == item.type):
+            value = typed(value, kind, error, what)
+            object.__setattr__(settings, item.name, value)
+        names = item.metadata.get("names")
+        if names and value not in names:
+            unknown = f"{owner}: unknown {item.name.replace('_', ' ')} “{value}”."
+            raise error(unknown, f"Choose one of {', '.join(names)}.")
+        if "range" not in item.metadata or value is None:
+            continue
+        low, high = item.metadata["range"]
+        if isinstance(value, float) and not math.isfinite(value):
+            raise error(f"{what} is {value}.", "Enter a finite number.")
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = " and ".join(
+                f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
+            )
+            unit = f" {item.metadata['unit']}" if item.metadata["unit"] else ""
+            there = f"{value:g}" if isinstance(value, float) else str(value)
+            raise error(f"{what} is {there}{unit}.", f"Set it to {bounds}{unit}.")

@@ -1,0 +1,195 @@
+"""Which solvers there are: what each is called, what it steps, which settings are its own, what it costs.
+
+Settings, menus, panels, command lines, scene files, forecasts and advice read this. It loads no method, since Blender's
+start does not wait for kernels: the class that steps is named, and loaded by ``solvers.registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, replace
+from typing import Any
+
+from ..errors import SettingsError
+from .setting_fields import choice, number
+
+SUBSPACE = "modes", "cubature_points", "match_full_space"
+"""Settings that those read which step a subspace."""
+
+
+@dataclass(frozen=True)
+class SolverKind:
+    """A method that computes steps, as interfaces know it.
+
+    Attributes
+    ----------
+    name : in files and on command lines; label, description : in menus
+    method : ``module.Class`` in ``core.methods.solvers``
+    seconds : of a step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
+    is_mixed : whether stretches are unknowns beside the positions
+    takes_modes : whether it steps a subspace of the body, of some modes, and not every vertex
+    takes_nodes : whether dynamic nodes carry the body's motion
+    integrates : whether it follows the rules of time integration, and has none of its own
+    iterates : whether a step takes iterations, ``max_iterations`` at most
+    bears_contrast : whether it follows stiff parts in soft bodies
+    bears_obstacles : whether it follows a body that runs into floors and colliders
+    meets_bodies : whether bodies that it steps may meet one another
+    at_contrast : what becomes of its steps there, in advice
+    remedy : what helps steps that do not converge
+    own : settings that it alone reads, fields of ``setting_fields`` by name
+    """
+
+    name: str
+    label: str
+    description: str
+    method: str = ""
+    seconds: float = 0.4
+    is_mixed: bool = False
+    takes_modes: bool = False
+    takes_nodes: bool = False
+    integrates: bool = True
+    iterates: bool = True
+    bears_contrast: bool = False
+    bears_obstacles: bool = True
+    meets_bodies: bool = False
+    at_contrast: str = "others take many times as many"
+    remedy: str = "raise Substeps, or Iterations"
+    own: Mapping[str, Field[Any]] = field(default_factory=dict)
+
+    @property
+    def plays_live(self) -> bool:
+        """Whether few movements carry the body, so that frames may be quick enough to be played with."""
+        return self.takes_modes or self.takes_nodes
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the solver's settings that it reads and not every kind does."""
+        space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
+        return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
+
+
+MIXED_FEM = SolverKind(
+    name="mixed_fem",
+    label="Mixed FEM",
+    description="Lively after a few iterations, right when it converges: flesh to rigid in one body",
+    method="mixed_fem.MixedFEMSolver",
+    is_mixed=True,
+    bears_contrast=True,
+    meets_bodies=True,
+    at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
+    own={
+        "quadratic_finish": choice(
+            True, "Mixed FEM: finish by Newton once stretches and positions agree", is_advanced=True
+        )
+    },
+)
+NEWTON = SolverKind(
+    name="newton",
+    label="Newton FEM",
+    description="Accurate when it converges; loses motion when stopped early on stiff bodies",
+    method="newton.NewtonSolver",
+    meets_bodies=True,
+)
+LINEARLY_IMPLICIT = SolverKind(
+    name="linearly_implicit",
+    label="Linearly Implicit FEM",
+    description="One solve a step: fast and calm; wants small steps for lively motion",
+    method="linearly_implicit.LinearlyImplicitSolver",
+    seconds=0.1,
+    iterates=False,
+    meets_bodies=True,
+    at_contrast="one solve a step leaves it behind",
+    remedy="raise Substeps",
+    own={
+        "damping_factor": number(
+            1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver, no unit: 1 as derived, 2 to 4 calmer"
+        )
+    },
+)
+CONJAC = SolverKind(
+    name="conjac",
+    label="ConJac",
+    description="A few picked nodes carry the motion, and the rest follows exactly: springy bodies in small steps",
+    method="conjac.ConJacSolver",
+    seconds=0.3,
+    takes_nodes=True,
+    integrates=False,
+    meets_bodies=True,
+    at_contrast="ConJac loses a quarter of the swing where stiff parts turn far",
+    remedy="raise Substeps, or Iterations, or use Mixed FEM",
+)
+CONJAC_PUBLISHED = replace(
+    CONJAC,
+    name="conjac_published",
+    label="ConJac (As Published)",
+    description="The method's own step, for comparison: calmer, and unstable where its beta is too small",
+    method="conjac_published.PublishedConJacSolver",
+    iterates=False,
+    bears_obstacles=False,
+    meets_bodies=False,
+    remedy="raise Substeps or Beta, or use ConJac",
+    own={
+        "damping_factor": LINEARLY_IMPLICIT.own["damping_factor"],
+        "stabilization": number(
+            0.0,
+            0.0,
+            1.0,
+            "",
+            "Gamma of the published ConJac, no unit: the part of a Newton step that corrects the rest; 0 searches it",
+        ),
+        "corrections": number(
+            1,
+            1,
+            20,
+            "",
+            "Of the published ConJac: corrections a step of what follows, by one factor: 1 as published, 3 is nearer",
+        ),
+    },
+)
+SUBSPACE_MIXED_FEM = replace(
+    MIXED_FEM,
+    name="subspace_mixed_fem",
+    label="Subspace Mixed FEM",
+    description="Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail",
+    seconds=0.04,
+    takes_modes=True,
+)
+SUBSPACE_FEM = replace(
+    NEWTON,
+    name="subspace_fem",
+    label="Subspace FEM",
+    description="Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies",
+    seconds=0.04,
+    takes_modes=True,
+)
+
+SOLVER_KINDS = {
+    kind.name: kind
+    for kind in (
+        MIXED_FEM,
+        NEWTON,
+        LINEARLY_IMPLICIT,
+        CONJAC,
+        CONJAC_PUBLISHED,
+        SUBSPACE_MIXED_FEM,
+        SUBSPACE_FEM,
+    )
+}
+"""By name, in the order of menus. Where several would do, advice takes the first."""
+
+
+def solver_kind(name: str) -> SolverKind:
+    """The solver of that name; SettingsError names the known ones."""
+    if name not in SOLVER_KINDS:
+        raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
+    return SOLVER_KINDS[name]
+
+
+def live_solver() -> SolverKind:
+    """The solver that is proposed where frames have to be quick, whatever the mesh."""
+    return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
+
+
+def own_settings() -> dict[str, Field[Any]]:
+    """Settings that some solvers alone read, by name."""
+    return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

@@ -1,0 +1,199 @@
+"""Embedding of points in tetrahedra: barycentric coordinates in the containing or nearest tet.
+
+A point outside every tet is extrapolated from the tet nearest to it by distance. Its coordinates are then partly
+negative, and an affine motion of the tet still carries it exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ...foundation.errors import MeshError
+from ...foundation.kernels.jit import inner_kernel, parallel_kernel
+from ...foundation.kernels.simd_math import cross, dot, minus, plus
+from .bounding_tree import STACK_SIZE, build_tree, next_leaf
+from .closest_point import closest_on_triangle
+from .tet_mesh import TetMesh
+
+FAR_OUTSIDE = -0.25
+"""Barycentric coordinate under which an extrapolated point is badly embedded: small rotations of its tet move it
+far."""
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Embedding of n points in a tet mesh.
+
+    Attributes
+    ----------
+    tet_indices : (n,) int32
+    barycentric : (n, 4) float64
+        Rows sum to 1.
+    outside : (n,) bool
+        The point lies in no tet and is extrapolated.
+    """
+
+    tet_indices: np.ndarray
+    barycentric: np.ndarray
+    outside: np.ndarray
+
+    @property
+    def far_outside(self) -> np.ndarray:
+        """Mask (n,) bool of badly embedded points, well outside all tets."""
+        return self.barycentric.min(axis=1) < FAR_OUTSIDE
+
+    def take(self, points: np.ndarray) -> Embedding:
+        """Return the embedding of some of the points."""
+        return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
+
+    def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
+        """Return the points, (n,3), for tet vertices at ``tet_positions`` (v,3); same unit."""
+        corners = tets[self.tet_indices]
+        points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
+        for c in range(1, 4):
+            points += self.barycentric[:, c : c + 1] * tet_positions[corners[:, c]]
+        return points
+
+    @classmethod
+    def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
+        """Return the embedding of points with given rows (n,v), each a combination of the vertices of one of the tets
+        (m,4).
+
+        Each point takes the first tet that has all its vertices.
+        """
+        m = len(tets)
+        corners = scipy.sparse.csr_matrix(
+            (np.ones(tets.size), tets.ravel(), np.arange(0, tets.size + 1, 4)), shape=(m, rows.shape[1])
+        )
+        used = rows.copy()
+        used.data = np.ones(len(rows.data))
+        shared = (used @ corners.T).tocoo()
+        whole = shared.data == np.diff(rows.indptr)[shared.row]
+        first = np.full(rows.shape[0], m, dtype=np.int32)
+        np.minimum.at(first, shared.row[whole], shared.col[whole].astype(np.int32))
+        if (first == m).any():
+            raise ValueError("a row is carried by the vertices of no single tet")
+        point = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        corner = (tets[first[point]] == rows.indices[:, None]).argmax(axis=1)
+        weights = np.zeros((rows.shape[0], 4))
+        weights[point, corner] = rows.data
+        return cls(first, weights, np.zeros(len(first), dtype=bool))
+
+    def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
+        """Return this linear map as a sparse matrix, (n, n_vertices)."""
+        n = len(self.tet_indices)
+        rows = np.arange(0, 4 * n + 1, 4)
+        columns = tets[self.tet_indices].ravel()
+        return scipy.sparse.csr_matrix((self.barycentric.ravel(), columns, rows), shape=(n, n_vertices))
+
+
+def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
+    """Embed points (n,3), metres, in a tet mesh at rest.
+
+    If several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside within
+    round-off of the coordinates.
+
+    Raises
+    ------
+    MeshError
+        The mesh has no tets, or a point is not a number.
+    """
+    points = np.asarray(points, dtype=np.float64).reshape(-1, 3)
+    if len(mesh.tets) == 0:
+        raise MeshError("There are no tetrahedra to embed in.", "Fill the mesh first.")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise MeshError(f"Point {bad[0]} is not a number.", "Delete it, or undo the edit that made it.")
+    rest = mesh.rest_positions
+    centre = 0.5 * (rest.min(axis=0) + rest.max(axis=0))
+    size = mesh.size
+    corners = ((rest - centre) / size)[mesh.tets]
+    # Round-off of coordinates that lie far from the origin, in units of the body.
+    slack = 1e-12 + 4.0 * np.finfo(float).eps * float(np.abs(rest).max()) / size
+    tree = build_tree(corners.min(axis=1) - slack, corners.max(axis=1) + slack)
+    n = len(points)
+    found = Embedding(np.empty(n, dtype=np.int32), np.empty((n, 4)), np.zeros(n, dtype=bool))
+    places = found.tet_indices, found.barycentric, found.outside
+    scaled = (points - centre) / size
+    _embed(n, scaled, corners, tree, slack, *places)
+    outside = np.flatnonzero(found.outside)
+    if len(outside):  # rare with a lattice: a first bake need not compile this kernel
+        _extrapolate(len(outside), outside, scaled, corners, tree, *places[:2])
+    return found
+
+
+@inner_kernel
+def _barycentric(t, p, b):
+    """Write p's barycentric coordinates in a tet into b (4,); return the tet's smallest height (0: flat)."""
+    x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
+    u, v, w = cross(y, z), cross(z, x), cross(x, y)
+    determinant = dot(x, u)
+    if determinant == 0.0:
+        b[:] = -np.inf
+        return 0.0
+    b[1], b[2], b[3] = dot(u, r) / determinant, dot(v, r) / determinant, dot(w, r) / determinant
+    b[0] = 1.0 - b[1] - b[2] - b[3]
+    s = plus(plus(u, v), w)
+    return abs(determinant) / np.sqrt(max(max(dot(u, u), dot(v, v)), max(dot(w, w), dot(s, s))))
+
+
+@inner_kernel
+def _containing_tet(p, corners, tree, slack, b):
+    """Return the lowest index of the tets that contain p, or -1; write its coordinates to b."""
+    best = -1
+    trial = np.empty(4)
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    leaf, depth = next_leaf(stack, 1, p, 0.0, tree)
+    while leaf >= 0:
+        for k in range(tree.start[leaf], tree.end[leaf]):
+            tet = tree.order[k]
+            if best >= 0 and tet > best:
+                continue
+            height = _barycentric(corners[tet], p, trial)
+            least = min(min(trial[0], trial[1]), min(trial[2], trial[3]))
+            if height > 0.0 and least * height >= -slack:
+                best = tet
+                for c in range(4):
+                    b[c] = trial[c]
+        leaf, depth = next_leaf(stack, depth, p, 0.0, tree)
+    return best
+
+
+@inner_kernel
+def _nearest_tet(p, corners, tree):
+    """Return the tet nearest to a point outside all of them; flat tets do not count."""
+    best, best2 = -1, np.inf
+    trial, w = np.empty(4), np.empty(3)
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    leaf, depth = next_leaf(stack, 1, p, best2, tree)
+    while leaf >= 0:
+        for k in range(tree.start[leaf], tree.end[leaf]):
+            t = corners[tree.order[k]]
+            d2 = min(
+                min(closest_on_triangle(t[1], t[2], t[3], p, w), closest_on_triangle(t[0], t[2], t[3], p, w)),
+                min(closest_on_triangle(t[0], t[1], t[3], p, w), closest_on_triangle(t[0], t[1], t[2], p, w)),
+            )
+            if (d2 < best2 or (d2 == best2 and tree.order[k] < best)) and _barycentric(t, p, trial) > 0.0:
+                best, best2 = tree.order[k], d2
+        leaf, depth = next_leaf(stack, depth, p, best2, tree)
+    return best
+
+
+@parallel_kernel
+def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
+    """Find the tet that contains each point, and mark points without one as outside."""
+    for i in range(first, last):
+        tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
+        outside[i] = tets[i] < 0
+
+
+@parallel_kernel
+def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
+    """Find the tet nearest to each point that no tet contains."""
+    for k in range(first, last):
+        i = outside[k]
+        tets[i] = _nearest_tet(points[i], corners, tree)
+        _barycentric(corners[tets[i]], points[i], barycentric[i])

@@ -1,0 +1,28 @@
+"""Bounding boxes of triangles along a displacement."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import kernel
+
+
+@kernel
+def swept_boxes(faces, y, ahead, reach, low, high):
+    """Write the corners (f,3) of boxes around faces (f,3) swept from y to ahead, both (s,3), enlarged by ``reach``."""
+    for f in range(len(faces)):
+        for j in range(3):
+            low[f, j], high[f, j] = np.inf, -np.inf
+            for k in faces[f]:
+                low[f, j] = min(low[f, j], y[k, j] - reach, ahead[k, j] - reach)
+                high[f, j] = max(high[f, j], y[k, j] + reach, ahead[k, j] + reach)
+
+
+@kernel
+def mark_faces(chosen, low, high, first, last, near):
+    """Set ``near`` (f,) of the ``chosen`` faces whose boxes overlap the box from first to last, (3,) each."""
+    for f in chosen:
+        meets = True
+        for j in range(3):
+            meets = meets and low[f, j] <= last[j] and high[f, j] >= first[j]
+        near[f] |= meets

@@ -1,0 +1,54 @@
+"""Farthest-point sampling: a few mutually distant points, each representing its nearest points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .tie_breaking import ALIKE, first_largest
+
+
+class Chosen(NamedTuple):
+    """``points`` (c,) chosen ones, ascending; ``nearest`` (p,) the number of the chosen one nearest to each point."""
+
+    points: np.ndarray
+    nearest: np.ndarray
+
+
+def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
+    """Choose ``count`` of the points (p,3), or all if there are no more; ``go_on`` is called for each, and may raise.
+
+    Corners and tips come first: the points farthest out towards the faces, edges and corners of a cube. Then follows,
+    one after the other, the point that is farthest from all chosen ones [Gonzalez 1985, Clustering to Minimize the
+    Maximum Intercluster Distance].
+    """
+    if count >= len(positions):
+        every = np.arange(len(positions))
+        return Chosen(every, every)
+    wanted, twice = _outermost(positions), (ALIKE * np.ptp(positions, axis=0).max()) ** 2
+    chosen: list[int] = []
+    nearest, away = np.zeros(len(positions), dtype=np.int64), np.full(len(positions), np.inf)
+    while len(chosen) < count and away.max() > twice:
+        go_on()
+        chosen.append(wanted.pop(0) if wanted else int(first_largest(away)))
+        closer = np.sum((positions - positions[chosen[-1]]) ** 2, axis=1)
+        nearest[closer < (1.0 - ALIKE) * away] = len(chosen) - 1
+        away = np.minimum(away, closer)
+    order = np.argsort(chosen)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Chosen(np.array(chosen)[order], rank[nearest])
+
+
+def _outermost(positions: np.ndarray) -> list[int]:
+    """Return the points farthest out towards the corners, edges and faces of a cube, each once."""
+    ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
+    ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
+    size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}
+    for way in ways:
+        beyond = (positions - low) @ way
+        # Across a flat set all points are equally far out, but for round-off.
+        found[int(first_largest(beyond - beyond.min() + size))] = None
+    return list(found)

@@ -1,0 +1,54 @@
+"""Closest points of a surface to many points."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.jit import parallel_kernel
+from .bounding_tree import build_tree, element_boxes
+from .closest_point import nearest_from
+from .vertex_normals import face_normals
+
+
+class NearestPlaces(NamedTuple):
+    """Closest points (p,3) m on the surface, with the unit ``normals`` (p,3) of their ``triangles`` (p,).
+
+    A triangle without area has a normal of 0. ``weights`` (p,3) of the triangles' corners sum to 1.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    triangles: np.ndarray
+    weights: np.ndarray
+
+
+class SurfaceSearch:
+    """Search structure over triangles (t,3), at least one, of vertices (k,3) m."""
+
+    def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
+        self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
+        self._tree = build_tree(*element_boxes(self._corners))
+        self._normals = face_normals(self._corners)
+
+    def nearest(self, points: np.ndarray) -> NearestPlaces:
+        """Return the points of the surface closest to points (p,3); of equally near triangles the lowest index wins."""
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        places, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
+        weights = np.empty_like(points)
+        _nearest(len(points), points, self._corners, self._tree, places, triangle, weights)
+        return NearestPlaces(places, self._normals[triangle], triangle, weights)
+
+
+@parallel_kernel
+def _nearest(first, last, points, corners, tree, places, triangle, weights):
+    w, last_one = np.zeros(3), 0
+    for p in range(first, last):
+        last_one, _d2 = nearest_from(last_one, points[p], corners, tree, w)
+        triangle[p] = last_one
+        for i in range(3):
+            weights[p, i] = w[i]
+            places[p, i] = 0.0
+            for k in range(3):
+                places[p, i] += w[k] * corners[triangle[p], k, i]

@@ -1,0 +1,64 @@
+"""Triangulation of faces with any number of corners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...foundation.errors import MeshError
+
+
+def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Return the triangles (t,3) of faces, in their order and orientation; faces of fewer than three corners give none.
+
+    A face becomes a fan around its first corner. If a triangle of the fan would be flipped and lie outside, ear
+    clipping replaces it [Meisters 1975, Polygons have ears]. Raises MeshError if a face names a missing vertex.
+
+    Parameters
+    ----------
+    positions : (n,3)
+    counts : (f,) corners that each face has
+    corners : all of them, one face after another
+    """
+    if len(corners) and (corners.min() < 0 or corners.max() >= len(positions)):
+        raise MeshError("A face names a vertex that does not exist.", "Check the indices of the faces, from 0.")
+    many, starts = np.maximum(counts - 2, 0), np.cumsum(counts) - counts
+    face = np.repeat(np.arange(len(counts)), many)
+    step = np.arange(len(face)) - np.repeat(np.cumsum(many) - many, many)
+    triangles = corners[starts[face][:, None] + np.column_stack([np.zeros_like(step), step + 1, step + 2])]
+    a, b, c = (positions[triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    whole = np.column_stack([np.bincount(face, normal, minlength=len(counts)) for normal in normals.T])
+    for each in np.unique(face[np.einsum("ti,ti->t", normals, whole[face]) < 0.0]):
+        around = corners[starts[each] : starts[each] + counts[each]]
+        triangles[face == each] = around[_ears(positions[around], whole[each])]
+    return triangles
+
+
+def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
+    """Return the triangles of one face X (n,3), as indices of its corners, seen along the axis nearest to its
+    normal."""
+    axis = int(np.abs(normal).argmax())
+    # An even permutation of the axes preserves orientation.
+    P = X[:, [(axis + 1) % 3, (axis + 2) % 3]] * np.array([np.sign(normal[axis]) or 1.0, 1.0])
+    left, ears = list(range(len(X))), []
+    while len(left) > 3:
+        k = next((k for k in range(len(left)) if _is_ear(P, left, k)), 0)
+        ears.append([left[k - 1], left[k], left[(k + 1) % len(left)]])
+        del left[k]
+    return [*ears, left]
+
+
+def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
+    """Return True if corner ``k`` of ``left`` is convex, and the triangle with its neighbours holds no other corner."""
+    tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
+    others = P[[i for i in left if i not in tip]]
+    turns = [_turn(P[tip[i]], P[tip[(i + 1) % 3]], others) for i in range(3)]
+    bulges = _turn(P[tip[0]], P[tip[1]], P[tip[2]][None])[0] > 0.0
+    return bool(bulges and not np.all([turn >= 0.0 for turn in turns], axis=0).any())
+
+
+def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return twice the signed areas of the triangles a, b, c; c (m,2)."""
+    return (b[0] - a[0]) * (c[:, 1] - a[1]) - (b[1] - a[1]) * (c[:, 0] - a[0])

@@ -1,0 +1,130 @@
+"""Triangulated surface, the input from interfaces: positions in metres and triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import MeshError
+from ...foundation.schema.declared_types import array_of, checked
+from ...foundation.schema.field_metadata import part
+from .polygons import triangulate
+
+STRAY = 1e9
+"""Multiple of the median distance from the middle beyond which a vertex is an accident."""
+
+INDICES = 2**31
+"""Range of 32-bit indices."""
+_NO_CORNERS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SurfaceMesh:
+    """Triangles over vertices; may be open, non-manifold or self-intersecting.
+
+    Attributes
+    ----------
+    positions : (n, 3) float64, metres
+    triangles : (t, 3) int32
+        Loose vertices (in no triangle) are allowed: they are embedded and follow.
+    """
+
+    positions: np.ndarray = part("vertices", counted=True)
+    triangles: np.ndarray = part("faces", counted=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", self._rows_of_three("positions", "iuf", "numbers").astype(np.float64))
+        triangles = self._rows_of_three("triangles", "iu", "whole numbers")
+        if triangles.size and not -INDICES <= triangles.min() <= triangles.max() < INDICES:
+            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+        object.__setattr__(self, "triangles", triangles.astype(np.int32))
+
+    def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
+        """Return a field as a contiguous array (k,3); nothing is reshaped."""
+        array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
+        if array.size == 0:
+            return np.empty((0, 3), dtype=np.int32)
+        if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
+            raise MeshError(
+                f"The {name} of the surface are {array.dtype} of shape {array.shape}.",
+                f"Give three {word} a row; Surface.of_faces takes quads and other polygons.",
+            )
+        return array
+
+    @classmethod
+    @checked(MeshError)
+    def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
+        """Build the surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
+        rows = [array_of(face, MeshError, f"Surface: face {k}", np.int64) for k, face in enumerate(faces)]
+        counts, corners = np.array([face.size for face in rows], dtype=np.int64), np.concatenate([*rows, _NO_CORNERS])
+        vertices = cls(positions, []).positions
+        return cls(vertices, triangulate(vertices, counts, corners))
+
+    def validate(self) -> None:
+        """Raise MeshError if there is nothing to simulate: no faces, NaN, indices out of range, no area."""
+        if len(self.positions) == 0 or len(self.triangles) == 0:
+            raise MeshError(
+                f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
+                "Add faces: a body needs a surface.",
+            )
+        bad = np.flatnonzero(~np.isfinite(self.positions).all(axis=1))
+        if len(bad):
+            raise MeshError(
+                f"Vertex {bad[0]} has a position that is not a number ({len(bad)} such vertices).",
+                "Delete these vertices, or undo the edit that made them.",
+            )
+        if self.triangles.min() < 0 or self.triangles.max() >= len(self.positions):
+            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+        if self.size <= 0.0 or self.area <= 0.0:
+            raise MeshError(
+                "The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed."
+            )
+        self._refuse_strays()
+
+    def _refuse_strays(self) -> None:
+        """Raise MeshError for a far outlier: beside it double precision leaves no digits for the other vertices."""
+        used = np.flatnonzero(self.used)
+        offsets = self.positions[used] - np.median(self.positions[used], axis=0)
+        away = np.abs(offsets).max(axis=1)
+        middle, farthest = float(np.median(away)), int(away.argmax())
+        if 0.0 < STRAY * middle < away[farthest]:
+            raise MeshError(
+                f"Vertex {used[farthest]} lies {away[farthest]:.3g} m away from the others.",
+                "Move it back, or delete it.",
+            )
+
+    @cached_property
+    def found(self) -> dict[str, Any]:
+        """Cache of figures computed of this surface, by name."""
+        return {}
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Mask (n,) of the vertices that some face has."""
+        used = np.zeros(len(self.positions), dtype=bool)
+        used[self.triangles] = True
+        return used
+
+    @cached_property
+    def size(self) -> float:
+        """Longest side of the bounding box of the faces' vertices, metres."""
+        return float(np.ptp(self.positions[self.used], axis=0).max()) if len(self.triangles) else 0.0
+
+    @property
+    def area(self) -> float:
+        """Total area, m²."""
+        return float(self._triangle_areas().sum())
+
+    @property
+    def vertex_areas(self) -> np.ndarray:
+        """A third of the area of the triangles around each vertex, (n,) m²; 0 where it is loose."""
+        thirds = np.repeat(self._triangle_areas() / 3.0, 3)
+        return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
+
+    def _triangle_areas(self) -> np.ndarray:
+        a, b, c = (self.positions[self.triangles[:, k]] for k in range(3))
+        return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)

@@ -1,0 +1,123 @@
+"""Tetrahedral mesh over vertices, positively oriented."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ...foundation.errors import MeshError
+
+LEAST_STIFFNESS = 0.01
+"""Least part of a tet's stiffness, where the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4 cells
+thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
+"""
+
+
+@dataclass(frozen=True)
+class TetMesh:
+    """A tetrahedral mesh at rest.
+
+    Attributes
+    ----------
+    rest_positions : (n, 3) float64, metres
+    tets : (m, 4) int32
+        Positively oriented: ``det [x1-x0, x2-x0, x3-x0] > 0``. Every vertex belongs to a tet.
+    fill : (m,) float64
+        Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and
+        without this factor on volume its border cells would weigh, and resist, as if they were full.
+    middle : (m, 4) float64
+        Barycentric coordinates of the centre of mass of that part, all above 0; a quarter each by default.
+    """
+
+    rest_positions: np.ndarray
+    tets: np.ndarray
+    fill: np.ndarray | None = None
+    middle: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rest_positions", np.ascontiguousarray(self.rest_positions, dtype=np.float64))
+        object.__setattr__(self, "tets", np.ascontiguousarray(self.tets, dtype=np.int32))
+        fill = np.ones(len(self.tets)) if self.fill is None else np.ascontiguousarray(self.fill, dtype=np.float64)
+        object.__setattr__(self, "fill", fill)
+        middle = np.full((len(self.tets), 4), 0.25) if self.middle is None else np.asarray(self.middle, dtype=float)
+        object.__setattr__(self, "middle", np.ascontiguousarray(middle))
+
+    @property
+    def size(self) -> float:
+        """Longest side of the bounding box, metres."""
+        return float(np.ptp(self.rest_positions, axis=0).max())
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """Signed volume of each tet, (m,), m³, whole cells: not multiplied by ``fill``."""
+        p = self.rest_positions[self.tets]
+        e = p[:, 1:] - p[:, :1]
+        return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
+
+    @property
+    def mean_edge(self) -> float:
+        """Edge of a regular tet of the mean volume, m."""
+        return 2.04 * float(np.mean(self.volumes)) ** (1.0 / 3.0)
+
+    @property
+    def body_volumes(self) -> np.ndarray:
+        """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of its mass."""
+        return self.volumes * cast(np.ndarray, self.fill)
+
+    @property
+    def corner_volumes(self) -> np.ndarray:
+        """``body_volumes`` shared among the corners, (m,4), m³, so that its centre of mass is the body's."""
+        return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
+
+    @property
+    def elastic_volumes(self) -> np.ndarray:
+        """``body_volumes``, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
+        return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
+
+    def validate(self) -> None:
+        """Raise MeshError for an empty mesh, a missing vertex, a tet without positive volume, or a vertex without tets.
+
+        A vertex without tets would have no mass.
+        """
+        n = len(self.rest_positions)
+        if len(self.tets) == 0:
+            raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
+        if self.tets.min() < 0 or self.tets.max() >= n:
+            raise MeshError("A tet names a vertex that does not exist.", "Number vertices from 0.")
+        loose = np.flatnonzero(np.bincount(self.tets.ravel(), minlength=n) == 0)
+        if len(loose):
+            raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove vertices without tets.")
+        volumes = self.volumes
+        if not (volumes > 0.0).all():
+            raise MeshError(
+                f"Tet {int(np.argmin(volumes))} has no positive volume ({volumes.min():.3g} m³).",
+                "Swap two corners of what is inside out, remove what is flat, or tetrahedralize the mesh again.",
+            )
+
+
+def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
+    """Return the mesh of tets (m,4) of whole numbers over vertices (n,3), m; raise MeshError for other input."""
+    x, t = np.asarray(vertices), np.asarray(tets)
+    if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
+        raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers a row, in metres.")
+    if t.ndim != 2 or t.shape[1] != 4 or t.dtype.kind not in "iu":
+        raise MeshError(f"The tets are {t.dtype} of shape {t.shape}.", "Give four whole numbers a row, from 0.")
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Mend or remove it.")
+    mesh = TetMesh(x, t)
+    mesh.validate()
+    return mesh
+
+
+def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
+    """Return the mesh of tets (m,4) over vertices (n,3), m, oriented positively, without flat tets and unused
+    vertices."""
+    p = vertices[tets]
+    e = p[:, 1:] - p[:, :1]
+    determinant = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))
+    tets = np.where((determinant < 0.0)[:, None], tets[:, [0, 1, 3, 2]], tets)[determinant != 0.0]
+    used, renumbered = np.unique(tets.ravel(), return_inverse=True)
+    return TetMesh(vertices[used], renumbered.reshape(-1, 4))

@@ -1,0 +1,133 @@
+"""Geometry of the body-centred cubic lattice's tetrahedra: numbering, corners, point location, neighbours.
+
+Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres. Every tet joins the centres of
+two cells that share a face with one edge of that face. So there are 12 tets a cell, all congruent (tetragonal
+disphenoids, the fundamental domain of the affine reflection group A3~): neighbours across a face are mirror images of
+each other. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
+
+A tet is a pair (cell, slot), slot = 4 * axis + 2 * which + side: the face between ``cell`` and the next cell along
+``axis``, and its edge on the lower (side 0) or upper (side 1) end of the other axis number ``which`` (axis + 1 or
+axis + 2, modulo 3). A lattice point is stored in doubled integer coordinates: all even at corners, all odd at
+centres. A set of tets is a grid of 12-bit masks, one uint16 a cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel
+
+
+@inner_kernel
+def tet_corners(i, j, k, slot, corners):
+    """Write the four corners of a tet, positively oriented, into corners (4,3) as doubled coordinates."""
+    axis = slot // 4
+    across = (axis + 1 + (slot // 2) % 2) % 3
+    along = 3 - axis - across
+    corners[0, 0] = corners[1, 0] = 2 * i + 1
+    corners[0, 1] = corners[1, 1] = 2 * j + 1
+    corners[0, 2] = corners[1, 2] = 2 * k + 1
+    corners[1, axis] += 2
+    for c in range(2, 4):
+        corners[c, axis] = corners[0, axis] + 1
+        corners[c, across] = corners[0, across] - 1 + 2 * (slot % 2)
+    # With (axis, across, along) right-handed and the edge on the upper side, the edge runs upwards for a positive tet.
+    upwards = ((across - axis) % 3 == 1) == (slot % 2 == 1)
+    corners[2, along] = corners[0, along] + (-1 if upwards else 1)
+    corners[3, along] = corners[0, along] + (1 if upwards else -1)
+
+
+@inner_kernel
+def locate(x, y, z, cell):
+    """Write the cell of the tet that contains a point into cell (3,); return the slot."""
+    u = np.empty(3)
+    p = (x, y, z)
+    for a in range(3):
+        cell[a] = int(np.floor(p[a]))
+        u[a] = p[a] - cell[a] - 0.5
+    axis = 0
+    for a in range(1, 3):
+        if abs(u[a]) > abs(u[axis]):
+            axis = a
+    b, c = (axis + 1) % 3, (axis + 2) % 3
+    which = 0 if abs(u[b]) >= abs(u[c]) else 1
+    across = b if which == 0 else c
+    side = 1 if u[across] > 0.0 else 0
+    if u[axis] <= 0.0:
+        cell[axis] -= 1
+    return 4 * axis + 2 * which + side
+
+
+@inner_kernel
+def in_grid(masks, cell):
+    """Return True if a cell lies in the grid."""
+    inside = True
+    for a in range(3):
+        inside = inside and 0 <= cell[a] < masks.shape[a]
+    return inside
+
+
+@inner_kernel
+def has_tet(masks, cell, slot):
+    """Return True if a set holds a tet; outside the grid it holds none."""
+    return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
+
+
+@inner_kernel
+def add_tet(masks, cell, slot):
+    """Add a tet to a set."""
+    masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
+
+
+@inner_kernel
+def face_neighbour(corners, opposite, cell):
+    """Find the tet across the face that lies opposite to a corner; write its cell, return its slot.
+
+    A point slightly beyond the face's middle lies only in the neighbour.
+    """
+    p = np.zeros(3)
+    for a in range(3):
+        middle = 0.0
+        for c in range(4):
+            if c != opposite:
+                middle += corners[c, a] / 6.0
+        p[a] = middle + 0.1 * (middle - 0.5 * corners[opposite, a])
+    return locate(p[0], p[1], p[2], cell)
+
+
+@inner_kernel
+def star_tet(vertex, member, cell):
+    """Find one of the 24 tets around a lattice vertex; write its cell, return its slot.
+
+    Around each vertex the tets are the 24 chambers sorted by the largest and the second largest offset, with their
+    signs.
+    """
+    p = 0.5 * vertex.astype(np.float64)
+    axis, rest = member // 8, member % 8
+    second = (axis + 1 + rest // 4) % 3
+    p[axis] += 0.3 if (rest // 2) % 2 == 1 else -0.3
+    p[second] += 0.2 if rest % 2 == 1 else -0.2
+    return locate(p[0], p[1], p[2], cell)
+
+
+@inner_kernel
+def star_adjacency():
+    """Return the face adjacency of the 24 tets around a vertex, (24, 24) bool: pairs with three common corners."""
+    corners = np.empty((24, 4, 3), dtype=np.int64)
+    cell = np.empty(3, dtype=np.int64)
+    vertex = np.full(3, 9, dtype=np.int64)
+    for m in range(24):
+        slot = star_tet(vertex, m, cell)
+        tet_corners(cell[0], cell[1], cell[2], slot, corners[m])
+    adjacent = np.zeros((24, 24), dtype=np.bool_)
+    for m in range(24):
+        for n in range(24):
+            common = 0
+            for c in range(4):
+                for d in range(4):
+                    same = True
+                    for a in range(3):
+                        same = same and corners[m, c, a] == corners[n, d, a]
+                    common += same
+            adjacent[m, n] = common == 3
+    return adjacent

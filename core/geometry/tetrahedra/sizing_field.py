@@ -1,0 +1,122 @@
+"""Sizing field: wanted tet size at points, where parts of the surface are painted finer.
+
+The field is also sampled on a background mesh of tets, the input of external meshers. Below the painted surface the
+first layer of cells has the painted size; from there the size grows by ``GRADING`` of the distance. Unit: the side
+of a cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple, TypeGuard
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...foundation.errors import MeshError
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import sample_surface
+from .bisection import bisect
+
+GRADING = 0.5
+LEVELS = 16
+"""Steps in which the wanted size is rounded down."""
+SPACING = 0.25
+"""Distance between the samples of the paint, in cells."""
+COARSEST = 2.0
+"""Side of the cubes that the background mesh begins with, in cells."""
+MARGIN = 1.0
+"""Margin of the background mesh around the surface, in cells."""
+
+
+class SizingField:
+    """Wanted side of cells at points.
+
+    Parameters
+    ----------
+    places : (k,3), in cells, close together on the painted part of a surface
+    paint : (k,) 0 to 1, paint at these positions
+    finest : factor by which cells are smaller where the paint is 1
+    """
+
+    def __init__(self, places: np.ndarray, paint: np.ndarray, finest: float) -> None:
+        levels = np.floor(np.clip(paint, 0.0, 1.0) * LEVELS).astype(np.int64)
+        self._trees = [
+            (finest ** (-level / LEVELS), cKDTree(places[levels == level])) for level in np.unique(levels) if level > 0
+        ]
+        self.least = min((size for size, _ in self._trees), default=1.0)
+
+    @classmethod
+    def on(cls, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> SizingField:
+        """Return the field of a surface in cells, painted at its vertices, (n,)."""
+        painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
+        samples = sample_surface(surface.positions, painted, SPACING)
+        paint = samples.interpolate(np.clip(fineness, 0.0, 1.0)[:, None], painted)[:, 0]
+        return cls(samples.interpolate(surface.positions, painted), paint, finest)
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Return the wanted sizes (n,) at points (n,3)."""
+        wanted = np.ones(len(points))
+        for size, tree in self._trees:
+            distance, _ = tree.query(points, distance_upper_bound=size + (1.0 - size) / GRADING)
+            wanted = np.minimum(wanted, size + GRADING * np.maximum(distance - size, 0.0))
+        return wanted
+
+
+def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
+    """Return True if some vertex, (n,), is painted finer."""
+    return fineness is not None and finest > 1.0 and bool(fineness.any())
+
+
+class BackgroundMesh(NamedTuple):
+    """Wanted sizes (n,) at the corners (n,3) of tets (m,4) that fill a box, in cells; linear within each tet."""
+
+    points: np.ndarray
+    tets: np.ndarray
+    sizes: np.ndarray
+
+
+def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: int) -> BackgroundMesh:
+    """Return a background mesh around a surface in cells, painted at its vertices (n,), with tets about as large as
+    wanted.
+
+    Raises MeshError if there would be more than ``most`` of them.
+    """
+    wanted = SizingField.on(surface, fineness, finest)
+    used = surface.positions[surface.triangles.ravel()]
+    low, high = used.min(axis=0) - MARGIN, used.max(axis=0) + MARGIN
+    points, tets = cubes(np.ceil((high - low) / COARSEST).astype(np.int64))
+    points *= COARSEST
+
+    def too_large(corners: np.ndarray) -> np.ndarray:
+        refuse_too_many(len(corners), most)
+        e = corners[:, 1:] - corners[:, :1]
+        volumes = np.abs(np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))) / 6.0
+        large = 6.0 * volumes > wanted.least**3  # a cube has six
+        large[large] = 6.0 * volumes[large] > wanted.at(corners[large].mean(axis=1) + low) ** 3
+        return large
+
+    points, tets, _ = bisect(points, tets, too_large, np.zeros(len(points), dtype=bool))
+    points = points + low
+    return BackgroundMesh(points, tets.astype(np.int32), wanted.at(points))
+
+
+def refuse_too_many(count: int, most: int) -> None:
+    """Raise MeshError if there are more tets than ``most``."""
+    if count > most:
+        raise MeshError(
+            f"What is painted finer makes more than {most / 1e6:.0f} million tetrahedra.",
+            "Lower Refine Factor or Cells Across, or paint less.",
+        )
+
+
+def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of a box of unit cubes and six tets in each, around parallel diagonals [Kuhn 1960]."""
+    index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
+    points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)
+    cubes = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)
+    tets = []
+    for axes in itertools.permutations(range(3)):
+        steps = np.vstack([np.zeros((1, 3), dtype=np.int64), np.cumsum(np.eye(3, dtype=np.int64)[list(axes)], axis=0)])
+        tets.append(index[tuple(np.moveaxis(cubes + steps, -1, 0))])
+    return points.reshape(-1, 3), np.concatenate(tets)

@@ -1,0 +1,130 @@
+"""Clean tetrahedra that keep the surface: TetGen [Si 2015], for closed surfaces without self-intersections.
+
+Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
+faces and inside until no tet is larger than asked for, or flatter than it can avoid.
+
+With a sizing field TetGen may crash while it also optimises angles (on 1 of 80 bodies, a plate). Therefore a first
+run makes the vertices of the field, and a second run, which has them all, optimises.
+
+Traps: on some bad input TetGen ends the whole process, so detectable faults are refused beforehand. TetGen fills
+everything within the outermost surface: hollows are removed afterwards, by winding number. It prints, and leaves
+files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from ...foundation.errors import MeshError
+from ...foundation.process.foreign_module import compiled_module, kept_apart
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import faces_with_area
+from ..mesh.tet_mesh import TetMesh, oriented
+from ..mesh.winding_number import WindingNumber
+from .intersections import intersecting_triangles
+from .sizing_field import BackgroundMesh, background_mesh, is_finer
+from .tet_count import MAX_TETS
+
+REMEDY = "use Draft or Robust, which take any mesh"
+PACKAGE = "tetgen"
+TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
+"""TetGen's licence, AGPL-3.0, keeps it out of the usual zip."""
+CELL_PART = 0.16
+"""Volume of the largest tet, in cubes of a cell's side: then as many tets as in the lattice fill a body."""
+CELL_EDGE = 0.85
+"""Edge length to ask for, in a cell's side: painted edges are then shorter by the painted factor, less a tenth."""
+REFINED = "q1.4/10"
+SHAPE = f"{REFINED}o/150"
+"""Ratio of radius to shortest edge, least dihedral angle, and largest dihedral angle left after optimisation.
+Without the optimisation the smallest angles of a sphere and a cube were 2 degrees instead of 4.
+"""
+
+
+def clean_tets(
+    surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
+) -> TetMesh:
+    """Fill a surface with tets of about the lattice's size for ``cells_across``, or finer where its faces are finer.
+
+    ``fineness`` (n,), 0 to 1, is painted at the vertices: tets are smaller by ``finest`` where it is 1.
+
+    Raises
+    ------
+    MeshError
+        TetGen is missing or fails, the surface is open, crosses itself, or has faces that lie on each other, or too
+        much is painted too fine.
+    """
+    wrapper = compiled_module(PACKAGE, "_tetgen", "TetGen", f"{TO_GET}, or {REMEDY}.")
+    triangles = faces_with_area(surface)
+    low, size = surface.positions[triangles].min(axis=(0, 1)), surface.size
+    # Merge vertices with the same position, as along the seams of imported meshes.
+    points, original, merged = np.unique(
+        (surface.positions - low) / size, axis=0, return_index=True, return_inverse=True
+    )
+    triangles = merged.reshape(-1)[triangles]
+    _check(points, triangles, original)
+    used, renumbered = np.unique(triangles.ravel(), return_inverse=True)
+    points, triangles = np.ascontiguousarray(points[used]), renumbered.reshape(-1, 3).astype(np.int32)
+    cells, field = cells_across - 0.5, None
+    if is_finer(fineness, finest):
+        # Merged vertices take the finest value of their paint.
+        painted = np.zeros(len(original))
+        np.maximum.at(painted, merged.reshape(-1), fineness)
+        field = background_mesh(SurfaceMesh(cells * points, triangles), painted[used], finest, MAX_TETS)
+        field = BackgroundMesh(field.points / cells, field.tets, CELL_EDGE * field.sizes / cells)
+    vertices, tets = _run(wrapper, points, triangles, CELL_PART / cells**3, field)
+    inside = WindingNumber(points, triangles).contains(vertices[tets].mean(axis=1))
+    if not inside.any():
+        raise MeshError("The mesh encloses nothing.", f"Make its normals consistent, or {REMEDY}.")
+    return oriented(vertices * size + low, tets[inside])
+
+
+def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
+    """Raise MeshError where TetGen cannot work; ``original`` maps the points to vertices of the surface."""
+    edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    edges, faces = np.unique(edges, axis=0, return_counts=True)
+    open_edges = edges[faces == 1]
+    if len(open_edges):
+        a, b = sorted(int(v) for v in original[open_edges[0]])
+        raise MeshError(
+            f"The mesh is open: {len(open_edges)} edges have a face on one side only (one joins vertices {a} and {b}).",
+            f"Fill its holes (Edit Mode, Mesh > Clean Up > Fill Holes), or {REMEDY}.",
+        )
+    doubled = len(triangles) - len(np.unique(np.sort(triangles, axis=1), axis=0))
+    if doubled:
+        raise MeshError(
+            f"{doubled} faces lie on other faces.",
+            f"Merge vertices by distance and delete the inner ones, or {REMEDY}.",
+        )
+    crossing = intersecting_triangles(points, triangles)
+    if len(crossing):
+        first = int(original[triangles[crossing[0]]].min())
+        raise MeshError(
+            f"The mesh passes through itself: {len(crossing)} triangles cross others (one at vertex {first}).",
+            f"Move these parts apart, or {REMEDY}.",
+        )
+
+
+def _run(
+    wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: BackgroundMesh | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run TetGen on points within the unit box, with tets of a volume of at most ``largest``.
+
+    ``field`` holds the edge lengths where edges are to be shorter.
+    """
+    try:
+        with kept_apart():
+            if field is not None:
+                mesher = wrapper.PyTetgen()
+                mesher.load_mesh(points, triangles)
+                mesher.load_bgmesh_from_arrays(*field)
+                mesher.tetrahedralize(switches_str=f"p{REFINED}a{largest:.15f}mQ")
+                points, triangles = mesher.return_nodes(), mesher.return_trifaces()
+            mesher = wrapper.PyTetgen()
+            mesher.load_mesh(points, triangles)
+            mesher.tetrahedralize(switches_str=f"p{SHAPE}a{largest:.15f}Q")
+            return mesher.return_nodes(), mesher.return_tets()
+    except RuntimeError as error:
+        said = str(error).strip().rstrip(".")
+        raise MeshError(f"TetGen failed: {said}.", f"Merge vertices by distance, or {REMEDY}.") from error

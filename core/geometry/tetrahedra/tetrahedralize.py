@@ -1,0 +1,41 @@
+"""Tetrahedral meshing of a surface by the method in the resolution settings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.errors import MeshError
+from ...foundation.schema.settings import ResolutionSettings
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
+from .ftetwild_mesh import robust_tets
+from .lattice import lattice_tets
+from .tetgen_mesh import clean_tets
+
+
+def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
+    """Fill a surface with tetrahedra.
+
+    Parameters
+    ----------
+    surface : SurfaceMesh
+        Metres; open, non-manifold, self-intersecting, inside-out is fine, except for ``clean``.
+    resolution : ResolutionSettings
+    fineness : (n,) or None
+        Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.finest``).
+
+    Raises
+    ------
+    MeshError
+        Nothing can be filled, or too many tets would be needed.
+    """
+    surface.validate()
+    tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.finest)
+    if len(tets.tets) == 0:
+        raise MeshError(
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+        )
+    return tets
+
+
+METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}

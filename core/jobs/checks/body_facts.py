@@ -1,0 +1,60 @@
+"""Facts of a body for advice, measured when its tetrahedra are available."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.schema.tracks import at_frames
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.tetrahedra.wall_thickness import Thickness
+from ...mechanics.materials.fields import MaterialFields
+from ..job.job import Job
+from .advice import CELLS_THROUGH, Facts
+from .slowest_swing import slowest_swing
+
+THIN_PART = 0.05
+"""Least part of the surface that counts: less is a tip or an edge."""
+
+
+def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> Facts:
+    """Measure the facts of a job's body; ``thickness`` comes from :func:`thin_warnings.thickness_of`."""
+    stiffness = fields.youngs_modulus
+    return Facts(
+        tets=len(mesh.tets),
+        cells_across=job.body.resolution.cells_across,
+        size=job.body.surface.size,
+        contrast=float(stiffness.max() / stiffness.min()),
+        thickness=thin_thickness(thickness),
+        movement=movement_of(job),
+        slowest=slowest_swing(job, mesh, fields),
+    )
+
+
+def thin_thickness(thickness: Thickness | None) -> float:
+    """Return the median thickness, m, of the parts with too few cells through; 0 if there are hardly any."""
+    if thickness is None:
+        return 0.0
+    found = thickness.below(CELLS_THROUGH * thickness.length)
+    return found.thickness if found.share >= THIN_PART else 0.0
+
+
+def movement_of(job: Job) -> float | None:
+    """Return the largest displacement, m, of a pin or collider in a frame, relative to its mean over all frames.
+
+    Uniform motion takes the body along. Returns None if the job has only one frame of them.
+    """
+    moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
+    moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
+    if job.frame_count < 2 and (moved or job.body.mesh_colliders):
+        return None
+    moved = [at_frames(track, job.frame_count) for track in moved]
+    return max((_movement(positions) for positions in moved), default=0.0)
+
+
+def _movement(positions: np.ndarray) -> float:
+    """Compute the displacement frame by frame: an animation may be as large as all other data."""
+    if len(positions) < 2:
+        return 0.0
+    mean = (positions[-1] - positions[0]) / (len(positions) - 1)
+    pairs = zip(positions[:-1], positions[1:], strict=True)
+    return max(float(np.linalg.norm(after - before - mean, axis=1).max(initial=0.0)) for before, after in pairs)

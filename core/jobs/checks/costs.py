@@ -1,0 +1,207 @@
+"""Cost of a body before it is built: seconds a frame, bytes of memory and on disk, from its number of tets.
+
+One model serves panels, advice and refusals. Every constant stands beside its measurement. ``tetrahedra/tet_count.py``
+estimates the tets of a surface, ``linear_solvers/factor_size`` the size of a factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...foundation.process.available_memory import available_memory
+from ...foundation.schema.settings import ResolutionSettings, SolverSettings
+from ...geometry.tetrahedra.tet_count import SurfaceMeasure, expected_tets
+from ...numerics.linear_solvers.factor_size import entries_of_compact, factor_bytes
+from ...numerics.linear_solvers.registry import AUTOMATIC, ITERATIVE, MEMORY_SHARE
+from ..job.job import Job
+from ..store.frame_store import KEPT_STATES
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+GROWTH = 1.5
+"""Exponent of the step time over the number of tets: 2 for a compact body's direct factorisation, 1 for the rest."""
+REDUCED_GROWTH = 1.5
+"""Exponent of the step time over the number of modes, in a subspace."""
+PACE_TETS, PACE_MODES = 10_000, 16
+"""Tets and modes at which a step takes the ``seconds`` of its solver's kind, until a bake has measured them."""
+
+CONTACT = 10.0
+"""Factor on the step time in contact or self-contact, correct within a factor of three. Three draft boxes that fall 15
+mm on one another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0
+and 5.5 times the iterations, each 4.4 and 4.6 times as long); each alone with self-contact takes 16 times. An iteration
+of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.md``).
+"""
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+BASE = 2.5e8
+"""Bytes of the process itself with its libraries and compiled kernels."""
+BYTES_A_TET = 4500.0
+"""Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
+gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
+"""
+BYTES_A_VERTEX = 192.0
+"""Bytes of a vertex's arrays, beside its state."""
+BYTES_A_REDUCED_TET = 1200.0
+"""Bytes of a tet while a subspace is computed. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with
+16 modes, the latter at 2.33 with 64; the estimates are 0.55, 2.0 and 3.3.
+"""
+MODE_VERTEX, MODE_TET = 22.0, 2.0
+"""Numbers stored of each mode: weights, bases and the eigensolver's vectors, and the features of the clusters."""
+BYTES_A_SURFACE_VERTEX = 1000.0
+"""Bytes of the embedding of the render surface, and of its contact, force and sample points: 918 counted."""
+BYTES_A_COLLIDER_TRIANGLE = 800.0
+"""Bytes of a collider's connectivity and of its poses: 732 counted for a moving one."""
+TETS_A_VERTEX = 4.5
+"""Tets a vertex of lattices, from thin (4) to compact and fine (5.5)."""
+
+# -- disk -------------------------------------------------------------------------------------------------------------
+
+FRAME_HEADER = 4096
+"""Bytes of a frame beside its positions: the reports of its steps, and the unused rest of a disk block."""
+POINT, CACHE_POINT = 24, 12
+"""Bytes of a position in a frame, and in a point cache."""
+TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
+"""Bytes of a tetrahedron with its part of the vertices and materials, in a state, in the weights of each mode, and in
+the test swing of a match: 228 a vertex. Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space,
+148 and 129 in 16 modes.
+"""
+SKIN = 5e3
+"""Bytes of a body's contact surface, stored twice, over the power 2/3 of the tetrahedra. A bear of 18,021 and 70,525
+tets has 2.5 and 6.7 MB, a virus of 76,106 has 9.2; the estimates are 3.4, 8.5 and 9.0.
+"""
+SPARE = 1.1
+"""Safety factor on the disk space, for the job."""
+
+
+class Pace(NamedTuple):
+    """Measured pace of a bake: seconds of a step without contact, with its number of tets, or of modes in a
+    subspace."""
+
+    seconds: float
+    tets: int
+    modes: int
+
+
+class Cost(NamedTuple):
+    """Estimated number of tets, bytes at the peak, seconds a frame, and bytes on disk beside the frames."""
+
+    tets: float
+    memory: float
+    seconds: float
+    disk: float
+
+
+def cost_of(
+    measure: SurfaceMeasure,
+    resolution: ResolutionSettings,
+    solver: SolverSettings,
+    points: int,
+    pace: Pace | None = None,
+    meets: bool = False,
+) -> Cost:
+    """Estimate the cost of a body with ``points`` surface vertices; ``meets`` is True with contact or self-contact.
+
+    ``pace`` is that of a bake with its solver, if known.
+    """
+    tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
+    vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
+    entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
+    memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
+    seconds = seconds_a_frame(solver, tets, pace) * (CONTACT if meets else 1.0)
+    return Cost(tets, memory, seconds, body_bytes(tets, solver, meets))
+
+
+def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
+    """Estimate the seconds a frame of a body of ``tets`` tets without contact, on two cores."""
+    known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
+    if modes := modes_of(solver):
+        return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
+    return solver.substeps * known.seconds * (tets / max(known.tets, 1)) ** GROWTH
+
+
+def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
+    """Derive the pace of a body of ``tets`` tets from the ``seconds`` of its steps.
+
+    Bodies of ``beside`` tets were baked together with it. The body's own part of the time counts, without that of
+    contact; in a subspace all parts are equal.
+    """
+    solver, contact = job.body.solver, CONTACT if job.body.meets_something else 1.0
+    parts = [1.0 if modes_of(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
+    return Pace(seconds * parts[0] / sum(parts) / contact, tets, solver.modes)
+
+
+def modes_of(solver: SolverSettings) -> int:
+    """Return the modes that a solver steps; 0 in the full space."""
+    return solver.modes if solver.kind.takes_modes else 0
+
+
+def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
+    """Estimate the peak bytes of a simulation, in a subspace of ``modes`` modes or, with 0, in the full space.
+
+    ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
+    :func:`outside_bytes`, and the targets of pinned vertices, which are stored for every sample of their track.
+    """
+    if modes:
+        own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
+    else:
+        own = BYTES_A_TET * tets + BYTES_A_VERTEX * vertices + state_bytes(tets, vertices)
+    return BASE + own + factor_bytes(entries) + other
+
+
+def vertex_factor(vertices: float) -> float:
+    """Return the non-zeros of a factor with one unknown a vertex, not three: a preconditioner's, a subspace's, a
+    field's."""
+    return entries_of_compact(vertices) / 9.0
+
+
+def _factor(solver: SolverSettings, vertices: float) -> float:
+    """Return the non-zeros of the factors in the solver's linear systems."""
+    direct, free = entries_of_compact(vertices), available_memory()
+    too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
+    return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
+
+
+def state_bytes(tets: float, vertices: float) -> float:
+    """Return the bytes of a state with its history: a resumed bake keeps its initial state."""
+    return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
+
+
+def outside_bytes(job: Job) -> float:
+    """Return the bytes for a job's surface and for external influences on it, beside the job's own arrays."""
+    triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
+    # Before it is posed, a collider's vertices are compared over all samples with a copy of them: 9/8 of their bytes.
+    compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
+    return BYTES_A_SURFACE_VERTEX * len(job.body.surface.positions) + max(triangles, compared)
+
+
+def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
+    """Return the bytes on disk of ``frames`` frames of ``points`` points, with those of a point cache on request."""
+    return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
+
+
+def body_bytes(tets: float, solver: SolverSettings, meets: bool = False) -> float:
+    """Return the bytes on disk of ``tets`` tetrahedra, their stored states and modes, and a new state being written.
+
+    With ``meets``, contact surfaces are included.
+    """
+    kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
+    tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
+    return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if meets else 0.0))
+
+
+def time_words(seconds: float) -> str:
+    """Format a time with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
+        if seconds >= least:
+            return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
+    return f"{1e3 * seconds:.2g} ms"
+
+
+def size_words(size: float) -> str:
+    """Format bytes with a unit: ``28.8 MB``, ``1.5 GB``."""
+    for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= limit:
+            return f"{size / limit:.3g} {unit}"
+    return f"{size:.0f} bytes"

@@ -1,0 +1,66 @@
+"""Check before a bake that it fits on the disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from ...foundation.errors import StoreError
+from ..job.job import Job
+from ..store.frame_store import FrameStore
+
+
+class ToBake(NamedTuple):
+    """Job of one body whose frames go into a store, and ``with_cache`` into a point cache, too.
+
+    The bake continues from ``kept_frames`` of the store; with 0 kept frames, all of its contents are deleted.
+    """
+
+    job: Job
+    store: FrameStore
+    kept_frames: int = 0
+    with_cache: bool = False
+
+    @property
+    def need(self) -> float:
+        """Bytes needed."""
+        from .costs import body_bytes, frame_bytes  # they load Numba, which Blender  's start does not wait for
+
+        job, points = self.job, len(self.job.body.surface.positions)
+        frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
+        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.meets_something))
+
+
+def check_disk_space(*together: ToBake) -> None:
+    """Raise StoreError if bodies that are baked together will not fit on their disk."""
+    from .costs import size_words
+
+    disks = defaultdict(list)
+    for each in together:
+        disks[os.stat(_existing(each.store.folder)).st_dev].append(each)
+    for those in disks.values():
+        need, folder = sum(each.need for each in those), those[0].store.folder
+        room = shutil.disk_usage(_existing(folder)).free
+        room += sum(each.store.size_on_disk() for each in those if not each.kept_frames)
+        if need > room:
+            raise StoreError(
+                f"The bake needs about {size_words(need)} on disk, and {folder} has {size_words(room)} left.",
+                "Free disk space, or save the .blend on a larger disk.",
+            )
+
+
+def _tets(job: Job) -> float:
+    from ...geometry.tetrahedra.tet_count import expected_tets, measured
+
+    measure, resolution = measured(job.body.surface, job.body.fineness), job.body.resolution
+    if measure is None:
+        return 0.0  # tetrahedralisation reports it
+    return expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
+
+
+def _existing(folder: Path) -> Path:
+    """Return the folder, or the nearest existing folder above it."""
+    return next(place for place in (folder, *folder.absolute().parents) if os.path.isdir(place))

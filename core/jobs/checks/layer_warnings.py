@@ -1,0 +1,34 @@
+"""Warnings about material layers over the painted ones that are empty or too thin."""
+
+from __future__ import annotations
+
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.materials.fields import MaterialFields
+from ..job.job import Job
+
+TOO_THIN = 0.5
+"""Part of a tetrahedron's height under which a shell is a share of tetrahedra, not a layer of them."""
+
+
+def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
+    """Return one sentence, with a remedy, for each layer that is empty or too thin."""
+    # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
+    height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
+    warnings = []
+    for number, layer in enumerate(job.body.layers):
+        name = job.body.materials[layer.material].name
+        if number in fields.empty_layers:
+            if layer.surfaces:
+                warnings.append(f"The region of “{name}” holds no tetrahedron: raise the resolution.")
+            elif layer.depth is not None and layer.depth.kind == "core":
+                warnings.append(f"Nothing of the body is as deep as “{name}”: lower its Depth.")
+            else:
+                warnings.append(f"“{name}” covers nothing: check its Depth and its Map.")
+        elif layer.depth is not None and layer.depth.kind == "shell":
+            thickness = layer.depth.depth + 0.5 * layer.depth.fade
+            if thickness < TOO_THIN * height:
+                warnings.append(
+                    f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m) and counts by its "
+                    "share of them: raise the resolution, or its Depth."
+                )
+    return warnings

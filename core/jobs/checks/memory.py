@@ -1,0 +1,110 @@
+"""Check before the work begins that a job fits into memory.
+
+The estimate excludes the job's own arrays (painted weights, animated pins and colliders, accelerations at every frame
+and vertex): they are already in memory when the free memory is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...foundation.errors import NotEnoughMemoryError
+from ...foundation.process.available_memory import available_memory
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.tetrahedra.tet_count import expected_tets, measured
+from ...mechanics.assembly.sparsity import BlockSparsity
+from ...numerics.linear_solvers.factor_size import entries_of
+from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
+from ..job.job import Job
+from .costs import TETS_A_VERTEX, modes_of, outside_bytes, peak_bytes, vertex_factor
+
+LEAST_CELLS = 2
+
+
+def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
+    """Raise NotEnoughMemoryError if no linear solver can simulate a draft lattice of this resolution.
+
+    ``available``: bytes; by default asked of the system.
+    """
+    available = available_memory() if available is None else available
+    if not job.body.is_lattice:
+        return
+    measure = measured(job.body.surface, job.body.fineness)
+    if measure is None:
+        return  # tetrahedralisation reports it
+    other, modes = outside_bytes(job), _modes(job)
+    factors = 1 + _field_factors(job) + _axis_factors(job)
+
+    def needed(cells: int) -> float:
+        tets = expected_tets(measure, job.body.resolution.method, cells, job.body.resolution.finest)
+        vertices = tets / TETS_A_VERTEX
+        return peak_bytes(tets, vertices, factors * vertex_factor(vertices), other, modes)
+
+    _refuse(needed, job.body.resolution.cells_across, available, _fewer_modes(job))
+
+
+def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
+    """Raise NotEnoughMemoryError if these tetrahedra do not fit with the linear solver of the job's settings.
+
+    ``pinned`` (q,): vertices with prescribed positions. ``available``: bytes; by default asked of the system.
+    """
+    available = available_memory() if available is None else available
+    tets, vertices, modes = len(mesh.tets), len(mesh.rest_positions), _modes(job)
+    outside, targets = outside_bytes(job), 24.0 * len(job.body.pin_positions) * len(pinned)
+    field, remedy = _field_factors(job) * vertex_factor(vertices), _fewer_modes(job)
+    entries = vertex_factor(vertices if modes else vertices - len(pinned)) * (1 + _axis_factors(job))
+    # An automatic choice falls back on conjugate gradients.
+    if not modes and job.body.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
+        entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or Linear Solver to Conjugate Gradients"
+        if peak_bytes(tets, vertices, entries + field, outside + targets) > available:
+            entries = float(entries_of(BlockSparsity(mesh.tets, vertices, pinned).pattern))
+
+    def needed(cells: int) -> float:
+        # A thin body loses tets by the square of the resolution: others lose more.
+        part = (cells / job.body.resolution.cells_across) ** 2
+        factors = part ** (4.0 / 3.0) * (entries + field)
+        return peak_bytes(part * tets, part * vertices, factors, outside + part * targets, modes)
+
+    if job.body.tets is not None and needed(job.body.resolution.cells_across) > available:
+        raise NotEnoughMemoryError(f"{tets:,} tetrahedra do not fit into the free memory.", f"Give fewer{remedy}.")
+    _refuse(needed, job.body.resolution.cells_across, available, remedy)
+
+
+def _modes(job: Job) -> int:
+    """Return the modes of the job's subspace, with the handles that pins add; 0 in the full space."""
+    modes = modes_of(job.body.solver)
+    return modes + 1 if modes and len(job.body.pinned_vertices) else modes
+
+
+def _fewer_modes(job: Job) -> str:
+    return ", or fewer Modes" if modes_of(job.body.solver) > 1 else ""
+
+
+def _field_factors(job: Job) -> int:
+    """Count the factors with one unknown a vertex beside the linear solver's: one carries accelerations into the
+    body."""
+    return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
+
+
+def _axis_factors(job: Job) -> int:
+    """Count the further factors of the conjugate gradients' preconditioner: one an axis, once something adds stiffness.
+
+    A subspace has none.
+    """
+    damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
+    outside = job.body.colliders or job.body.springs or job.body.force_fields
+    return 3 if (outside or damped) and not modes_of(job.body.solver) else 0
+
+
+def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:
+    if needed(cells_across) <= available:
+        return
+    fitting = next((cells for cells in range(cells_across - 1, LEAST_CELLS, -1) if needed(cells) <= available), 0)
+    remedy = f"Set Cells Across to {fitting} or less{other}." if fitting else "Close other programs."
+    raise NotEnoughMemoryError(
+        f"{cells_across} cells across need about {needed(cells_across) / 1e9:,.1f} GB of memory; "
+        f"{available / 1e9:.1f} GB are free.",
+        remedy,
+    )

@@ -1,0 +1,75 @@
+"""Warnings before a bake about dynamic nodes that carry less motion than expected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import components
+from ...mechanics.constraints.propose_nodes import stiff_parts
+from ...mechanics.materials.surface_stiffness import surface_stiffness
+from ...methods.model.nodes import Nodes
+from ...numerics.linear_solvers.registry import Choice
+from ..job.job import Job
+
+ON_A_LINE = 0.01
+"""Part of the body's size within which nodes count as collinear."""
+FEW = 4
+"""Nodes that cost little with any linear solver."""
+PROPOSE = "Propose Nodes finds places."
+
+
+def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
+    """Return sentences, each with a remedy, if the job's solver takes nodes; empty if they carry all swinging parts."""
+    nodes = job.body.dynamic_nodes
+    if not job.body.solver.kind.takes_nodes:
+        return []
+    if not len(nodes):
+        return [f"No dynamic nodes: the body will not jiggle. {PROPOSE}"]
+    label = components(mesh.tets, len(mesh.rest_positions))
+    of_nodes = label[embedding.tet_indices[nodes]]
+    said, count = [], int(label.max()) + 1
+    if without := count - len(np.unique(of_nodes)):
+        said.append(
+            f"{without} of {count} separate parts {'has' if without == 1 else 'have'} no dynamic node and "
+            "will not jiggle: pick one in each that is to."
+        )
+    pinned = job.body.pinned_vertices[job.body.pin_held[0]]
+    free = np.setdiff1d(of_nodes, label[embedding.tet_indices[pinned]])
+    places = job.body.surface.positions[nodes]
+    few = sum(_is_a_line(places[of_nodes == part], job.body.surface.size) for part in free)
+    if few:
+        said.append(
+            f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
+            "Such a part flies and turns all the same, but bends with little swing: pick some beside."
+        )
+    if _are_in_one_stiff_part(job):
+        said.append(f"All dynamic nodes are in one stiff part, which moves as one: nothing soft swings. {PROPOSE}")
+    return said
+
+
+def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
+    """Return a sentence with a remedy if many nodes are solved one after the other; else none."""
+    if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
+        return []
+    return [
+        f"Each of {len(nodes.centres)} nodes costs six solutions of conjugate gradients a step, one after the other: "
+        "pick fewer nodes, or lower Cells Across and choose a direct Linear Solver."
+    ]
+
+
+def _is_a_line(places: np.ndarray, size: float) -> bool:
+    """Return True if ``places`` (k,3) span no plane."""
+    across = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+    return len(places) < 3 or bool(across[1] <= ON_A_LINE * size)
+
+
+def _are_in_one_stiff_part(job: Job) -> bool:
+    body = job.body
+    stiffness = surface_stiffness(body.surface, body.material_weights, body.materials, body.layers, body.stiffness_maps)
+    softness = np.zeros(len(stiffness))
+    used = np.unique(body.surface.triangles)
+    softness[used] = 1.0 / stiffness[used]
+    part = stiff_parts(body.surface.triangles, softness)[body.dynamic_nodes]
+    return bool(part[0] >= 0 and (part == part[0]).all())

@@ -1,0 +1,85 @@
+"""Overlaps between a body and its surroundings in the first frame.
+
+Contact pushes each point out by its nearest side. This resolves small overlaps, but a body around a collider stays
+stuck.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...contact.penalty.collider_pose import ColliderPose
+from ...contact.penalty.collider_surface import ColliderSurface
+from ...contact.penalty.mesh_collider import MeshCollider
+from ...foundation.lengths import length_words
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.winding_number import WindingNumber
+from ..job.environment import Collider, Ground
+from ..job.job import Job
+
+SHALLOW = 0.01
+"""Depth in sizes of the body that contact resolves in a moment, without a leap."""
+
+
+def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
+    """Return sentences, each with a remedy, about parts that begin deep in a collider; empty if none do."""
+    if not job.body.colliders:
+        return []
+    surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
+    shallow = SHALLOW * surface.size
+    colliders = [c for c in job.body.colliders if not _is_clear_of(c, surface, shallow)]
+    points = surface.positions
+    # Points within the body, which detect a post that its surface encloses, are known.
+    if colliders and job.body.start is None:
+        inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
+        points = np.concatenate([points, mesh.rest_positions[inner]])
+    said = [_said(collider, points, surface, shallow) for collider in colliders]
+    return [words for words in said if words]
+
+
+def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
+    """Return True if boxes prove that a body is not deep in a collider: cheap, for dense surfaces."""
+    low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
+    if isinstance(collider, Ground):
+        return bool(collider.height - low[2] <= shallow)
+    corners = collider.positions[0][np.unique(collider.triangles)]
+    apart = np.maximum(corners.min(axis=0) - high, low - corners.max(axis=0))
+    return bool(apart.max() >= 0.0)
+
+
+def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
+    """Return the warning for one collider and the points of a body and its surface; "" if the overlap is shallow."""
+    if isinstance(collider, Ground):
+        depth = collider.height - points[:, 2]
+        if depth.max() <= shallow:
+            return ""
+        return (
+            f"{_count(depth, shallow)} of the body begin under the ground, up to {length_words(depth.max())} deep, "
+            "and come up at half the body's size a second: raise the body, or lower the ground."
+        )
+    inside = _depths(points, collider.name, collider.triangles, collider.positions[0])
+    corners = collider.positions[0][np.unique(collider.triangles)]
+    around = _depths(corners, "body", surface.triangles, surface.positions)
+    deepest = max(inside.max(), around.max())
+    if deepest <= shallow:
+        return ""
+    return (
+        f"The body and the collider “{collider.name}” begin in each other, up to {length_words(deepest)} deep "
+        f"({_count(inside, shallow)} of the body): each point is pushed out by its nearest side, and a collider in the "
+        "middle stays stuck. Move them apart."
+    )
+
+
+def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return the depths (p,) m of points (p,3) in a surface; not above 0 outside, and in a surface that encloses
+    nothing."""
+    surface = ColliderSurface(name, triangles, positions[None])
+    pose = ColliderPose.of(surface, positions)
+    start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))
+    return -start.initial_contacts.gaps
+
+
+def _count(depth: np.ndarray, shallow: float) -> str:
+    number = int(np.count_nonzero(depth > shallow))
+    return "1 point" if number == 1 else f"{number} points"

@@ -1,0 +1,64 @@
+"""Pins that rotate far in a frame: the body cannot follow, and between samples they pass through one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...foundation.schema.tracks import on_the_way
+from ...geometry.mesh.topology import edges_of
+from ..job.job import Job
+from .rotations import rotation_angle
+
+FAR = np.radians(100.0)
+"""Rotation in a frame, rad, from which it is reported. Some draft bars stayed folded from 150 degrees on, even at 180
+with eight samples a frame, others at 180.
+"""
+MOST_PINS = 200
+"""Largest number of pins of a group that are sampled."""
+
+
+def pin_rotation_warnings(job: Job) -> list[str]:
+    """Return one sentence, with the frame, the pins and a remedy, if a group of pins rotates far in a frame."""
+    body, steps = job.body, job.body.solver.substeps
+    track = body.pin_positions
+    if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
+        return []
+    farthest, at, vertex = 0.0, 0, 0
+    for group in _groups(body.surface.triangles, body.pinned_vertices):
+        chosen = group[:: -(-len(group) // MOST_PINS)]
+        for frame in range(1, job.frame_count):
+            before, after, _ = on_the_way(track[:, chosen], job.frame_count, frame, 1.0)
+            if np.array_equal(before, after):
+                continue
+            times = np.arange(steps + 1) / steps
+            places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
+            # Pins move straight between samples, in any number of steps, so the rotation from sample to sample counts
+            # too.
+            angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(places, places[1:])))
+            if angle > farthest:
+                farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
+    if farthest < FAR:
+        return []
+    return [
+        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees on the way to frame "
+        f"{job.frame_start + at}: the body may stay folded. Rotate them over more frames."
+    ]
+
+
+def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndarray:
+    before, after, between = on_the_way(track, frames, frame, part)
+    return before + between * (after - before)
+
+
+def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
+    """Return indices of pins that edges of the surface connect, three or more each."""
+    number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
+    number[pinned] = np.arange(len(pinned))
+    edges = number[edges_of(triangles)]
+    edges = edges[(edges >= 0).all(axis=1)]
+    graph = sp.coo_matrix((np.ones(len(edges)), edges.T), shape=(len(pinned), len(pinned)))
+    count, label = connected_components(graph, directed=False)
+    groups = [np.flatnonzero(label == k) for k in range(count)] if count < len(pinned) else []
+    return [group for group in groups if len(group) >= 3]

@@ -1,0 +1,58 @@
+"""Warnings about parts of a body that are thinner than its cells, found once."""
+
+from __future__ import annotations
+
+import math
+
+from ...foundation.lengths import length_words
+from ...foundation.schema.settings import ResolutionSettings
+from ...geometry.tetrahedra.tet_count import measured
+from ...geometry.tetrahedra.wall_thickness import Thickness, ThinParts, measure_thickness
+from ..job.job import Job
+from .advice import CELLS_THROUGH
+
+LEAST_SHARE = 0.005
+"""Least part of the surface that is reported."""
+MOST = 2_500
+"""Largest number of sampled triangles."""
+LEAST_ROBUST = 2e-3
+"""Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""
+
+
+def cell_of(job: Job) -> float:
+    """Return the side of the job's cells, m; 0 if its tets follow the surface, at any thickness."""
+    measure = measured(job.body.surface)
+    if measure is None or not job.body.is_lattice:
+        return 0.0
+    return measure.size / (job.body.resolution.cells_across - 0.5)
+
+
+def thickness_of(job: Job) -> Thickness | None:
+    """Measure the body's thickness where it has too few cells through; None if its tets follow the surface."""
+    cell = cell_of(job)
+    return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
+
+
+def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
+    """Return the parts that are thinner than a cell, if there are enough to report."""
+    if thickness is None:
+        return None
+    found = thickness.below(thickness.length).not_finer(job.body.fineness)
+    return found if len(found.vertices) and found.share >= LEAST_SHARE else None
+
+
+def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
+    """Return one sentence with a remedy, or none."""
+    found = find_thin(job, thickness)
+    if thickness is None or found is None:
+        return []
+    cell = thickness.length
+    enough = math.ceil(CELLS_THROUGH * job.body.surface.size / found.thickness + 0.5)
+    _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
+    robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"
+    remedy = "Resolution tells how many Cells Across they want" if enough <= most else robust
+    return [
+        f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
+        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "
+        f"{remedy}."
+    ]

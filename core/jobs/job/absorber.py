@@ -1,0 +1,54 @@
+"""Surfaces that absorb a job's force fields behind them, sampled at every frame; formula in ``forces/absorption.py``.
+
+Nothing here may load a compiled kernel: Blender's start would wait for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import FieldError
+from ...foundation.schema.declared_types import coerce
+from ...foundation.schema.field_metadata import part
+
+
+@dataclass(frozen=True)
+class Absorber:
+    """A surface, still or animated, world space; f is the number of frames, or 1 for a constant.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    triangles : (t,3) int32, over k vertices
+    positions : (f,k,3) float64, m
+    absorption : (f,) float64
+        Absorbed part of the force, 0 to 1.
+    """
+
+    name: str
+    triangles: np.ndarray = part("faces", dtype=np.int32)
+    positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
+    absorption: np.ndarray = part(dtype=np.float64, over_frames=True, once=True)
+
+    def __post_init__(self) -> None:
+        coerce(self, FieldError, "Absorber")
+        self._validate()
+
+    def _refuse(self, what: str, remedy: str) -> FieldError:
+        return FieldError(f"“{self.name}”, which absorbs force fields, {what}.", remedy)
+
+    def _validate(self) -> None:
+        t, x = self.triangles, self.positions
+        if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
+            raise self._refuse("has no faces", "Add faces, or remove its Collision.")
+        if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
+            raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,).")
+        if t.min() < 0 or t.max() >= x.shape[1]:
+            raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
+        if not np.isfinite(x).all():
+            raise self._refuse("is at a place that is not a number", "Check its modifiers and its animation.")
+        if not ((self.absorption >= 0.0) & (self.absorption <= 1.0)).all():
+            raise self._refuse("has an absorption that is no part", "Give 0 to 1.")

@@ -1,0 +1,121 @@
+"""External influences on a body: springs and colliders (including the ground), sampled at frames or at substeps.
+
+World space, SI units. ``body/loads.py`` makes forces of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import ColliderError, SpringError
+from ...foundation.schema.declared_types import array_of, coerce
+from ...foundation.schema.field_metadata import part
+from ...foundation.schema.setting_fields import check_ranges, number
+from ...foundation.schema.settings import ContactSettings
+from ...foundation.schema.tracks import fits
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Springs of rest length zero from surface vertices to moving targets.
+
+    With the vertices' own animation as targets they are a soft pin. As a body's ``goal`` they have another unit, and
+    weights that are not shares.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    vertices : (p,) int32
+        Surface vertices; at least one.
+    weights : (p,) float64
+        Shares of the vertices in the stiffness; not negative, and one of them positive.
+    targets : (samples, p, 3) float64
+        A track (``core/foundation/schema/tracks.py``) of each vertex's target, m.
+    stiffness : (frames,) float64
+        Stiffness of all the vertices together at each frame, N/m; 0 releases.
+    """
+
+    name: str
+    vertices: np.ndarray = part(dtype=np.int32, counted=True)
+    weights: np.ndarray = part(dtype=np.float64, counted=True)
+    targets: np.ndarray = part("target", dtype=np.float64, over_frames=True)
+    stiffness: np.ndarray = part("strength", dtype=np.float64, over_frames=True)
+
+    def __post_init__(self) -> None:
+        coerce(self, SpringError, "Spring")
+        p = self.vertices.size
+        if self.vertices.ndim != 1 or p == 0:
+            raise SpringError(f"The spring “{self.name}” holds no vertex.", "Choose the vertices that it pulls.")
+        track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
+        if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
+            raise SpringError(
+                f"The arrays of the spring “{self.name}” do not fit each other.",
+                "Give one weight a vertex, one stiffness a frame, and one target a sample and vertex.",
+            )
+        if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
+            raise SpringError(
+                f"The weights of the spring “{self.name}” are no shares.",
+                "Give weights that are not negative, and one above zero.",
+            )
+        if not (self.stiffness >= 0.0).all() or not np.isfinite(self.stiffness).all():
+            raise SpringError(
+                f"The strength of the spring “{self.name}” is negative or not a number.", "Set 0 N/m or more."
+            )
+        if not np.isfinite(self.targets).all():
+            raise SpringError(
+                f"A target of the spring “{self.name}” is not a number.", "Check the animation of what it pulls to."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground(ContactSettings):
+    """A level floor over all of the plane z = ``height``."""
+
+    name: str = "Ground"
+    height: float = number(0.0, None, None, "m", "Height of the level floor in the world, m; 0 is the grid")
+
+
+@dataclass(frozen=True)
+class Collider(ContactSettings):
+    """A surface that the body collides with, still or animated.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    triangles : (t,3) int32
+        Over k vertices, outward by the right hand; the surface may be open.
+    positions : (1 or samples, k, 3) float64
+        A track (``core/foundation/schema/tracks.py``), m. One sample, or (k, 3), if it stands still; equal samples are
+        merged into one.
+    """
+
+    name: str
+    triangles: np.ndarray = part("faces", dtype=np.int32)
+    positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
+
+    def __post_init__(self) -> None:
+        positions = array_of(self.positions, ColliderError, "Collider: positions")
+        object.__setattr__(self, "positions", positions[None] if positions.ndim == 2 else positions)
+        coerce(self, ColliderError, "Collider")
+        check_ranges(self, ColliderError, f"The collider “{self.name}”")
+        if self.triangles.ndim != 2 or self.triangles.shape[1] != 3 or len(self.triangles) == 0:
+            raise ColliderError(f"The collider “{self.name}” has no faces.", "Add faces, or remove it.")
+        if self.positions.ndim != 3 or self.positions.shape[2] != 3 or len(self.positions) == 0:
+            raise ColliderError(
+                f"The positions of the collider “{self.name}” have shape {self.positions.shape}.",
+                "Give one position a sample and vertex, or a single sample.",
+            )
+        if self.triangles.min() < 0 or self.triangles.max() >= self.positions.shape[1]:
+            raise ColliderError(
+                f"A face of the collider “{self.name}” names a vertex that is not there.", "Check its mesh."
+            )
+        bad = np.argwhere(~np.isfinite(self.positions))
+        if len(bad):
+            raise ColliderError(
+                f"Vertex {bad[0][1]} of the collider “{self.name}” has a position that is not a number.",
+                "Check its modifiers and its animation.",
+            )

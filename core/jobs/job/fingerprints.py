@@ -1,0 +1,69 @@
+"""Fingerprints of the parts of a job, by an artist's words, to compare jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.files.digest import digest
+from ...foundation.schema.field_metadata import Leaf, about, leaves
+from ...foundation.schema.tracks import at_frames, steps_of
+
+if TYPE_CHECKING:
+    from .job import Job
+
+BETWEEN_FRAMES = "animation between frames"
+"""The fingerprint of all that tracks hold between frames. The others cover tracks at the frames alone, so that other
+substeps do not change them.
+"""
+LENGTHS = "simulation scale"
+"""The fingerprint of the factor on all lengths: if it differs, most others do, too."""
+
+
+def telling(words: Sequence[str]) -> Sequence[str]:
+    """Return the informative words of the parts that differ: only the simulation scale, if that differs."""
+    return [LENGTHS] if LENGTHS in words else words
+
+
+def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
+    """Return the SHA-256 of each part of a job, or of some, by the word an artist would use for it.
+
+    Names do not affect the simulation, and are in none.
+    """
+    told: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
+    idle = _idle(job)
+    for leaf in leaves(job):
+        if leaf.fields[-1].name != "name" and leaf.path not in idle and (not words or leaf.word in words):
+            told.setdefault(leaf.word, []).extend((f"{leaf.path}=", _at_frames(leaf, job.frame_count)))
+    if not words:
+        told[BETWEEN_FRAMES] = [track for _name, track in finer_tracks(job)]
+    return {word: digest(*parts) for word, parts in told.items()}
+
+
+def finer_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
+    """Return the tracks of a job's bodies that have samples between frames, with an artist's words."""
+    tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
+    return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
+
+
+def _whose(leaf: Leaf) -> str:
+    label = about(leaf.fields[0]).label
+    return f"{label} “{leaf.owner.name}”" if len(leaf.fields) > 1 else str(label)
+
+
+def _idle(job: Job) -> set[str]:
+    """Return the paths of fields without effect in this job."""
+    idle = [
+        (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
+    ]
+    return {owner + path for owner, rules in idle for path in rules}
+
+
+def _at_frames(leaf: Leaf, frames: int) -> str | np.ndarray:
+    value: Any = leaf.value
+    if not isinstance(value, np.ndarray):
+        return f"{json.dumps(value)}\n"
+    return at_frames(value, frames) if leaf.about.over_frames else value

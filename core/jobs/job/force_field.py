@@ -1,0 +1,118 @@
+"""Force field of a job, sampled at every frame; ``field_moments.py`` makes a moment of it.
+
+Nothing here may load a compiled kernel: Blender's start would wait for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import FieldError
+from ...foundation.schema.declared_types import coerce
+from ...foundation.schema.field_metadata import leaves, part
+from ...mechanics.forces.field_coordinates import FALLOFFS, SHAPES, Z_DIRECTIONS, FieldForm, FieldNumbers
+from ...mechanics.forces.field_formulas import FORMULAS, SAMPLED
+
+UNBOUNDED = ("distance_max", "radial_max")
+"""Numbers that may be infinite."""
+
+
+@dataclass(frozen=True)
+class ForceField:
+    """A field, still or animated, world space; f is the number of frames, or 1 for a constant.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    form : FieldForm
+    numbers : (f,12) float64
+        :class:`FieldNumbers` in their order, in units of the form's ``unit_length``.
+    centres : (f,3) m; axes : (f,3) unit
+    seed : int
+        Seed of the noise.
+    vertices : (f,k,3) m, normals : (f,k,3) unit, triangles : (t,3)
+        For the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else empty.
+    low, high : (3,) m; samples : (f,a,b,c,k)
+        For a kind without a formula, as :class:`forces.field_samples.FieldSamples`; else empty.
+    absorbers : tuple of int
+        Indices of the job's absorbers that absorb it.
+    """
+
+    name: str
+    form: FieldForm = part("kind")
+    numbers: np.ndarray = part("strength", dtype=np.float64, over_frames=True, once=True)
+    centres: np.ndarray = part("movement", dtype=np.float64, over_frames=True, once=True)
+    axes: np.ndarray = part("movement", dtype=np.float64, over_frames=True, once=True)
+    seed: int = 0
+    vertices: np.ndarray | None = part("shape", default=None, dtype=np.float64, over_frames=True, once=True)
+    normals: np.ndarray | None = part("shape", default=None, dtype=np.float64, over_frames=True, once=True)
+    triangles: np.ndarray | None = part("shape", default=None, dtype=np.int32)
+    low: np.ndarray | None = part("samples", default=None, dtype=np.float64)
+    high: np.ndarray | None = part("samples", default=None, dtype=np.float64)
+    samples: np.ndarray | None = part("samples", default=None, dtype=np.float64, over_frames=True, once=True)
+    absorbers: tuple[int, ...] = part("absorbed by", default=(), names_of="absorbers")
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        if not isinstance(self.form, tuple) or len(self.form) != len(FieldForm._fields):
+            raise FieldError("Force field: form is not a FieldForm.", f"Give {', '.join(FieldForm._fields)}.")
+        store(self, "form", FieldForm(*self.form))
+        coerce(self, FieldError, "Force field")
+        self._validate_form()
+        self._validate_shapes()
+        self._validate_values()
+
+    def _refuse(self, what: str, remedy: str) -> FieldError:
+        return FieldError(f"The force field “{self.name}” {what}.", remedy)
+
+    def _validate_form(self) -> None:
+        form, known = self.form, (*FORMULAS, *SAMPLED)
+        for value, names in (
+            (form.kind, known),
+            (form.shape, SHAPES),
+            (form.falloff, FALLOFFS),
+            (form.z_direction, Z_DIRECTIONS),
+        ):
+            if value not in names:
+                raise self._refuse(f"has the unknown word {value!r}", f"Choose one of {', '.join(names)}.")
+        unit = form.unit_length
+        if type(form.gravitation) is not bool or not isinstance(unit, float) or not 0.0 < unit < np.inf:
+            raise self._refuse("has an impossible form", "Give a positive unit of length, in metres.")
+
+    def _validate_shapes(self) -> None:
+        shapes = {"numbers": (len(FieldNumbers._fields),), "centres": (3,), "axes": (3,)}
+        if any(getattr(self, name).shape[1:] != shape for name, shape in shapes.items()):
+            raise self._refuse("has arrays that do not fit", "Give numbers (f,12), centres and axes (f,3).")
+        if self.form.shape in ("SURFACE", "POINTS"):
+            has = self.vertices is not None and self.vertices.ndim == 3 and self.vertices.shape[1] > 0
+            if not has or self.vertices.shape[2] != 3:
+                raise self._refuse("has no vertices", "Give its object a mesh, or choose another shape.")
+        if self.form.shape == "POINTS" and (self.normals is None or self.normals.shape[1:] != self.vertices.shape[1:]):
+            raise self._refuse("has no normals", "Give one a vertex.")
+        if self.form.shape == "SURFACE":
+            t = self.triangles
+            if t is None or t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
+                raise self._refuse("has no faces", "Give its object a mesh with faces, or choose another shape.")
+            if t.min() < 0 or t.max() >= self.vertices.shape[1]:
+                raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
+        if self.form.kind in SAMPLED:
+            grid = self.samples
+            count = SAMPLED[self.form.kind]
+            if grid is None or grid.ndim != 5 or grid.shape[4] != count or min(grid.shape[1:4]) < 2:
+                raise self._refuse("has no samples", f"Give {count} numbers at the knots of a grid.")
+            if self.low is None or self.high is None or self.low.shape != (3,) or not (self.low < self.high).all():
+                raise self._refuse("has no box for its samples", "Give its lower and its upper corner.")
+
+    def _validate_values(self) -> None:
+        numbers = FieldNumbers(*self.numbers.T)
+        for name, values in numbers._asdict().items():
+            if not (np.isfinite(values) | ((values == np.inf) if name in UNBOUNDED else False)).all():
+                raise self._refuse(f"has a {name.replace('_', ' ')} that is not a number", "Check its animation.")
+        arrays = [leaf.value for leaf in leaves(self) if isinstance(leaf.value, np.ndarray)]
+        if not all(np.isfinite(array).all() for array in arrays if array is not self.numbers):
+            raise self._refuse("is at a place that is not a number", "Check its animation and its mesh.")
+        if np.abs(np.linalg.norm(self.axes, axis=1) - 1.0).max() > 1e-6:
+            raise self._refuse("has an axis that is no direction", "Give its object a scale other than zero.")

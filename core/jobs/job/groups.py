@@ -1,0 +1,110 @@
+"""Groups: bodies of a job that collide, and are stepped together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from ...foundation.errors import SettingsError
+from ...foundation.files.digest import digest
+from ...foundation.schema.solver_kinds import SOLVER_KINDS
+from .body import Body, Fellow
+from .job import Job
+from .job_changes import details
+from .pair import check_pairs
+
+Thing = TypeVar("Thing")
+
+OF_EACH = (
+    "modes",
+    "cubature_points",
+    "match_full_space",
+    "match_resolution",
+    "match_cells",
+    "match_modes",
+    "match_method",
+)
+"""Solver settings that each body of a group has of its own: they prepare the body."""
+
+
+CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
+"""Job settings that colliding bodies must have in common, beside the solver."""
+
+
+def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
+    """Return the indices of bodies in each group, connected by contact directly or through others.
+
+    A body without contact is a group by itself. Each group ascends by name, so that it does not depend on the order.
+    """
+    left, groups = list(range(len(bodies))), []
+    while left:
+        group = all_met(left[0], left[1:], lambda j, k: do_meet(bodies[j], bodies[k]))
+        left = [k for k in left if k not in group]
+        groups.append(sorted(group, key=lambda k: bodies[k].name))
+    return groups
+
+
+def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
+    """Return ``first`` and all of ``others`` connected to it by ``meet``, directly or through others."""
+    group, left = [first], list(others)
+    for each in group:  # it grows
+        group += [other for other in left if meet(each, other)]
+        left = [other for other in left if other not in group]
+    return group
+
+
+def do_meet(a: Body, b: Body) -> bool:
+    """Return True if contact between two bodies is on for both."""
+    return all(x.meets.bodies and (x.met is None or y.name in x.met) for x, y in ((a, b), (b, a)))
+
+
+def members(job: Job) -> list[Job]:
+    """Return the jobs of a group's bodies, one each, that know the others as their ``fellows``."""
+    bodies = job.bodies
+    met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
+    told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
+    alone = [job.alone(k).with_body(met=each, fellows=(), place=0) for k, each in enumerate(told)]
+    if len(alone) == 1:
+        return alone
+    told = [Fellow(each.body.name, _digest(each)) for each in alone]
+    return [each.with_body(fellows=(*told[:k], *told[k + 1 :]), place=k) for k, each in enumerate(alone)]
+
+
+def _digest(job: Job) -> np.ndarray:
+    return np.frombuffer(bytes.fromhex(digest(*sorted(job.fingerprints().values()))), dtype=np.uint8)
+
+
+def check_group(jobs: Sequence[Job]) -> None:
+    """Raise SettingsError if jobs of one body each cannot be stepped together."""
+    check_pairs(jobs)
+    lead = jobs[0]
+    for job in jobs:
+        name, other = job.body.name, lead.body.name
+        if not job.body.solver.kind.meets_bodies:
+            labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.meets_bodies)
+            raise SettingsError(
+                f"“{name}” meets {'itself' if len(jobs) == 1 else 'other bodies'}, which {job.body.solver.kind.label} "
+                "cannot compute.",
+                f"Choose {labels} for it, or turn off what it meets under Collisions > Collide With.",
+            )
+        if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
+            raise SettingsError(
+                f"“{other}” and “{name}” meet, but have unequal frame ranges, rates or pre-rolls.",
+                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
+            )
+        if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
+            first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
+            raise SettingsError(
+                f"“{first}” and “{second}” meet, but the one moves in a subspace, and the other by all its vertices.",
+                "Give both the same Solver, or turn off Soft Bodies under Collisions > Collide With of one.",
+            )
+        same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
+        if replace(job.body.solver, **same) != lead.body.solver:
+            differ = "; ".join(details("solver", lead, job))
+            raise SettingsError(
+                f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",
+                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
+            )

@@ -1,0 +1,166 @@
+"""Job: all input of one bake, as arrays and settings, without anything of Blender.
+
+A job passes from an interface to the library. The child process reads a job of one body from the frame store's
+folder. Bodies are stepped apart, each as a job of its own (:meth:`Job.alone`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import SettingsError, StoreError, named
+from ...foundation.schema.declared_types import checked, coerce
+from ...foundation.schema.field_metadata import over, part
+from ...foundation.schema.tracks import at_frames, prolonged, until
+from .body import Body
+from .fingerprints import LENGTHS, fingerprints_of
+from .job_file import load_part, save_part
+
+SLOWEST = 1e-6
+"""Least number of frames a second; its inverse is the largest."""
+
+JOB_FORMAT = 7
+LAST_FRAME = 1048574
+"""Blender's last frame; its negative is the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Bodies over a range of frames.
+
+    Attributes
+    ----------
+    bodies : tuple of Body
+        At least one, which may be given by itself; several have different names.
+    frame_start, frame_end : int
+        Both included. Each body is at rest, and at its rest shape or at its ``start``, at ``frame_start``.
+    pre_roll : int
+        Number of first frames that are simulated only as a lead-in: interfaces do not show them.
+    frame_rate : float
+        Frames a second.
+    length_factor : float
+        Factor by which an interface has multiplied all lengths; displayed displacements are divided by it.
+    """
+
+    bodies: tuple[Body, ...]
+    frame_start: int = part("", word="frame range", shown="shown_range", default=1)
+    frame_end: int = part("", word="frame range", shown="shown_range")
+    pre_roll: int = part("pre-roll", word="frame range", default=0)
+    frame_rate: float = part(word="frame range", default=24.0)
+    length_factor: float = part("", word=LENGTHS, default=1.0)
+
+    def __post_init__(self) -> None:
+        coerce(self, SettingsError, "Job")
+        self._validate()
+        bodies = []
+        for body in self.bodies:
+            with named(body.name, len(self.bodies) > 1):
+                bodies.append(body.over(self.frame_count, self.frame_start))
+        object.__setattr__(self, "bodies", tuple(bodies))
+
+    @property
+    def body(self) -> Body:
+        """The only body; raises SettingsError if there are several."""
+        if len(self.bodies) > 1:
+            raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
+        return self.bodies[0]
+
+    @checked(SettingsError)
+    def alone(self, k: int) -> Job:
+        """Return the job of body ``k``, counted from 0."""
+        if not 0 <= k < len(self.bodies):
+            raise SettingsError(f"The job has no body {k}.", f"Name one of {len(self.bodies)}, from 0.")
+        return replace(self, bodies=(self.bodies[k],))
+
+    def with_body(self, **changed: Any) -> Job:
+        """Return the job with other fields of its only body."""
+        return replace(self, bodies=(replace(self.body, **changed),))
+
+    @property
+    def frame_count(self) -> int:
+        """Frames from start to end, both included."""
+        return self.frame_end - self.frame_start + 1
+
+    @property
+    def first_shown(self) -> int:
+        """First frame that belongs to the result."""
+        return self.frame_start + self.pre_roll
+
+    @property
+    def shown_range(self) -> str:
+        """The frames of the result, for an artist."""
+        return f"{self.first_shown}-{self.frame_end}"
+
+    @property
+    def frame_matrices(self) -> np.ndarray:
+        """``object_to_world`` of the only body at the frames themselves, (frames, 4, 4)."""
+        return at_frames(self.body.object_to_world, self.frame_count)
+
+    @property
+    def time_step(self) -> float:
+        """Seconds of one substep of the only body."""
+        return 1.0 / (self.frame_rate * self.body.solver.substeps)
+
+    def _validate(self) -> None:
+        if max(abs(self.frame_start), abs(self.frame_end)) > LAST_FRAME:
+            raise SettingsError(
+                f"The frame range is {self.frame_start}-{self.frame_end}.",
+                f"Stay within {-LAST_FRAME} and {LAST_FRAME}.",
+            )
+        if self.frame_count < 1:
+            raise SettingsError(
+                f"The frame range {self.frame_start}-{self.frame_end} is empty.",
+                "Set the end frame after the start frame.",
+            )
+        if not 0 <= self.pre_roll < self.frame_count:
+            raise SettingsError(
+                f"The pre-roll is {self.pre_roll} of {self.frame_count} frames.", "Leave at least one frame to show."
+            )
+        if not SLOWEST <= self.frame_rate <= 1.0 / SLOWEST:
+            raise SettingsError(f"The frame rate is {self.frame_rate}.", "Set a positive frame rate, such as 24.")
+        if not 0.0 < self.length_factor < np.inf:
+            raise SettingsError(f"The simulation scale is {self.length_factor}.", "Give a positive number.")
+        if not self.bodies:
+            raise SettingsError("The job has no body.", "Give it at least one.")
+        names = [body.name for body in self.bodies]
+        if len(set(names)) < len(names):
+            raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Give each its own.")
+
+    def check(self) -> None:
+        """Run the quick checks that the job can be simulated; raise a SinewError if it cannot."""
+        for body in self.bodies:
+            with named(body.name, len(self.bodies) > 1):
+                body.check()
+
+    # -- identity -----------------------------------------------------------------------------------------------------
+
+    def fingerprints(self, *words: str) -> dict[str, str]:
+        """Return the SHA-256 of each part, or of some, by the word an artist would use for it; equal jobs have equal
+        ones."""
+        return fingerprints_of(self, *words)
+
+    def until(self, frame_end: int) -> Job:
+        """Return the job, ended earlier."""
+        count = frame_end - self.frame_start + 1
+        return over(self, lambda track: until(track, self.frame_count, count), frame_end=frame_end)
+
+    def prolonged(self) -> Job:
+        """Return the job with a further frame that repeats the last one."""
+        return over(self, lambda track: prolonged(track, self.frame_count), frame_end=self.frame_end + 1)
+
+    # -- to and from a file ---------------------------------------------------------------------------------------
+
+    @checked(StoreError)
+    def save(self, path: Path | str) -> None:
+        """Write the job to one ``.npz`` file; raise StoreError if that fails."""
+        save_part(path, self, JOB_FORMAT)
+
+    @classmethod
+    @checked(StoreError)
+    def load(cls, path: Path | str) -> Job:
+        """Read a file that :meth:`save` wrote; raise StoreError for any other file."""
+        return load_part(path, cls, JOB_FORMAT)

@@ -1,0 +1,199 @@
+"""Edits between two jobs, in an artist's words: the map, the material, the setting, the frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import Field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ...foundation.schema.field_metadata import about, alike, is_parts
+from ...foundation.schema.solver_kinds import SOLVER_KINDS
+from ...foundation.schema.tracks import at_frames, steps_of
+from .body import Body
+from .fingerprints import BETWEEN_FRAMES, finer_tracks, telling
+from .job import Job
+
+Jobs = tuple[Job, Job]
+"""The earlier and the current job, of one body each."""
+
+Key = tuple[type, str]
+"""Type and name of a named item."""
+
+MOST = 4
+"""Largest number of details that are named of one part; the rest is counted."""
+
+
+def details(part: str, before: Job, now: Job) -> list[str]:
+    """Return the differences of two jobs in a part (a word of ``Job.fingerprints``); empty if no detail is known."""
+    clock = _edits(_of(part, now), before, now, (before, now))
+    found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
+    return found if len(found) <= MOST else [*found[:MOST], f"{len(found) - MOST} more"]
+
+
+def _of(part: str, owner: Any) -> list[Field]:
+    return [item for item in fields(owner) if about(item).word == part]
+
+
+def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
+    """Return the differences of two jobs' bodies, which are matched by name if there are several."""
+    if len(before.bodies) == len(now.bodies) == 1:
+        return _of_body(part, before, now)
+    then, there = ({(Body, each.name): job.alone(k) for k, each in enumerate(job.bodies)} for job in (before, now))
+    told = ((key[1], words) for key in there if key in then for words in _of_body(part, then[key], there[key]))
+    return [*_came_and_went(then, there), *(f"“{name}”: {words}" for name, words in told)]
+
+
+def _of_body(part: str, before: Job, now: Job) -> list[str]:
+    if part == BETWEEN_FRAMES:
+        return _between_frames(before, now)
+    return _edits(_of(part, now.body), before.body, now.body, (before, now))
+
+
+def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
+    """Return each part followed by its details: ``solver (substeps 1 → 2)``. Other lengths show only their factor."""
+    named = ((part, details(part, before, now)) for part in telling(parts))
+    return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
+
+
+def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
+    """Return the differences in some fields of two parts."""
+    return [words for item in items for words in _edit(item, before, now, jobs)]
+
+
+def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
+    """Return the differences in one field of two parts."""
+    told, label = about(item), _label(item)
+    a, b = (getattr(each, told.shown or item.name) for each in (before, now))
+    if told.names_of:
+        a, b = (_names(job.body, told.names_of, numbers) for job, numbers in zip(jobs, (a, b)))
+    if alike(a, b):
+        return []
+    if told.each_of:
+        return _of_each(item, a, b, jobs)
+    if is_parts(a) or is_parts(b):
+        return _by_name(a, b, jobs)
+    if (a is None or b is None) and (told.over_frames or is_dataclass(a) or is_dataclass(b)):
+        return [f"{label} is new" if a is None else f"{label} was removed"]
+    if is_dataclass(b):
+        return [f"{label}: {words}" if label else words for words in _edits(fields(b), a, b, jobs)]
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return _array(item, a, b, jobs)
+    return [label] if hasattr(b, "_fields") else [f"{label} {_value(item, a)} → {_value(item, b)}".strip()]
+
+
+def _label(item: Field) -> str:
+    label = about(item).label
+    return item.name.replace("_", " ") if label is None else label
+
+
+def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
+    return ", ".join(getattr(body, which)[k].name for k in numbers) or "nothing"
+
+
+def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
+    """Return the differences in each item's share of a field: ``map of “Bone”``."""
+    then, names = ([each.name for each in getattr(job.body, about(item).each_of)] for job in jobs)
+    if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
+        return []
+    return [f"{_label(item)} “{name}”" for k, name in enumerate(names) if not alike(_share(a, k), _share(b, k))]
+
+
+def _share(value: Any, k: int) -> Any:
+    return value[:, k] if isinstance(value, np.ndarray) else tuple(each for each in value if each.material == k)
+
+
+def _by_name(before: Sequence[Any], now: Sequence[Any], jobs: Jobs) -> list[str]:
+    """Return the items that were added, removed or edited, in two lists of named items."""
+    # A mesh with the ground's name is not the ground: keys include the type.
+    then, there = ({(type(item), item.name): item for item in items} for items in (before, now))
+    found = _came_and_went(then, there)
+    for key, item in there.items():
+        if key in then and (words := _edits(fields(item), then[key], item, jobs)):
+            found.append(f"“{item.name}”: {', '.join(dict.fromkeys(words))}")
+    if not found and [item.name for item in before] != [item.name for item in now]:
+        found.append("their order")
+    return found
+
+
+def _came_and_went(then: Iterable[Key], there: Iterable[Key]) -> list[str]:
+    came = [f"“{key[1]}” is new" for key in there if key not in then]
+    return came + [f"“{key[1]}” was removed" for key in then if key not in there]
+
+
+def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
+    label = _label(item)
+    if about(item).over_frames:
+        return _since(label, *(_at_frames(each, job.frame_count) for each, job in zip((a, b), jobs)), jobs[1])
+    if not about(item).counted:
+        return [label]
+    if len(a) != len(b):
+        return [f"{len(a)} → {len(b)} {label}"]
+    return [f"{np.count_nonzero((a != b).reshape(len(b), -1).any(axis=1))} of {len(b)} {label}"]
+
+
+def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
+    """Return one sample a frame, also for a constant track."""
+    return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
+
+
+def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
+    """Return the first frame interval in which two arrays differ, of ``steps`` samples a frame, over their common
+    frames.
+
+    The result is empty if the arrays hold different numbers of items, since the items report that.
+    """
+    count = min(len(before), len(now))
+    if before.shape[1:] != now.shape[1:]:
+        return []
+    different = (before[:count] != now[:count]).reshape(count, -1).any(axis=1)
+    frame = job.frame_start - (-int(different.argmax()) // steps)
+    since = "" if frame == job.frame_start else f" from frame {frame}"
+    return [what + since] if different.any() else []
+
+
+def _between_frames(before: Job, now: Job) -> list[str]:
+    """Return the tracks that differ between frames, or were not sampled there."""
+    a, b = dict(finer_tracks(before)), dict(finer_tracks(now))
+    found = []
+    for name in dict.fromkeys((*a, *b)):
+        steps = [steps_of(each[name], job.frame_count) for each, job in ((a, before), (b, now)) if name in each]
+        same = len(steps) == 2 and steps[0] == steps[1]
+        found += _since(name, a[name], b[name], now, steps[0]) if same else [name]
+    return found
+
+
+def _value(item: Field, value: Any) -> str:
+    """Format a value as its panel or its menu shows it."""
+    if about(item).menu:
+        return _menu_label(value)
+    if item.metadata.get("unit") == "Pa" and value is not None:
+        return _stiffness(value)
+    return _number(value)
+
+
+def _menu_label(value: str) -> str:
+    # They load Numba, which an interface's start should not wait for.
+    from ...mechanics.energies.registry import ENERGIES
+    from ...methods.eigenfit.methods import MENU
+    from ...numerics.integrators.registry import INTEGRATORS
+
+    labels = {key: entry.label for registry in (SOLVER_KINDS, ENERGIES) for key, entry in registry.items()}
+    labels |= {key: label for key, (label, _description) in MENU.items()}
+    labels |= {key: rule.LABEL for key, rule in INTEGRATORS.items()}
+    return labels.get(value, value)
+
+
+def _stiffness(value: float) -> str:
+    """Format a Young's modulus as panels show it: ``50 kPa``."""
+    size, unit = next((u for u in ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa")) if value >= u[0]), (1.0, "Pa"))
+    return f"{value / size:.5g} {unit}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_number, value))})"
+    return f"{value:.6g}" if isinstance(value, float) else "none" if value is None else str(value)

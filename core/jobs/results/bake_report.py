@@ -1,0 +1,404 @@
+"""The story of a bake, read from its frames: how many iterations, which frames did not converge, where time went."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...foundation.files.array_file import whole_file
+from ...foundation.lengths import length_words
+from ...foundation.schema.solver_kinds import SOLVER_KINDS
+from ...numerics.optimization.step_report import REDONE_BY
+from ..checks.plausibility import scale_warnings
+from ..store.frame_store import FrameStore
+
+SHOWN_RANGES = 6
+"""Ranges of frames that a message names before it only counts the rest."""
+
+
+CONTACTS, NEAREST = "Contacts", "Nearest (m)"
+"""Headings of bodies that meet."""
+
+MEANINGS = {
+    "Iterations": "of all steps of the frame",
+    "Converged": "whether every step ended because its Stop When was met",
+    "Still Moving": "how far a vertex wanted to move in a step's last iteration",
+    "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
+    CONTACTS: "pairs of what meets that push at a step's end",
+    "Nearest": "how near they come",
+    "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
+    "Factorization": "seconds to prepare the linear system",
+    "Solve": "seconds to solve it for the movements",
+    "Local": "seconds for the tetrahedra one by one",
+    "Line search": "seconds to find how much of a movement to make",
+}
+"""What a column of the table says, by its heading."""
+
+MOVING = "Still Moving (m)"
+"""Heading of lengths: metres for machines, in words for readers."""
+
+
+LOST = 0.01
+"""Of the kinetic energy, that nodes may fail to carry in a step without a word: they do where a part turns by ten
+degrees in it.
+"""
+
+SEEN = 1e-4
+"""Part of a body's size that a viewport shows: a fifth of a pixel of a body that fills 2,000."""
+
+REDONE = 0.1
+"""Of all steps, that may be made again by another rule, or of a body that buckles, without a word."""
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
+    far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
+    most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
+    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by another rule, and
+    those of a body that buckles (``StepReport.buckles``); contacts at a step's end, at most, and the least distance of
+    what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); names of bodies
+    that a step was solved with (``StepReport.solved_with``); seconds in all and by part, and the peak memory of the
+    process so far (bytes; 0 unknown).
+    """
+
+    frame: int
+    steps: int
+    iterations: int
+    most_iterations: int
+    converged: bool
+    reasons: tuple[str, ...]
+    movement: float
+    force: float
+    taken: float
+    lost: float
+    redone: int
+    buckling: int
+    contacts: int
+    nearest: float
+    blocked: tuple[tuple[str, str], ...]
+    solved_with: tuple[str, ...]
+    seconds: float
+    parts: dict[str, float]
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class BakeReport:
+    """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
+    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit;
+    what helps steps that do not converge; how a subspace was matched with the full mesh; the body's size, m.
+    """
+
+    solver: str
+    linear_solver: str
+    frames: tuple[FrameReport, ...]
+    preparation: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    remedy: str = "raise Substeps, or Iterations"
+    match: str = ""
+    size: float = 0.0
+
+    @property
+    def unconverged(self) -> list[int]:
+        """Frames with a step that stopped before it converged."""
+        return [frame.frame for frame in self.frames if not frame.converged]
+
+    @property
+    def worst(self) -> FrameReport | None:
+        """The frame to look at first: the farthest from converged, or the one with the longest step."""
+        if not self.frames:
+            return None
+        loose = [frame for frame in self.frames if not frame.converged]
+        return (
+            max(loose, key=lambda f: (f.movement, f.force))
+            if loose
+            else max(self.frames, key=lambda f: f.most_iterations)
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Of all frames."""
+        return sum(frame.seconds for frame in self.frames)
+
+    def parts(self) -> dict[str, float]:
+        """Seconds by part of a step, the longest first."""
+        total: dict[str, float] = {}
+        for frame in self.frames:
+            for part, seconds in frame.parts.items():
+                total[part] = total.get(part, 0.0) + seconds
+        return dict(sorted(total.items(), key=lambda item: -item[1]))
+
+    def summary(self) -> list[str]:
+        """A few lines that an artist reads."""
+        if not self.frames:
+            return ["Only the first frame is baked: no step was computed."]
+        steps = sum(frame.steps for frame in self.frames)
+        mean = sum(frame.iterations for frame in self.frames) / max(steps, 1)
+        busiest = max(self.frames, key=lambda f: f.most_iterations)
+        range_words = frame_words([frame.frame for frame in self.frames])
+        lines = [
+            f"{self.solver}, frames {range_words}, {steps} steps, {_time(self.seconds)}",
+            f"Iterations a step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
+            self.unconverged_words() or "Every step converged.",
+        ]
+        if self.unconverged:
+            lines.append(f"Worst frame: {self.worst.frame} ({'; '.join(self.worst.reasons)})")
+        slowest = max(self.frames, key=lambda f: f.seconds)
+        lines.append(f"Slowest frame: {slowest.frame} ({_time(slowest.seconds)})")
+        parts = self.parts()
+        total = sum(parts.values())
+        if total > 0.0:
+            shares = (f"{part_words(part)} {100.0 * seconds / total:.0f}%" for part, seconds in parts.items())
+            lines.append(f"Time of the steps: {', '.join(shares)}")
+        if self.preparation:
+            spent = (f"{part_words(part)} {_time(seconds)}" for part, seconds in self.preparation.items())
+            lines.append(f"Before the first frame: {', '.join(spent)}")
+        if self.linear_solver:
+            lines.append(f"Linear solver: {self.linear_solver}")
+        if self.match:
+            lines.append(f"Match: {self.match}")
+        told = self.contact_words(), self.solved_with_words(), self.blocked_words(), self.match_words()
+        lines += filter(None, (*told, self.lost_words(), self.of_steps_words()))
+        if peak := max(frame.peak_memory for frame in self.frames):
+            lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
+        return [*lines, *self.warnings]
+
+    def unconverged_words(self) -> str:
+        """What to say of frames with a step that stopped before it converged; "" when there are none."""
+        frames = self.unconverged
+        if not frames:
+            return ""
+        many = "s" if len(frames) > 1 else ""
+        farthest = max(frame.movement for frame in self.frames if not frame.converged)
+        missing = f" (stopped {length_words(farthest)} short)" if farthest > 0.0 else ""
+        return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
+
+    def warning(self) -> str:
+        """Return the words of frames that did not converge where that can be seen: a step stopped short by more than
+        SEEN of the body's size, or by an unknown length; "" otherwise.
+        """
+        short = [frame.movement for frame in self.frames if not frame.converged]
+        is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
+        return self.unconverged_words() if is_seen else ""
+
+    def match_words(self) -> str:
+        """What a match takes of the stiffness at most; "" where it never does."""
+        most = max(self.frames, key=lambda f: f.taken, default=None)
+        if most is None or not most.taken:
+            return ""
+        return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
+
+    def contact_words(self) -> str:
+        """How much touches at most, and how near that comes; "" where nothing does."""
+        most = max(self.frames, key=lambda f: f.contacts, default=None)
+        if most is None or not most.contacts:
+            return ""
+        nearest = min(frame.nearest for frame in self.frames if frame.contacts)
+        return f"Contacts: {most.contacts:,} at most (frame {most.frame}), {length_words(nearest)} apart at least"
+
+    def solved_with_words(self) -> str:
+        """With which bodies this one was solved as one system, and when; "" if with none."""
+        names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
+        if not names:
+            return ""
+        frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
+        named = ", ".join(f"“{name}”" for name in names)
+        return f"In frames {frames} it could touch {named}: iterations are those of all that touch."
+
+    def blocked_words(self) -> str:
+        """Who blocked whom, and when; "" where nobody did."""
+        pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
+        if not pairs:
+            return ""
+        frames = frame_words([frame.frame for frame in self.frames if frame.blocked])
+        named = "; ".join(f"“{one}” and “{other}”" for one, other in pairs)
+        return f"In frames {frames} something did not arrive where it is told, between {named}: give it more room."
+
+    def lost_words(self) -> str:
+        """What dynamic nodes do not carry at most; "" where that is little."""
+        most = max(self.frames, key=lambda f: f.lost, default=None)
+        if most is None or most.lost < LOST:
+            return ""
+        return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
+
+    def of_steps_words(self) -> str:
+        """Return how many steps another rule made than the one chosen, and in how many nodes
+        had what carries too stiffly; "" where few are.
+        """
+        redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
+        steps, said = sum(f.steps for f in self.frames), []
+        if redone > REDONE * steps:
+            said.append(f"{redone} of {steps} steps were made again by BDF2 or Implicit Euler: raise Substeps.")
+        if buckling > REDONE * steps:
+            said.append(
+                f"In {buckling} of {steps} steps the body buckled between its nodes, which move too stiffly then: "
+                "add some where it does, or take Mixed FEM."
+            )
+        return " ".join(said)
+
+    def table(self) -> str:
+        """Every frame as a line of text, and what the columns mean."""
+        heading, *values = self.rows()
+        for k, name in enumerate(heading):
+            if name in (MOVING, NEAREST):
+                heading[k] = name.removesuffix(" (m)")
+                for row in values:
+                    row[k] = length_words(row[k]) if row[k] else "0"
+        rows = [[_cell(value) for value in row] for row in (heading, *values)]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
+        lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[-1]]) for row in rows]
+        meanings = [f"{word}: {MEANINGS[word]}" for word in heading if word in MEANINGS]
+        return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
+
+    @property
+    def touches(self) -> bool:
+        """Whether anything that meets does in a frame."""
+        return any(frame.contacts for frame in self.frames)
+
+    def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
+        """The heading and a row a frame, with these parts of a step, or those that it has; with contacts where there
+        are any, or of another bake ``touches``.
+        """
+        parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
+        yield [
+            "Frame",
+            "Steps",
+            "Iterations",
+            "Most in a Step",
+            "Converged",
+            MOVING,
+            "Unbalanced (N)",
+            *([CONTACTS, NEAREST] if touches else []),
+            "Seconds",
+            *(part_words(part).capitalize() for part in parts),
+            "Why the steps ended",
+        ]
+        for f in self.frames:
+            counts = [f.frame, f.steps, f.iterations, f.most_iterations, "yes" if f.converged else "NO"]
+            times = [f.seconds, *(f.parts.get(part, 0.0) for part in parts)]
+            met = [f.contacts, f.nearest] if touches else []
+            yield [*counts, f.movement, f.force, *met, *times, "; ".join(f.reasons)]
+
+
+def csv_of(reports: Mapping[str, BakeReport]) -> str:
+    """Every frame of bakes, by the names of their bodies, as a line of comma-separated values: seconds and SI units."""
+    parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
+    touches = any(report.touches for report in reports.values())
+    tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(["Body", *rows[0]] for rows in list(tables.values())[:1])
+    writer.writerows([name, *row] for name, rows in tables.items() for row in rows[1:])
+    return text.getvalue()
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report to a file that the user names; StoreError as :func:`whole_file`."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+def read_report(store: FrameStore) -> BakeReport:
+    """The report of a store's frames; StoreError where they cannot be read."""
+    job = store.job()
+    abouts = [(frame, store.about(frame)) for frame in store.frames()]
+    frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
+    last = abouts[-1][1]["reports"] if abouts else []
+    known = SOLVER_KINDS.get(job.body.solver.solver)
+    return BakeReport(
+        solver=known.label if known is not None else job.body.solver.solver,
+        linear_solver=str(last[-1].get("linear_solver", "")) if last else "",
+        frames=frames,
+        preparation=store.preparation(),
+        warnings=tuple(scale_warnings(job)),
+        remedy=known.remedy if known is not None else BakeReport.remedy,
+        match=store.match(),
+        size=job.body.surface.size,
+    )
+
+
+def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
+    steps = about["reports"]
+    iterations = [int(_number(step.get("iterations"))) for step in steps]
+    parts: dict[str, float] = {}
+    for step in steps:
+        seconds = step.get("seconds")
+        for part, value in seconds.items() if isinstance(seconds, dict) else ():
+            parts[part] = parts.get(part, 0.0) + _number(value)
+    loose = [step for step in steps if step.get("converged") is not True]
+    reasons = dict.fromkeys(str(step.get("reason", "")) for step in loose or steps)
+    return FrameReport(
+        frame=frame,
+        steps=len(steps),
+        iterations=sum(iterations),
+        most_iterations=max(iterations),
+        converged=not loose,
+        reasons=tuple(reasons),
+        movement=max(_number(step.get("movement")) for step in loose or steps),
+        force=max(_number(step.get("force")) for step in loose or steps),
+        taken=max(_number(step.get("taken")) for step in steps),
+        lost=max(_number(step.get("lost")) for step in steps),
+        redone=sum(REDONE_BY in str(step.get("reason", "")) for step in steps),
+        buckling=sum(step.get("buckles") is True for step in steps),
+        contacts=max(int(_number(step.get("contacts"))) for step in steps),
+        nearest=min((_number(step.get("distance")) for step in steps if step.get("contacts")), default=0.0),
+        solved_with=tuple(dict.fromkeys(name for step in steps for name in _names(step.get("solved_with")))),
+        blocked=tuple(dict.fromkeys(pair for step in steps for pair in _pairs(step.get("blocked_by")))),
+        seconds=_number(about.get("seconds")) or sum(parts.values()),
+        parts=parts,
+        peak_memory=int(_number(about.get("peak_memory"))),
+    )
+
+
+def _number(value: Any) -> float:
+    """A finite number from a file; 0 for anything else."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        return 0.0
+    return float(value)
+
+
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    """Pairs of names from a file; nothing of anything else."""
+    pairs = value if isinstance(value, list) else []
+    return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
+
+
+def _names(value: Any) -> list[str]:
+    """Names from a file; nothing of anything else."""
+    return [str(name) for name in value] if isinstance(value, list) else []
+
+
+def frame_words(frames: Sequence[int]) -> str:
+    """Ascending frame numbers in words: ``3-5, 9``."""
+    ranges: list[list[int]] = []
+    for frame in frames:
+        if ranges and frame == ranges[-1][1] + 1:
+            ranges[-1][1] = frame
+        else:
+            ranges.append([frame, frame])
+    shown = ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges[:SHOWN_RANGES])
+    rest = sum(b - a + 1 for a, b in ranges[SHOWN_RANGES:])
+    return f"{shown} and {rest} more" if rest else shown
+
+
+def part_words(part: str) -> str:
+    """A part of a step in words: ``line_search`` is "line search"."""
+    return part.replace("_", " ")
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60.0:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,102 @@
+"""How far two bakes of one surface are apart, frame by frame, and how long a frame of each took."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.errors import StoreError
+from ...foundation.files.digest import digest
+from ..store.cached_arrays import sides_of
+from ..store.frame_store import FrameStore
+
+Times = tuple[float, float]
+
+
+class Difference(NamedTuple):
+    """Of the ``frames`` (f,) int32 that both bakes have: the ``largest`` and the ``mean`` distance (f,) float64 between
+    their vertices, m; ``size`` of the body at rest, m; mean ``seconds`` of a frame of the first bake and of the second,
+    0 unknown; ``words`` for what was computed otherwise in the second.
+    """
+
+    frames: np.ndarray
+    largest: np.ndarray
+    mean: np.ndarray
+    size: float
+    seconds: Times
+    words: str
+
+    @property
+    def worst(self) -> int:
+        """Index of the frame with the largest distance."""
+        return int(self.largest.argmax())
+
+    def at(self, frame: int) -> tuple[float, float] | None:
+        """Largest and mean distance at a frame; None where it was not compared."""
+        found = np.flatnonzero(self.frames == frame)
+        return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
+
+
+def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Largest and mean distance of vertices (n,3) that belong together."""
+    apart = np.linalg.norm(second - first, axis=1)
+    return float(apart.max()), float(apart.mean())
+
+
+def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
+    """Compare all frames that two stores share and show, and keep that in the second; StoreError where there are none,
+    or where the vertices are others.
+    """
+    job, other = first.job(), second.job()
+    if len(job.body.surface.positions) != len(other.body.surface.positions):
+        raise StoreError("The two bakes have other vertices.", "Compare again.")
+    start = max(job.first_shown, other.first_shown)
+    frames = [frame for frame in second.frames() if frame >= start and frame in set(first.frames())]
+    if not frames:
+        raise StoreError("The two bakes share no frame.", "Compare again.")
+    apart = np.array([distances(first.read(frame), second.read(frame)) for frame in frames])
+    seconds = _seconds_a_frame(first, frames), _seconds_a_frame(second, frames)
+    found = Difference(
+        np.array(frames, dtype=np.int32), apart[:, 0].copy(), apart[:, 1].copy(), job.body.surface.size, seconds, words
+    )
+    arrays = {"frames": found.frames, "largest": found.largest, "mean": found.mean}
+    about = {"key": _key(first, second), "size": found.size, "seconds": list(seconds), "words": words}
+    second.write_cached("difference", arrays, about)
+    return found
+
+
+def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
+    """What was kept of these two bakes, as they are now; None on any doubt."""
+    cached = second.read_cached("difference")
+    if cached is None or cached[1].get("key") != _key(first, second):
+        return None
+    arrays, about = cached
+    sides = sides_of(arrays, {"frames": "i4 f", "largest": "f8 f", "mean": "f8 f"})
+    if sides is None or sides["f"] == 0:
+        return None
+    numbers = [about.get("size"), *_listed(about.get("seconds"))]
+    if len(numbers) != 3 or not all(_is_length(value) for value in numbers) or not isinstance(about.get("words"), str):
+        return None
+    size, *seconds = (float(value) for value in numbers)
+    return Difference(**arrays, size=size, seconds=(seconds[0], seconds[1]), words=about["words"])
+
+
+def _seconds_a_frame(store: FrameStore, frames: list[int]) -> float:
+    """Without the first frame of a bake, where nothing is computed."""
+    spent = [float(store.about(frame).get("seconds", 0.0)) for frame in frames]
+    spent = [seconds for seconds in spent[1:] if seconds > 0.0]
+    return float(np.mean(spent)) if spent else 0.0
+
+
+def _key(first: FrameStore, second: FrameStore) -> str:
+    return digest(*(json.dumps(store.fingerprints(), sort_keys=True) for store in (first, second)))
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value < float("inf")

@@ -1,0 +1,99 @@
+"""Frames of a bake as files: one ``.npz``, a PC2 point cache, or one mesh per frame in any format that meshio
+writes.
+
+All are written into a private folder beside their place and moved when they are whole: a full disk or a kill leaves
+what was there before, and a link in their place is replaced, not followed. PC2's layout stands in
+:mod:`files.point_cache`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ...foundation.errors import SettingsError, StoreError, refusing
+from ...foundation.files.array_file import whole_files
+from ...foundation.files.point_cache import write_point_cache
+from ..job.job import Job
+from ..store.frame_store import FrameStore
+
+
+def output_files(out: Path, frames: range | list[int]) -> list[Path]:
+    """The files that :func:`export` writes."""
+    if out.suffix.lower() in (".npz", ".pc2"):
+        return [out]
+    return [out.with_name(f"{out.stem}_{frame:04d}{out.suffix}") for frame in frames]
+
+
+def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
+    """Raise SettingsError or StoreError now for what would make :func:`export` fail after a long simulation: an ending
+    that nothing writes, a folder that cannot be written, a file of the scene in its place.
+    """
+    if not out.suffix:
+        raise SettingsError(f"The output “{out}” has no ending.", "Name a file that ends in .npz, .pc2, .ply ...")
+    with _refusing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    with _refusing(out), tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=out.parent) as folder:
+        for target in {out, *output_files(out, frames)}:
+            if target.is_dir():
+                raise SettingsError(f"The output {target} is a folder.", "Choose another name.")
+            if target.exists() and any(target.samefile(source) for source in inputs):
+                raise SettingsError(f"The output {target} is a file that the scene reads.", "Choose another name.")
+        if out.suffix.lower() not in (".npz", ".pc2"):
+            _write_mesh(Path(folder, f"a{out.suffix}"), np.eye(3), np.array([[0, 1, 2]]))
+
+
+def export(store: FrameStore, job: Job, out: Path) -> None:
+    """Write the frames of a store that belong to the result to ``out``; its ending chooses the format.
+
+    ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Others: ``NAME_0001.ext`` by meshio.
+    The files come in their places when all are whole. StoreError when they cannot be written, SettingsError when the
+    format cannot hold them.
+    """
+    frames = [frame for frame in store.frames() if frame >= job.first_shown]
+    if not frames:
+        raise StoreError("There is no frame to export.", "Simulate first.")
+    with _refusing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    with _refusing(out), whole_files(out.parent) as folder:
+        files = [folder / file.name for file in output_files(out, frames)]
+        if out.suffix.lower() == ".npz":
+            _write_npz(store, job, files[0], frames)
+        elif out.suffix.lower() == ".pc2":
+            _write_pc2(store, job, files[0], frames)
+        else:
+            for frame, file in zip(frames, files):
+                _write_mesh(file, store.read(frame), job.body.surface.triangles)
+
+
+def _refusing(out: Path) -> contextlib.AbstractContextManager[None]:
+    return refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you may write.")
+
+
+def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
+    positions = np.array([store.read(f) for f in frames])
+    with open(path, "wb") as file:  # NumPy would add a second ending to .NPZ
+        np.savez_compressed(file, positions=positions, triangles=job.body.surface.triangles, frames=np.array(frames))
+
+
+def _write_pc2(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
+    write_point_cache(path, frames[0], (store.read(f) for f in frames), len(frames), len(job.body.surface.positions))
+
+
+def _write_mesh(path: Path, positions: np.ndarray, triangles: np.ndarray) -> None:
+    try:
+        import meshio
+    except ImportError as error:
+        raise SettingsError(f"Writing {path.suffix} needs meshio.", "Install meshio, or write .npz or .pc2.") from error
+    try:
+        meshio.write(path, meshio.Mesh(positions, [("triangle", triangles)]))
+    except OSError:
+        raise
+    # Writers raise whatever a mesh leads them to that their format cannot hold; some exit.
+    except (Exception, SystemExit) as error:
+        raise SettingsError(
+            f"meshio cannot write {path.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk."
+        ) from error

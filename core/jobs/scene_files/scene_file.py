@@ -1,0 +1,329 @@
+"""A scene in TOML: bodies, their materials, their pins and solvers, without Blender.
+
+    mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or what meshio reads
+    frames = [1, 60]
+    frame_rate = 24
+    pre_roll = 10                     # of the frames, so many of the first are simulated and not written; 0 by default
+
+    [resolution]                      # fields of ResolutionSettings
+    cells_across = 20
+
+    [solver]                          # fields of SolverSettings
+    solver = "mixed_fem"
+
+    [[material]]                      # fields of MaterialSettings, and where it is:
+    name = "flesh"
+    youngs_modulus = 5e4
+
+    [[material]]
+    name = "bone"
+    youngs_modulus = 1e9
+    box = [[-1, -1, 0], [1, 1, 2]]    # the surface vertices in a box, or
+    # vertices = [0, 1, 2]            # these surface vertices, or
+    # region = "bone.obj"             # the inside of a closed surface, over what is painted
+    # depth = { kind = "shell", depth = 0.01 }    # or by depth below the surface: fields of DepthSettings
+    # painted_modulus = 1e10          # its stiffness where its map is 1, and
+    # stiffness_map = [0, 0.5, 1]     # that map: a number for each vertex of the surface
+
+    [[pins]]
+    box = [[-1, -1, -1], [1, 1, 0]]   # or: vertices = [0, 1, 2]
+    motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; none holds still
+    release = 40                      # from this frame on they are not held; none holds to the end
+
+    [nodes]                           # dynamic nodes, for solvers that take them
+    vertices = [3, 12, 40]            # or box
+
+    [[spring]]                        # vertices (box or vertices) that are pulled to where they were at rest, moved by:
+    name = "hook"
+    vertices = [7, 8]
+    motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
+    stiffness = [[1, 200], [20, 0]]   # N/m of all together, by frame, or one number
+
+    [goal]                            # vertices that are drawn to where they were at rest, moved by:
+    weights = [0, 0.5, 1]             # how strongly each of the surface is, 0 to 1; or, fully, box or vertices
+    motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
+    strength = [[1, 1], [20, 0]]      # in units of the softest modulus times the body's size; by frame, or one number
+
+    [[vibration]]                     # one of the body's slowest vibrations
+    number = 1                        # the slowest; by default those that are named follow one another
+    stiffness = [[1, 1], [30, 0.2]]   # what its stiffness is multiplied by, 0.1 to 10, by frame or one number
+
+    [ground]                          # a level floor, the first of the colliders; fields of Ground
+    height = -1
+    friction = 0.5
+
+    [meets]                           # fields of MeetSettings, of what the body meets of the others and of itself
+    itself = true
+    only = ["left"]                   # names of the bodies that it meets; none says all
+    friction = 0.5
+
+    [[meets.pairs]]                   # what goes before that between the body and another or a collider
+    other = "right"                   # by its name
+    friction = 0.1                    # and thickness: fields of PairSettings
+
+    [[collider]]                      # a surface that the body runs into
+    mesh = "stairs.obj"
+    motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
+    friction = 0.3                    # and thickness: fields of ContactSettings
+    absorption = 0.8                  # what it takes from fields with use_absorption behind it, by frame or one number
+
+    [[field]]                         # an acceleration beside gravity, m/s²; several add up
+    acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
+    box = [[0, 0, 0], [1, 1, 1]]      # or vertices; none acts everywhere
+
+    [[force_field]]                   # one of Blender's, by its names; numbers, location and axis may be keyed by frame
+    type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, CHARGE (strength times charge), DRAG
+    strength = [[1, 0], [20, 8]]      # m/s² in a wind; DRAG: linear_drag, quadratic_drag; HARMONIC: harmonic_damping,
+    flow = 1                          #   rest_length besides; FORCE: use_gravity_falloff
+    noise = 2                         # and seed
+    location = [0, 0, 0]
+    axis = [1, 0, 0]                  # its z axis
+    shape = "PLANE"                   # or POINT, LINE; SURFACE, POINTS with mesh = "sheet.obj" around the location
+    z_direction = "BOTH"              # or POSITIVE, NEGATIVE
+    falloff_type = "TUBE"             # or SPHERE, CONE (radial numbers in degrees)
+    falloff_power = 1                 # and distance_min, distance_max, radial_falloff, radial_min, radial_max
+    weight = 0.5                      # the part of it that acts
+    use_absorption = true             # whether colliders with an absorption take from it
+
+Several bodies are tables with names; what they do not say themselves is that of the scene, and holds for each:
+
+    [[body]]
+    name = "left"
+    mesh = "left.obj"
+
+    [[body.material]]
+    youngs_modulus = 1e4
+
+    [[body]]
+    name = "right"
+    mesh = "right.obj"
+
+Paths are relative to the file; lengths in metres.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import SettingsError, named
+from ...foundation.files.array_file import open_regular
+from ...foundation.files.file_names import check_names
+from ...foundation.files.text_file import text_of
+from ...foundation.schema.declared_types import checked
+from ...foundation.schema.settings import (
+    DepthSettings,
+    MaterialSettings,
+    MeetSettings,
+    ResolutionSettings,
+    SolverSettings,
+)
+from ...mechanics.materials.layer import Layer
+from ..job.body import MOST_CONTROLLED, Body
+from ..job.job import LAST_FRAME, Job
+from ..job.pair import PairSettings
+from .scene_force_fields import read_force_fields
+from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs
+from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
+from .surface_file import read_surface
+
+_CLOCK = ("frames", "frame_rate", "pre_roll")
+_TABLES = ("resolution", "solver", "ground", "nodes", "meets", "goal")
+_LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
+_FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
+"""Entries that name files, of which list of tables."""
+
+
+@checked(SettingsError)
+def read_scene(path: Path | str) -> Job:
+    """The job that a scene file describes; SettingsError or MeshError name what is wrong in it."""
+    path = Path(path)
+    scene = _read_tables(path)
+    start, end = _frames(scene.get("frames", [1, 60]))
+    rate, frames = _frame_rate(scene.get("frame_rate", 24.0)), np.arange(start, end + 1)
+    bodies = []
+    for each in _of_bodies(scene):
+        with named(each["name"], "body" in scene):
+            bodies.append(_body(each, path.parent, frames))
+    _check_pairs(bodies)
+    pre_roll = scene.get("pre_roll", 0)
+    return Job(bodies=tuple(bodies), frame_start=start, frame_end=end, frame_rate=rate, pre_roll=pre_roll)
+
+
+def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is said of each body, by itself or for all."""
+    common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
+    return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
+
+
+def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
+    reading = Reading(folder, read_surface(folder / scene["mesh"]), frames)
+    colliders, absorbers = read_colliders(scene, reading)
+    return Body(
+        name=scene["name"],
+        surface=reading.surface,
+        resolution=settings_of(ResolutionSettings, scene.get("resolution", {}), "resolution"),
+        solver=settings_of(SolverSettings, scene.get("solver", {}), "solver"),
+        **_materials({"material": [{}]} | scene, reading),
+        **_pins(scene, reading),
+        dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
+        goal=read_goal(scene, reading),
+        springs=read_springs(scene, reading),
+        colliders=colliders,
+        **_meets(dict(scene.get("meets", {}))),
+        accelerations=read_fields(scene, reading),
+        force_fields=read_force_fields(scene, reading, len(absorbers)),
+        absorbers=absorbers,
+        vibration_stiffness=_vibrations(scene, reading),
+    )
+
+
+def _meets(table: dict[str, Any]) -> dict[str, Any]:
+    only = table.pop("only", None)
+    if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
+        raise SettingsError("The bodies that meets names are no names.", 'Write only = ["NAME"].')
+    tables = table.pop("pairs", [])
+    _check_lists({"meets.pairs": tables}, ["meets.pairs"])
+    return {
+        "pairs": tuple(settings_of(PairSettings, {"other": ""} | each, "meets.pairs") for each in tables),
+        "meets": settings_of(MeetSettings, table, "meets"),
+        "met": None if only is None else tuple(only),
+    }
+
+
+def _check_pairs(bodies: Sequence[Body]) -> None:
+    """SettingsError where a body tells of a pair with what the scene does not have."""
+    for body in bodies:
+        there = {each.name for each in (*bodies, *body.colliders)}
+        for pair in (pair for pair in body.pairs if pair.other not in there):
+            raise SettingsError(
+                f"{f'“{body.name}”: ' if body.name else ''}meets.pairs names “{pair.other}”, which is not there.",
+                "Name another body, one of the body's colliders, or Ground.",
+            )
+
+
+def scene_inputs(path: Path | str) -> list[Path]:
+    """The files that a scene is read from: itself and the meshes that it names; SettingsError as :func:`read_scene`."""
+    path = Path(path)
+    names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
+    return [path, *(path.parent / name for name in names)]
+
+
+def _file_names(scene: dict[str, Any]) -> Iterator[str]:
+    yield scene["mesh"]
+    for kind, entry in _FILES.items():
+        for k, table in enumerate(scene.get(kind, [])):
+            if entry in table:
+                check_file_name(table[entry], f"The {entry} of {kind} {k + 1}")
+                yield table[entry]
+
+
+def _read_tables(path: Path) -> dict[str, Any]:
+    """The TOML of a scene, its entries known and its tables of the right kind."""
+    try:
+        open_regular(path).close()  # a pipe would never come to its end
+        scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise SettingsError(
+            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).", "Check its path and its TOML."
+        ) from error
+    check_keys(scene, {"mesh", "body", *_CLOCK, *_TABLES, *_LISTS}, "the scene")
+    _check_lists(scene, ["body"])
+    for k, table in enumerate(scene.get("body", [])):
+        check_keys(table, {"name", "mesh", *_TABLES, *_LISTS}, f"body {k + 1}")
+        if not isinstance(table.get("name"), str):
+            raise SettingsError(f"Body {k + 1} has no name.", 'Give it one: name = "NAME".')
+    check_names([table["name"] for table in scene.get("body", [])])
+    for each in _of_bodies(scene):
+        with named(each["name"], "body" in scene):
+            _check_body(each)
+    return scene
+
+
+def _check_body(scene: dict[str, Any]) -> None:
+    if "mesh" not in scene:
+        raise SettingsError("The scene names no mesh.", 'Add a line mesh = "FILE".')
+    check_file_name(scene["mesh"], "mesh")
+    for name in _TABLES:
+        if not isinstance(scene.get(name, {}), dict):
+            raise SettingsError(f"{name} is no table.", f"Write [{name}], once, in single brackets.")
+    _check_lists(scene, _LISTS)
+
+
+def _check_lists(scene: dict[str, Any], names: Sequence[str]) -> None:
+    for name in names:
+        tables = scene.get(name, [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise SettingsError(f"{name} is no list of tables.", f"Write [[{name}]], in double brackets.")
+
+
+def _frames(value: Any) -> tuple[int, int]:
+    if not isinstance(value, list) or len(value) != 2 or not all(type(frame) is int for frame in value):
+        raise SettingsError(f"frames is {value!r}.", "Give frames = [FIRST, LAST], two whole numbers.")
+    if max(abs(frame) for frame in value) > LAST_FRAME:
+        raise SettingsError(f"frames is {value!r}.", f"Stay within {-LAST_FRAME} and {LAST_FRAME}.")
+    if value[1] < value[0]:
+        raise SettingsError(f"The frame range {value[0]}-{value[1]} is empty.", "Give the first frame first.")
+    return value[0], value[1]
+
+
+def _frame_rate(value: Any) -> float:
+    if type(value) not in (int, float) or not 0.0 < value < 1e6:
+        raise SettingsError(f"frame_rate is {value!r}.", "Give a positive number of frames a second, such as 24.")
+    return float(value)
+
+
+def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
+    """What a job has of materials: their weights and stiffness maps (n,k), and those that are laid over the others."""
+    weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
+    materials, layers = [], []
+    known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
+    for k, table in enumerate(tables_of(scene, "material", body, known)):
+        materials.append(MaterialSettings(**table.given(MaterialSettings)))
+        if WHERE & table.entries.keys():
+            there = table.chosen()
+            weights[there] = 0.0
+            weights[there, k] = 1.0
+        if "stiffness_map" in table:
+            maps[:, k] = table.map("stiffness_map")
+        if "region" in table or "depth" in table:
+            surfaces = (table.surface("region"),) if "region" in table else ()
+            depth = table.settings("depth", DepthSettings, '{ kind = "shell" }') if "depth" in table else None
+            layers.append(Layer(k, surfaces, depth))
+    return {
+        "materials": tuple(materials),
+        "material_weights": weights,
+        "stiffness_maps": maps,
+        "layers": tuple(layers),
+    }
+
+
+def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
+    """What a job has of pins; a later table wins."""
+    frames, motion_of = body.frames, {}
+    for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
+        release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
+        each = table.keyed("motion", STILL, 3), frames < release
+        motion_of |= dict.fromkeys(table.chosen().tolist(), each)
+    pinned = np.array(sorted(motion_of), dtype=np.int32)
+    positions, held = np.empty((len(frames), len(pinned), 3)), np.empty((len(frames), len(pinned)), dtype=bool)
+    for p, vertex in enumerate(pinned.tolist()):
+        motion, held[:, p] = motion_of[vertex]
+        positions[:, p] = body.surface.positions[vertex] + motion
+    return {"pinned_vertices": pinned, "pin_positions": positions, "pin_held": held}
+
+
+def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
+    """What a job has of the stiffness of vibrations; a later table wins."""
+    factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
+    for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
+        number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)
+        factors[:, number - 1], most = table.keyed("stiffness"), max(most, number)
+    return factors[:, :most] if most else None

@@ -1,0 +1,62 @@
+"""Springs, the goal, colliders, the ground and fields of a scene file; the formats are in ``scene_file``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import SettingsError
+from ...foundation.schema.settings import ContactSettings
+from ..job.absorber import Absorber
+from ..job.environment import Collider, Ground, Spring
+from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
+
+
+def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
+    """The ``[[spring]]`` tables."""
+    springs = []
+    for k, table in enumerate(tables_of(scene, "spring", body, WHERE | {"name", "motion", "stiffness"})):
+        vertices = table.chosen()
+        name, targets = table.text("name", str(k + 1)), table.moved(body.surface.positions[vertices])
+        stiffness = table.keyed("stiffness", example="NUMBER, in N/m")
+        springs.append(Spring(name, vertices, np.ones(len(vertices)), targets, stiffness))
+    return tuple(springs)
+
+
+def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
+    """The ``[goal]`` table."""
+    if "goal" not in scene:
+        return None
+    table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
+    weights = table.map("weights") if "weights" in table else np.ones(len(body.surface.positions))
+    everywhere = "weights" in table and not WHERE & table.entries.keys()
+    vertices = np.arange(len(weights)) if everywhere else table.chosen()
+    targets = table.moved(body.surface.positions[vertices])
+    return Spring("goal", vertices, weights[vertices], targets, table.keyed("strength", 1.0))
+
+
+def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
+    """The ``[ground]`` and the ``[[collider]]`` tables, and those of these that have an absorption."""
+    colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
+    absorbers = []
+    known = names_of(ContactSettings) | {"name", "mesh", "motion", "absorption"}
+    for table in tables_of(scene, "collider", body, known):
+        mesh, name = table.surface("mesh"), table.text("name", table.entries["mesh"])
+        surface = name, mesh.triangles, table.moved(mesh.positions)
+        colliders.append(Collider(*surface, **table.given(ContactSettings)))
+        if "absorption" in table:
+            absorption = table.keyed("absorption")
+            if absorption.min() < 0.0 or absorption.max() > 1.0:
+                raise SettingsError(f"The absorption of {table.where} is no part.", "Give 0 to 1.")
+            absorbers.append(Absorber(*surface, absorption))
+    return tuple(colliders), tuple(absorbers)
+
+
+def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
+    """The ``[[field]]`` tables, added up, (frames,n,3) m/s²; None without any."""
+    total = np.zeros((len(body.frames), len(body.surface.positions), 3))
+    for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
+        where = table.chosen() if WHERE & table.entries.keys() else slice(None)
+        total[:, where] += table.keyed("acceleration", size=3, example="[x, y, z], in m/s²")[:, None]
+    return total if scene.get("field") else None

@@ -1,0 +1,199 @@
+"""Tables of scene files, and their values by what they mean; SettingsError where one is of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ...foundation.errors import SettingsError
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from .surface_file import read_surface
+
+Settings = TypeVar("Settings")
+STILL = (0, 0, 0)
+WHERE = frozenset({"box", "vertices"})
+"""Entries that name vertices."""
+
+
+class Reading(NamedTuple):
+    """What tables are read with: the folder of the scene's file, the body's surface, the frames (f,)."""
+
+    folder: Path
+    surface: SurfaceMesh
+    frames: np.ndarray
+
+
+class Table:
+    """One table of a scene.
+
+    Parameters
+    ----------
+    entries : as they stand in the file
+    where : what it is called in errors: ``pins 1``
+    body : Reading
+    known : names that its entries may have
+    """
+
+    def __init__(self, entries: dict[str, Any], where: str, body: Reading, known: Collection[str]) -> None:
+        check_keys(entries, known, where)
+        self.entries, self.where, self.body = entries, where, body
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def given(self, cls: type) -> dict[str, Any]:
+        """The entries that are fields of these settings, as they stand there."""
+        return {name: value for name, value in self.entries.items() if name in names_of(cls)}
+
+    def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
+        """Settings from a table within this one."""
+        what, value = self._what(name), self.entries[name]
+        if not isinstance(value, dict):
+            raise SettingsError(f"{what} is no table.", f"Write {name} = {example}.")
+        return settings_of(cls, value, f"the {name} of {self.where}")
+
+    def text(self, name: str, default: str) -> str:
+        """A name."""
+        return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
+
+    def switch(self, name: str) -> bool:
+        """Yes or no; no by default."""
+        return self._of_type(name, False, "Write true or false.")
+
+    def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
+        """A whole number from ``low`` to ``high``."""
+        value = self._of_type(name, default, remedy)
+        if not low <= value <= high:
+            raise self._wrong(name, remedy)
+        return value
+
+    def word(self, name: str, words: Collection[str], default: str = "") -> str:
+        """One of some words."""
+        listed, value = ", ".join(words), self.entries.get(name, default)
+        if not default and name not in self:
+            raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
+        if value not in tuple(words):
+            raise SettingsError(f"{self._what(name)} is {value!r:.80}.", f"Choose one of {listed}.")
+        return value
+
+    def surface(self, name: str) -> SurfaceMesh:
+        """The surface in a file."""
+        check_file_name(self.entries.get(name), self._what(name))
+        return read_surface(self.body.folder / self.entries[name])
+
+    def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
+        """Values (frames, size), or (frames,) where size is 1, at the frames of the scene: ``[[frame, value, ...],
+        ...]``, linear between and constant outside, or one value for all of them.
+        """
+        if default is None and name not in self:
+            raise SettingsError(f"{self.where} has no {name}.", f"Give {name} = {example}.")
+        frames, shown = self.body.frames, ", ".join("xyz"[:size]) if size == 3 else "value"
+        remedy = f"Give [[frame, {shown}], ...] with ascending frames."
+        keys = self._numbers(name, remedy, default).astype(np.float64)
+        if keys.ndim < 2 and keys.size == size:
+            keys = np.concatenate([frames[:1], np.atleast_1d(keys)])[None]
+        fits = keys.ndim == 2 and keys.shape[1] == 1 + size and np.isfinite(keys).all()
+        if not fits or (np.diff(keys[:, 0]) <= 0).any():
+            raise SettingsError(f"{self._what(name)} is no list of [frame, {shown}].", remedy)
+        values = np.column_stack([np.interp(frames, keys[:, 0], column) for column in keys[:, 1:].T])
+        return values[:, 0] if size == 1 else values
+
+    def map(self, name: str) -> np.ndarray:
+        """A number between 0 and 1 for each vertex, (n,)."""
+        count = len(self.body.surface.positions)
+        remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
+        values = self._numbers(name, remedy)
+        if values.shape != (count,) or not ((values >= 0.0) & (values <= 1.0)).all():
+            raise SettingsError(f"{self._what(name)} does not fit the mesh.", remedy)
+        return values
+
+    def moved(self, positions: np.ndarray) -> np.ndarray:
+        """Positions (k,3) at each frame, (frames,k,3), by the table's motion."""
+        return positions + self.keyed("motion", STILL, 3)[:, None]
+
+    def chosen(self) -> np.ndarray:
+        """Surface vertices named by ``box`` or ``vertices``, (p,) int32."""
+        remedy = "Give box = [[x, y, z], [x, y, z]] or vertices = [...]."
+        if len(WHERE & self.entries.keys()) != 1:
+            names = "names vertices twice" if WHERE <= self.entries.keys() else "names no vertices"
+            raise SettingsError(f"{self.where} {names}.", remedy)
+        return self._listed() if "vertices" in self else self._in_box()
+
+    def _listed(self) -> np.ndarray:
+        count, remedy = len(self.body.surface.positions), "Give vertices = [...], whole numbers."
+        found = self._numbers("vertices", remedy)
+        if found.size == 0 or found.ndim != 1 or found.dtype.kind == "f":
+            raise self._wrong("vertices", remedy)
+        if found.min() < 0 or found.max() >= count:
+            raise SettingsError(f"A vertex in {self.where} does not exist.", f"The mesh has {count} vertices.")
+        return found.astype(np.int32)
+
+    def _in_box(self) -> np.ndarray:
+        X, remedy = self.body.surface.positions, "Give box = [[x, y, z], [x, y, z]]."
+        box = self._numbers("box", remedy)
+        if box.shape != (2, 3):
+            raise self._wrong("box", remedy)
+        found = np.flatnonzero(((X >= box[0]) & (X <= box[1])).all(axis=1)).astype(np.int32)
+        if len(found) == 0:
+            low, high = (np.array2string(x, precision=4, separator=", ") for x in (X.min(axis=0), X.max(axis=0)))
+            raise SettingsError(
+                f"{self._what('box')} holds no vertex.",
+                f"Give the lower corner first; the mesh lies between {low} and {high}.",
+            )
+        return found
+
+    def _of_type(self, name: str, default: Any, remedy: str, otherwise: str = "") -> Any:
+        value = self.entries.get(name, default)
+        if type(value) is not type(default):
+            raise SettingsError(f"{self._what(name)} is {value!r:.80}{otherwise}.", remedy)
+        return value
+
+    def _what(self, name: str) -> str:
+        return f"The {name} of {self.where}"
+
+    def _wrong(self, name: str, remedy: str) -> SettingsError:
+        return SettingsError(f"{self._what(name)} is {self.entries.get(name)!r:.80}.", remedy)
+
+    def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
+        """A list of numbers, or of lists of equal length, as an array of them."""
+        try:
+            array = np.asarray(self.entries.get(name, default))
+        except ValueError as error:  # ragged
+            raise self._wrong(name, remedy) from error
+        if array.size and array.dtype.kind not in "iuf":
+            raise self._wrong(name, remedy)
+        return array
+
+
+def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection[str]) -> Iterator[Table]:
+    """The tables of a list."""
+    for k, entries in enumerate(scene.get(kind, [])):
+        yield Table(entries, f"{kind} {k + 1}", body, known)
+
+
+def check_file_name(value: Any, what: str) -> None:
+    """SettingsError where a value is not the name of a file."""
+    if not isinstance(value, str) or not value:
+        raise SettingsError(f"{what} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
+
+
+def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> None:
+    """SettingsError where a table has an entry that is not known."""
+    unknown = sorted(set(entries).difference(known))
+    if unknown:
+        raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known are {', '.join(sorted(known))}.")
+
+
+def names_of(cls: type) -> set[str]:
+    """The fields of settings."""
+    return {item.name for item in fields(cls)}
+
+
+def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
+    """Settings whose fields are the entries of a table."""
+    check_keys(entries, names_of(cls), where)
+    return cls(**entries)

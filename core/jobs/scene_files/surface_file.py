@@ -1,0 +1,127 @@
+"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format that meshio reads, where it is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import MeshError, refusing
+from ...foundation.files.array_file import open_regular
+from ...foundation.files.text_file import LONGEST_MARK, encoding_of
+from ...foundation.schema.declared_types import checked
+from ...geometry.mesh.polygons import triangulate
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.tet_mesh import oriented
+from .surface_formats import READERS
+
+PAIR = (".node", ".ele")
+"""Endings of TetGen's two files, which are read together."""
+XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
+"""Endings of files that may begin with a byte order mark: XML allows it."""
+
+
+@checked(MeshError)
+def read_surface(path: Path | str) -> SurfaceMesh:
+    """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
+    corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
+    """
+    path = _existing(path)
+    ending = path.suffix.lower()
+    try:
+        if ending == ".npz":
+            surface = SurfaceMesh(*_read_npz(path))
+        else:
+            read = READERS.get(ending)
+            positions, counts, corners = read(path.read_bytes()) if read else _read_any(path)
+            surface = SurfaceMesh(positions, triangulate(positions, counts, corners))
+        surface.validate()
+    except MeshError as error:
+        raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
+    # Readers raise whatever a broken file leads them to; meshio's even exits.
+    except (Exception, SystemExit) as error:
+        raise MeshError(
+            f"{path.name} cannot be read ({error or type(error).__name__}).", "Check that it is whole, and its format."
+        ) from error
+    return surface
+
+
+def _existing(path: Path | str) -> Path:
+    """The path of a file that can be opened; MeshError where there is none."""
+    path, remedy = Path(path), "Check the path; a scene file's are relative to it."
+    with refusing(f"{path.name:.80} cannot be opened", remedy, MeshError, (OSError, ValueError)):
+        try:
+            open_regular(path).close()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise MeshError(f"There is no file {path.name:.80}.", remedy) from error
+    return path
+
+
+def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    data = np.load(path, allow_pickle=False)
+    if not isinstance(data, np.lib.npyio.NpzFile):
+        raise MeshError("It is no .npz file.", "Save positions and triangles with numpy.savez.")
+    with data:
+        if not {"positions", "triangles"} <= set(data.files):
+            raise MeshError("It lacks the arrays positions and triangles.", "Save both.")
+        return data["positions"], data["triangles"]
+
+
+@checked(MeshError)
+def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for ``Body.of_tets``:
+    those that are inside out turned, without flat ones and without vertices that no tet uses.
+    """
+    path = _existing(path)
+    try:
+        mesh = _by_meshio(path)
+        tets = [block.data for block in mesh.cells if block.type == "tetra"]
+        if not tets:
+            raise MeshError("It has no tetrahedra of four corners.", "Give another file, or read_surface its surface.")
+        found = oriented(np.asarray(mesh.points, dtype=np.float64), np.concatenate(tets))
+    except MeshError as error:
+        raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
+    except (Exception, SystemExit) as error:  # as of read_surface
+        raise MeshError(f"{path.name} cannot be read ({error}).", "Check that it is whole, and its format.") from error
+    return found.rest_positions, found.tets
+
+
+def _by_meshio(path: Path) -> Any:
+    try:
+        import meshio
+    except ImportError as error:
+        raise MeshError(
+            f"Reading {path.suffix} needs meshio.", "Install meshio, or give an .obj, .stl, .ply or .npz file."
+        ) from error
+    _check_mark(path)
+    said = io.StringIO()
+    try:
+        # What meshio prints when it gives up is the reason; it must not stand beside our own line.
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            return meshio.read(path)
+    except SystemExit as error:
+        raise MeshError(
+            f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
+        ) from error
+
+
+def _check_mark(path: Path) -> None:
+    """MeshError where a byte order mark begins a file that meshio would misread."""
+    pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
+    for each in filter(Path.is_file, pair):
+        with open(each, "rb") as file:
+            mark, _ = encoding_of(file.read(LONGEST_MARK))
+        if mark and path.suffix.lower() not in XML:
+            raise MeshError(f"{each.name} begins with a byte order mark.", "Save it as UTF-8 without a mark (BOM).")
+
+
+def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mesh = _by_meshio(path)
+    faces = [b.data for b in mesh.cells if b.type in ("triangle", "quad") or b.type.startswith("polygon")]
+    points = np.asarray(mesh.points)[:, :3]
+    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    counts = np.concatenate([np.full(len(face), face.shape[1]) for face in faces] or [np.empty(0, int)])
+    return points, counts, np.concatenate([face.ravel() for face in faces] or [np.empty(0, int)]).astype(np.int64)

@@ -1,0 +1,205 @@
+"""Surfaces in OBJ, STL and PLY, the formats that every program writes: their vertices and faces, and nothing else.
+
+A reader takes the bytes of a file and gives positions (n,3), and the faces as how many corners each has (f,) and all
+corners, one face after another. It raises ValueError or LookupError where the file is torn or of another kind: who
+calls it names the file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...foundation.files.text_file import without_mark
+
+Faces = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def read_obj(data: bytes) -> Faces:
+    """Wavefront OBJ: ``v`` and ``f`` of all objects in it, corners counted from 1, or from the end when negative."""
+    positions, counts, corners = [], [], []
+    data = without_mark(data)
+    if b"\0" in data:
+        raise ValueError("it is not UTF-8 text, but perhaps UTF-16: save it as UTF-8")
+    for line in data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").splitlines():
+        key, *words = line.partition(b"#")[0].split() or [b""]
+        if key == b"v":
+            if len(words) < 3:
+                raise ValueError(f"vertex {len(positions) + 1} has {len(words)} numbers, not 3")
+            positions.append([float(word) for word in words[:3]])
+        elif key == b"f":
+            found = [int(word.partition(b"/")[0]) for word in words]
+            if any(k == 0 or k < -len(positions) for k in found):
+                raise ValueError(f"face {len(counts) + 1} names a vertex before the first, which is 1")
+            counts.append(len(found))
+            corners += [k - 1 if k > 0 else len(positions) + k for k in found]
+    whole = np.array(positions, dtype=np.float64).reshape(-1, 3)
+    return whole, np.array(counts, dtype=np.int64), np.array(corners, dtype=np.int64)
+
+
+def read_stl(data: bytes) -> Faces:
+    """Stereolithography, binary or ASCII; corners at the same place are one vertex, in the order in which they come."""
+    many = int.from_bytes(data[80:84], "little")
+    text = without_mark(data) if len(data) != 84 + 50 * many else b""
+    if text.lstrip()[:5].lower() == b"solid":
+        text = text.replace(b"\r", b"\n")
+        numbers = re.findall(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)", text, re.M | re.I)
+        if not numbers or len(numbers) % 3 or not re.search(rb"^\s*endsolid", text, re.M | re.I):
+            raise ValueError("it has no whole facets" if len(numbers) % 3 or not numbers else "its end is missing")
+        points = np.array(numbers, dtype="S").astype(np.float64)
+    else:
+        if len(data) < 84 + 50 * many or len(data) < 84:
+            raise ValueError(f"it announces {many} triangles and is too short for them")
+        facet = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        points = np.frombuffer(data, facet, many, 84)["corners"].reshape(-1, 3).astype(np.float64)
+    _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return points[first[order]], np.full(len(points) // 3, 3), rank[place.ravel()]
+
+
+def read_ply(data: bytes) -> Faces:
+    """Stanford PLY, ASCII or binary: ``x``, ``y``, ``z`` of ``vertex``, ``vertex_indices`` of ``face``."""
+    data = without_mark(data)
+    header = re.match(rb"ply\s*?[\r\n](.*?[\r\n])end_header[ \t]*(?:\r?\n|\r)", data, re.S)
+    if header is None:
+        raise ValueError("its header has no end" if data[:3] == b"ply" else "it does not begin with ply")
+    kind, elements = _ply_header(header[1].decode("latin-1"))
+    body = data[header.end() :]
+    source = _Words(body) if kind == "ascii" else _Bytes(body, kind)
+    rows = {element.name: source.block(element) or _one_by_one(source, element) for element in elements}
+    vertices, faces = rows.get("vertex", {}), rows.get("face", {})
+    lists = faces.get("vertex_indices", faces.get("vertex_index"))
+    if not {"x", "y", "z"} <= vertices.keys() or lists is None:
+        raise ValueError("it has no vertices with x, y, z, or no faces with vertex_indices")
+    counts, corners = lists
+    return np.column_stack([vertices[axis][1] for axis in "xyz"]).astype(np.float64), counts, corners.astype(np.int64)
+
+
+READERS = {".obj": read_obj, ".stl": read_stl, ".ply": read_ply}
+"""By the ending of the file, in small letters."""
+
+
+# -- PLY --------------------------------------------------------------------------------------------------------------
+
+_TYPES = {
+    name: code
+    for code, names in {
+        "i1": "char int8", "u1": "uchar uint8", "i2": "short int16", "u2": "ushort uint16",
+        "i4": "int int32", "u4": "uint uint32", "f4": "float float32", "f8": "double float64",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+
+
+@dataclass
+class _Element:
+    """So many rows of properties: name, kind of its numbers, and of its length where it is a list."""
+
+    name: str
+    count: int
+    properties: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+
+def _ply_header(text: str) -> tuple[str, list[_Element]]:
+    """``ascii``, ``<`` or ``>``, and the elements."""
+    kind, elements = "", []
+    for line in text.splitlines():
+        match line.split():
+            case ["format", word, "1.0"]:
+                kind = {"ascii": "ascii", "binary_little_endian": "<", "binary_big_endian": ">"}.get(word, "")
+            case ["element", name, count]:
+                elements.append(_Element(name, int(count)))
+            case ["property", "list", length, number, name]:
+                elements[-1].properties.append((name, _TYPES[number], _TYPES[length]))
+            case ["property", number, name]:
+                elements[-1].properties.append((name, _TYPES[number], None))
+            case [word, *_] if word not in ("comment", "obj_info"):
+                raise ValueError(f"its header has a line “{line.strip()[:60]}”")
+    if not kind or any(element.count < 0 or not element.properties for element in elements):
+        raise ValueError("its header names no known format, or an element of nothing")
+    return kind, elements
+
+
+# What an element's rows hold: of each property how many numbers a row has (count,), and all of them.
+_Rows = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+class _Words:
+    """Numbers of an ASCII body, one after another."""
+
+    def __init__(self, body: bytes) -> None:
+        self._words = np.fromiter(map(float, body.split()), np.float64)
+        self._at = 0
+
+    def take(self, _number: str, many: int) -> np.ndarray:
+        """The next ``many`` numbers."""
+        found = self._words[self._at : self._at + many]
+        if len(found) < many:
+            raise ValueError("it ends amid its elements")
+        self._at += many
+        return found
+
+    def block(self, element: _Element) -> _Rows | None:
+        """All rows at once, where they have no lists."""
+        if any(length for _, _, length in element.properties):
+            return None
+        width = len(element.properties)
+        block = self.take("", element.count * width).reshape(element.count, width)
+        ones = np.ones(element.count, dtype=np.int64)
+        return {name: (ones, block[:, k]) for k, (name, _, _) in enumerate(element.properties)}
+
+
+class _Bytes:
+    """Numbers of a binary body."""
+
+    def __init__(self, body: bytes, order: str) -> None:
+        self._body, self._order, self._at = body, order, 0
+
+    def take(self, number: str, many: int) -> np.ndarray:
+        """The next ``many`` numbers of a kind."""
+        found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
+        self._at += found.nbytes
+        return found
+
+    def block(self, element: _Element) -> _Rows | None:
+        """All rows at once, where their lists are as long as those of the first row."""
+        if element.count == 0:
+            return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
+        start, parts, lengths = self._at, [], {}
+        for name, number, length in element.properties:
+            if length:
+                lengths[name] = int(self.take(length, 1)[0])
+                parts.append((f"length of {name}", self._order + length))
+            self.take(number, lengths.get(name, 1))
+            parts.append((name, self._order + number, (lengths.get(name, 1),)))
+        self._at = start
+        row = np.dtype(parts)
+        if row.itemsize * element.count > len(self._body) - start:
+            return None
+        block = np.frombuffer(self._body, row, element.count, start)
+        if any((block[f"length of {name}"] != many).any() for name, many in lengths.items()):
+            return None
+        self._at += block.nbytes
+        return {
+            name: (np.full(element.count, lengths.get(name, 1)), block[name].ravel())
+            for name, _, _ in element.properties
+        }
+
+
+def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
+    """Rows whose lists differ in length."""
+    counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
+    for _ in range(element.count):
+        for name, number, length in element.properties:
+            many = int(source.take(length, 1)[0]) if length else 1
+            if many < 0:
+                raise ValueError("the length of a list is negative")
+            counts[name].append(many)
+            values[name].append(source.take(number, many))
+    return {
+        name: (np.array(counts[name], dtype=np.int64), np.concatenate([*values[name], np.empty(0)])) for name in counts
+    }

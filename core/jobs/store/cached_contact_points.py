@@ -1,0 +1,44 @@
+"""Contact points on the surface of a body in a subspace, as a frame store keeps the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...foundation.files.digest import digest
+from ...geometry.mesh.farthest_points import Chosen, farthest_points
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+TOUCHING_FORMAT = 1
+"""Part of the key: raise it when other points are chosen from the same ones than before."""
+
+
+def touching_choice(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
+    """Return a cached :func:`farthest_points` that reads its result from the store, or stores it.
+
+    ``go_on`` is called repeatedly and may raise.
+    """
+
+    def choose(positions: np.ndarray, count: int) -> Chosen:
+        key = digest(repr((TOUCHING_FORMAT, count)), positions)
+        cached = store.read_cached("touching") if store is not None else None
+        if (
+            cached is not None
+            and cached[1].get("key") == key
+            and (chosen := _unpacked(cached[0], len(positions), count))
+        ):
+            return chosen
+        chosen = farthest_points(positions, count, go_on)
+        if store is not None:
+            store.write_cached("touching", chosen._asdict(), {"key": key})
+        return chosen
+
+    return choose
+
+
+def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
+    """Return the stored choice, or None on any doubt."""
+    sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
+    return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

@@ -1,0 +1,74 @@
+"""Materials of the tetrahedra, stored for display by interfaces; the simulation does not read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.materials.fields import MaterialFields
+from ..job.job import Job
+from .cached_arrays import sides_of
+from .cached_mesh import mesh_key, unpack
+from .frame_store import FrameStore
+
+MATERIALS_FORMAT = 1
+_SCHEMA = {"youngs_modulus": "f8 m", "weights": "f4 m k", "object_to_world": "f8 4 4"}
+
+
+class Received(NamedTuple):
+    """Input of a solver.
+
+    Attributes
+    ----------
+    mesh : TetMesh, m tets at rest, world space at the first frame, metres
+    embedding : Embedding, of the n vertices of the surface
+    youngs_modulus : (m,) float64, Pa
+    weights : (m,k) float32, parts of the k materials; rows sum to 1
+    names : tuple of k str
+    object_to_world : (4,4) float64, the object's own coordinates to world space in metres at the first frame
+    """
+
+    mesh: TetMesh
+    embedding: Embedding
+    youngs_modulus: np.ndarray
+    weights: np.ndarray
+    names: tuple[str, ...]
+    object_to_world: np.ndarray
+
+
+def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None:
+    """Store the material fields, with the names and the key of the tetrahedra."""
+    arrays = {
+        "youngs_modulus": fields.youngs_modulus,
+        "weights": fields.weights.astype(np.float32),
+        "object_to_world": job.body.object_to_world[0],
+    }
+    names = [material.name for material in job.body.materials]
+    store.write_cached("materials", arrays, {"format": MATERIALS_FORMAT, "key": mesh_key(job), "names": names})
+
+
+def cached_files(store: FrameStore) -> tuple[Path, Path]:
+    """Return the files that :func:`received` reads; a change of their times asks for a new read."""
+    return store.folder / "mesh.sinew", store.folder / "materials.sinew"
+
+
+def received(store: FrameStore) -> Received | None:
+    """Return the last input of a store's solver, or None if it is incomplete."""
+    cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
+    if cached is None or made_of is None:
+        return None
+    (arrays, about), (fields, noted) = cached, made_of
+    whole, names = unpack(arrays), noted.get("names")
+    if noted.get("format") != MATERIALS_FORMAT or noted.get("key") != about.get("key") or whole is None:
+        return None
+    if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
+        return None
+    if sides_of(fields, _SCHEMA, m=len(whole[0].tets), k=len(names)) is None:
+        return None
+    if not (fields["youngs_modulus"] > 0.0).all() or abs(np.linalg.det(fields["object_to_world"])) == 0.0:
+        return None
+    return Received(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), fields["object_to_world"])

@@ -1,0 +1,55 @@
+"""Tetrahedra and embedding as arrays of a frame store, with validation on reading."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ..job.job import Job
+from .cached_arrays import sides_of
+
+MESH_FORMAT = 2
+"""Part of the key of stored tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
+embedding, than before. Frames made with the old ones then need a new ``STORE_FORMAT`` too.
+"""
+
+_SCHEMA = {
+    "rest_positions": "f8 v 3",
+    "tets": "i4 t 4 <v",
+    "fill": "f8 t",
+    "middle": "f8 t 4",
+    "tet_indices": "i4 n <t",
+    "barycentric": "f8 n 4",
+    "outside": "b1 n",
+}
+
+
+def mesh_key(job: Job) -> dict[str, Any]:
+    """Return the key of a job's tetrahedra: all data from which they are made."""
+    return {"format": MESH_FORMAT, **job.fingerprints("mesh", "resolution")}
+
+
+def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
+    """Return the arrays of mesh and embedding by name, for the frame store."""
+    return {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
+
+
+def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
+    """Return the mesh and embedding from :func:`pack`, or None on any doubt.
+
+    The surface must have ``n_points`` vertices, if given.
+    """
+    sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
+    if sides is None or sides["t"] == 0:
+        return None
+    rest, tets, fill, middle, *points = (arrays[name] for name in _SCHEMA)
+    if not ((fill > 0).all() and (fill <= 1).all()):
+        return None
+    if not ((middle > 0).all() and (np.abs(middle.sum(axis=1) - 1.0) < 1e-9).all()):
+        return None
+    mesh = TetMesh(rest, tets, fill, middle)
+    every_vertex_used = len(np.unique(tets)) == len(rest)
+    return (mesh, Embedding(*points)) if every_vertex_used and (mesh.volumes > 0).all() else None

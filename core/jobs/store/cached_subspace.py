@@ -1,0 +1,144 @@
+"""Subspace of a model as arrays of a frame store, with validation on reading.
+
+It is stored for its cost, and since the states of a bake are meaningless in another basis: eigenvectors differ in
+their last digits between machines, and within a multiple eigenvalue altogether.
+
+Modes and handles are recomputed for another number of modes, another mesh, mass, pins or ratio of stiffnesses; the
+cubature also for another number of points. A uniformly stiffer body has the same modes and points, and eigenvalues
+that grow with its stiffness.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.files.digest import digest
+from ...foundation.progress import OnStepProgress, ignore_step_progress
+from ...methods.model.model import Model
+from ...methods.subspaces.reduced_model import (
+    POINTS_A_MODE,
+    Subspace,
+    SubspaceParts,
+    find_cubature,
+    find_subspace,
+    subspace_of,
+)
+from ...methods.subspaces.softening import ENOUGH, felt_share, points_that_suffice
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+SUBSPACE_FORMAT = 5
+"""Part of the key: raise it when the same model and numbers give another subspace than before."""
+
+DOUBLINGS = 2
+"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points a mode had errors of 22,
+4 and 3 % of a swing; a step takes 3.5 times as long with 80.
+"""
+
+_SCHEMA = {
+    "weights": "f8 n m",
+    "eigenvalues": "f8 m",
+    "islands": "int n <n",
+    "pin_group": "int p",
+    "pin_weights": "f8 n h",
+    "transform": "f8 q r",
+    "tets": "int c <t",
+    "volumes": "f8 c",
+    "clusters": "int t <c",
+}
+
+
+class CachedSubspace(NamedTuple):
+    """A subspace, and the share of their energy that its low modes keep (:mod:`subspaces.softening`).
+
+    If the share is too small, ``points_that_suffice`` is the number of cubature points for which it would be enough; 0
+    if unknown.
+    """
+
+    subspace: Subspace
+    felt_share: float
+    points_that_suffice: int
+
+
+def cached_subspace(
+    model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
+) -> CachedSubspace:
+    """Return a model's subspace, read from the store or computed and stored.
+
+    With ``points`` of 0 the default number of cubature points is doubled, at most DOUBLINGS times, until low modes keep
+    ENOUGH of their energy.
+    """
+    key = modes_key(model, modes)
+    scale = largest_modulus(model)
+    cached = store.read_cached("subspace") if store is not None else None
+    parts = unpack(cached[0], model) if cached is not None and cached[1].get("key") == key else None
+    if parts is not None:
+        before = cached[1].get("scale")
+        parts = parts._replace(eigenvalues=parts.eigenvalues * (scale / before)) if _is_scale(before) else None
+    if parts is not None and cached[1].get("points") == points:
+        share, suffices = cached[1].get("felt_share"), cached[1].get("points_that_suffice")
+        if isinstance(share, float) and isinstance(suffices, int):
+            return CachedSubspace(subspace_of(model, parts), share, suffices)
+    if parts is None:
+        parts = find_subspace(model, modes, points, on_progress)
+    else:
+        on_progress("cubature", 0.0)
+        first = points or POINTS_A_MODE * modes
+        parts = parts.at(find_cubature(model, parts, first, partial(on_progress, "cubature")))
+    on_progress("projection", 0.0)
+    subspace, suffices, doublings = subspace_of(model, parts), 0, 0
+    share = felt_share(model, subspace.model, partial(on_progress, "projection"))
+    while not points and share < ENOUGH and doublings < DOUBLINGS and len(parts.tets) < len(model.mesh.tets):
+        doublings += 1
+        parts = parts.at(find_cubature(model, parts, 2 * len(parts.tets), partial(on_progress, "projection")))
+        subspace = subspace_of(model, parts)
+        share = felt_share(model, subspace.model, partial(on_progress, "projection"))
+    if share < ENOUGH:
+        suffices = points_that_suffice(model, subspace, partial(on_progress, "projection"))
+    if store is not None:
+        about = {"key": key, "modes": modes, "points": points, "scale": scale}
+        store.write_cached("subspace", parts._asdict(), about | {"felt_share": share, "points_that_suffice": suffices})
+    return CachedSubspace(subspace, share, suffices)
+
+
+def modes_key(model: Model, modes: int) -> str:
+    """Return the SHA-256 of all data that determine modes and handles."""
+    elastic = model.elastic
+    # Twelve digits: scaled values differ in the last ones.
+    mantissa, exponent = np.frexp(
+        elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
+    )
+    numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
+    tets = elastic.weights, elastic.energy_of_tet, np.round(mantissa, 12), exponent, model.masses
+    held = [model.pinned]
+    if model.anchors is not None:
+        springs = model.anchors.sorted_indices()
+        mantissa, exponent = np.frexp(springs.data / largest_modulus(model))
+        held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
+    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, *held)
+
+
+def largest_modulus(model: Model) -> float:
+    """Return the largest shear modulus, Pa."""
+    return float(model.elastic.shear_modulus.max())
+
+
+def _is_scale(number: object) -> bool:
+    return isinstance(number, float) and math.isfinite(number) and number > 0.0
+
+
+def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
+    """Return the stored parts of a subspace, or None on any doubt."""
+    known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
+    sides = sides_of(arrays, _SCHEMA, **known)
+    if sides is None:
+        return None
+    parts = SubspaceParts(**arrays)
+    group = parts.pin_group
+    g = int(group.max(initial=-1)) + 1
+    whole = sides["q"] == 4 * (sides["m"] + sides["h"] - g) and group.min(initial=0) >= 0
+    return parts if whole and sides["m"] > 0 and sides["c"] > 0 and (parts.volumes > 0.0).all() else None

@@ -1,0 +1,1 @@
+"""Continuum mechanics on a tetrahedral mesh: energies, materials, assembly, loads and constraints."""

@@ -1,0 +1,76 @@
+"""The system matrix by block rows, both triangles: what a product with a vector wants.
+
+Compressed rows of 3 x 3 blocks: of row v the blocks ``starts[v]`` to ``starts[v + 1]`` stand in ``columns``, ascending.
+Each is the sum, in a fixed order, of the element blocks that a gather lists for it, the lower ones transposed for the
+upper triangle, so that the same blocks give the same bits on any number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import parallel_kernel
+from .sparsity import corner_pairs, gathered, sum_blocks
+
+
+class BlockRows:
+    """Square matrix of 3x3 blocks over free vertices, refilled from element blocks by a fixed gather.
+
+    Attributes
+    ----------
+    starts (f+1,), columns (b,) : int64
+        Block rows; columns ascending.
+    values : (b,3,3)
+    diagonal : (f,) where the diagonal blocks stand
+    """
+
+    def __init__(self, tets: np.ndarray, number: np.ndarray) -> None:
+        """``number`` (n,): index of each vertex among the unknowns, -1 for those left out."""
+        rows, columns, slots = corner_pairs(tets, number)
+        off = rows != columns
+        transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])
+        slots = np.concatenate([slots, slots[off]])
+        rows, columns = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
+        count = int(number.max(initial=-1)) + 1
+        self.starts, self.columns, self._gather = gathered(rows, columns, slots, transposed, count)
+        self.diagonal = np.flatnonzero(np.repeat(np.arange(count), np.diff(self.starts)) == self.columns)
+        self.values = np.zeros((len(self.columns), 3, 3))
+
+    def fill(self, element_blocks: np.ndarray) -> None:
+        """Sum element blocks (m,10,3,3) into the values."""
+        _fill_blocks(len(self.values), *self._gather, element_blocks.reshape(-1, 3, 3), self.values)
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """Product with a vector (f,3)."""
+        out = np.empty_like(x)
+        _multiply(len(x), self.starts, self.columns, self.values, x, out)
+        return out
+
+    def indefinite_row(self) -> int | None:
+        """The first row whose diagonal block is not positive definite; None when all are."""
+        D = self.values[self.diagonal]
+        first = D[:, 0, 0]
+        second = first * D[:, 1, 1] - D[:, 1, 0] ** 2
+        weak = np.flatnonzero(~((first > 0.0) & (second > 0.0) & (np.linalg.det(D) > 0.0)))
+        return int(weak[0]) if len(weak) else None
+
+
+@parallel_kernel
+def _fill_blocks(begin, end, gather_starts, slots, transposed, blocks, out):
+    for b in range(begin, end):
+        sum_blocks(gather_starts[b], gather_starts[b + 1], slots, transposed, blocks, out[b])
+
+
+@parallel_kernel
+def _multiply(begin, end, starts, columns, values, x, out):
+    for v in range(begin, end):
+        a0 = a1 = a2 = 0.0
+        for b in range(starts[v], starts[v + 1]):
+            u = columns[b]
+            x0, x1, x2 = x[u, 0], x[u, 1], x[u, 2]
+            a0 += values[b, 0, 0] * x0 + values[b, 0, 1] * x1 + values[b, 0, 2] * x2
+            a1 += values[b, 1, 0] * x0 + values[b, 1, 1] * x1 + values[b, 1, 2] * x2
+            a2 += values[b, 2, 0] * x0 + values[b, 2, 1] * x1 + values[b, 2, 2] * x2
+        out[v, 0] = a0
+        out[v, 1] = a1
+        out[v, 2] = a2

@@ -1,0 +1,237 @@
+"""The 3x3-block sparsity of a tet mesh without its pinned vertices, built once; and the gather that refills its values.
+
+The lower triangle is kept in compressed columns, as sparse Cholesky codes want it. For every block the list of element
+blocks that add to it is fixed, so refilling writes each value once, in parallel, with the same bits every time.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.jit import inlined, kernel, parallel_kernel
+from .pairs import Pairs
+
+# The ten corner pairs (a, b), a >= b, of a tet's symmetric matrix.
+_PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
+_PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
+
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every element block between two unknowns: row, column, and its place 10 e + pair, (k,) int64 each.
+
+    ``number`` (n,) is the index of each vertex among the unknowns, -1 for those left out.
+    """
+    # On Windows NumPy before 2.0 makes numbers of four bytes where nothing else is said, whose products run over.
+    number = np.asarray(number, dtype=np.int64)
+    rows = number[tets[:, _PAIR_ROWS]].ravel()
+    columns = number[tets[:, _PAIR_COLUMNS]].ravel()
+    slots = np.arange(len(rows), dtype=np.int64)
+    keep = (rows >= 0) & (columns >= 0)
+    return rows[keep], columns[keep], slots[keep]
+
+
+class Gather(NamedTuple):
+    """Which element blocks are summed into each block of a matrix: ``starts`` (b+1,) into ``slots`` (k,), their places
+    as in :func:`corner_pairs`, and whether each is ``transposed`` (k,).
+    """
+
+    starts: np.ndarray
+    slots: np.ndarray
+    transposed: np.ndarray
+
+
+def gathered(
+    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, Gather]:
+    """Compressed storage of the blocks (major, minor) of ``count`` unknowns that element blocks at ``slots`` add to:
+    starts (count+1,) and minor numbers (b,), ascending.
+    """
+    key = major * count + minor
+    order = np.argsort(key, kind="stable")
+    sorted_, key = key[order], np.unique(key)
+    starts = np.searchsorted(key // max(count, 1), np.arange(count + 1)).astype(np.int64)
+    first = np.searchsorted(sorted_, key)
+    gather = Gather(np.append(first, len(order)).astype(np.int64), slots[order], transposed[order])
+    return starts, key % max(count, 1), gather
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Lower triangle in compressed columns, rows ascending, with ``width`` scalar unknowns a free vertex.
+
+    Attributes
+    ----------
+    free : (f,) vertices that the unknowns belong to
+    column_starts (width f + 1,), row_indices (nnz,) : int64
+        By scalar unknowns.
+    block_starts (f+1,), block_rows (b,) : int64
+        The same by vertices: what an ordering of them needs.
+    """
+
+    free: np.ndarray
+    column_starts: np.ndarray
+    row_indices: np.ndarray
+    block_starts: np.ndarray
+    block_rows: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Scalar unknowns."""
+        return len(self.column_starts) - 1
+
+    @property
+    def width(self) -> int:
+        """Scalar unknowns a vertex."""
+        return self.size // max(len(self.free), 1)
+
+
+class BlockSparsity:
+    """Lower-triangular pattern over free vertices.
+
+    Attributes
+    ----------
+    free : (f,) vertices that are not pinned, in order
+    number : (n,) int64
+        Index of each vertex among them, -1 where it is pinned.
+    pattern : Pattern
+        Of the three scalar unknowns a vertex.
+
+    ``coupled`` (k,): pairs of unknowns beside those of tets, as :meth:`keys` tells them.
+    """
+
+    coupled = NONE
+
+    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray) -> None:
+        free = np.ones(vertex_count, dtype=bool)
+        free[pinned] = False
+        self.free = np.flatnonzero(free)
+        self.number = number = np.full(vertex_count, -1, dtype=np.int64)
+        number[self.free] = np.arange(len(self.free))
+
+        rows, columns, slots = corner_pairs(tets, number)
+        upper = rows < columns
+        low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
+        self._lay(*gathered(high, low, slots, upper, len(self.free)))
+
+    def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
+        """Have these blocks."""
+        self._gather, count = gather, len(self.free)
+        self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
+        # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
+        lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
+        column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        row_indices = np.empty(int(column_starts[-1]), dtype=np.int64)
+        _fill_rows(count, block_starts, block_rows, column_starts, row_indices)
+        self.pattern = Pattern(self.free, column_starts, row_indices, block_starts, block_rows)
+
+    @property
+    def vertex_pattern(self) -> Pattern:
+        """The pattern of one unknown a vertex."""
+        p = self.pattern
+        return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
+
+    def keys(self, pairs: Pairs) -> np.ndarray:
+        """Numbers (k,) of pairs of unknowns, ascending by their columns."""
+        return pairs.columns * len(self.free) + pairs.rows
+
+    def lacks(self, pairs: Pairs) -> np.ndarray:
+        """Which are not in the pattern, (k,) bool."""
+        keys = self.keys(pairs)
+        return self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys
+
+    def beside(self, pairs: Pairs) -> np.ndarray:
+        """Numbers of those, ascending."""
+        return np.sort(self.keys(pairs)[self.lacks(pairs)])
+
+    def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
+        """Of the same body, with these pairs beside its tets' own, of which alone this one is."""
+        other, gather, count = copy(self), self._gather, len(self.free)
+        keys = np.union1d(self._keys, coupled)
+        starts = np.searchsorted(keys, count * np.arange(count + 1))
+        # What is new is summed from no element block.
+        first = gather.starts[np.searchsorted(self._keys, np.append(keys, keys[-1] + 1))]
+        other._lay(starts, keys % count, gather._replace(starts=first))
+        other.coupled = coupled
+        return other
+
+    def add(self, pairs: Pairs, out: np.ndarray) -> None:
+        """Add pairs of unknowns that are in the pattern to its scalar values (nnz,)."""
+        p = self.pattern
+        local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
+        _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
+
+    def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
+        """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
+        _fill_values(
+            len(self.free),
+            self.pattern.block_starts,
+            self.pattern.column_starts,
+            *self._gather,
+            element_blocks.reshape(-1, 3, 3),
+            out,
+        )
+
+    def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """What element blocks (m,10,3,3) make of the matrix's diagonal at some unknowns (k,): (k,3)."""
+        starts, slots = self._gather[:2]
+        own = self.pattern.block_starts[places]
+        counts = starts[own + 1] - starts[own]
+        ends = np.cumsum(counts)
+        at = np.arange(ends[-1]) + np.repeat(starts[own] - ends + counts, counts)
+        diagonals = np.diagonal(element_blocks.reshape(-1, 3, 3)[slots[at]], axis1=1, axis2=2)
+        return np.add.reduceat(diagonals, ends - counts)
+
+
+@kernel
+def _add_blocks(column_starts, columns, local, blocks, out):
+    for k in range(len(columns)):
+        for c in range(3):
+            at = column_starts[3 * columns[k] + c] + 3 * local[k] - c
+            for r in range(c if local[k] == 0 else 0, 3):
+                out[at + r] += blocks[k, r, c]
+
+
+@parallel_kernel
+def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
+    for v in range(begin, end):
+        for c in range(3):
+            at = column_starts[3 * v + c]
+            for b in range(block_starts[v], block_starts[v + 1]):
+                for r in range(c if b == block_starts[v] else 0, 3):
+                    rows[at] = 3 * block_rows[b] + r
+                    at += 1
+
+
+@inlined
+def sum_blocks(begin, end, slots, transposed, blocks, out):
+    """The sum of some element blocks of a gather into out (3,3)."""
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = 0.0
+    for k in range(begin, end):
+        K = blocks[slots[k]]
+        for r in range(3):
+            for c in range(3):
+                out[r, c] += K[c, r] if transposed[k] else K[r, c]
+
+
+@parallel_kernel
+def _fill_values(begin, end, block_starts, column_starts, gather_starts, slots, transposed, blocks, out):
+    total = np.empty((3, 3))
+    for v in range(begin, end):
+        for b in range(block_starts[v], block_starts[v + 1]):
+            sum_blocks(gather_starts[b], gather_starts[b + 1], slots, transposed, blocks, total)
+            local = b - block_starts[v]
+            for c in range(3):
+                # Where this block begins in scalar column c: the diagonal block gives 3 - c entries, others 3.
+                at = column_starts[3 * v + c] + (0 if local == 0 else 3 * local - c)
+                for r in range(c if local == 0 else 0, 3):
+                    out[at] = total[r, c]
+                    at += 1

@@ -1,0 +1,99 @@
+"""Second derivatives by few points each, which bodies' vertices carry, and their sum by pairs of vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.kernels.jit import kernel
+from .pairs import Pairs
+
+
+class Stencils(NamedTuple):
+    """``points`` (k,4), -1 after the last of fewer; symmetric ``blocks`` (k,4,3,4,3) N/m, zeros where there is none."""
+
+    points: np.ndarray
+    blocks: np.ndarray
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """The sum's product with a vector (p,3), (p,3)."""
+        out, at = np.zeros_like(x), np.maximum(self.points, 0)
+        np.add.at(out, at, np.einsum("kiajb,kjb->kia", self.blocks, x[at], optimize=True))
+        return out
+
+    def matrix(self, count: int) -> sp.csr_matrix:
+        """The sum of what is between the first so many points, (3n,3n)."""
+        return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
+
+    def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
+        """The sum by ``count`` vertices that carry the first p points: ``carriers`` (p,c), -1 where there are fewer,
+        with ``shares`` (p,c). The other points stand.
+        """
+        room = max(64, 4 * len(self.points))
+        while True:
+            found, keys, blocks = np.full(4 * room, -1), np.empty(room, dtype=np.int64), np.zeros((room, 3, 3))
+            used = _summed(self.points, self.blocks, carriers, shares, count, found, keys, blocks)
+            if used <= room:
+                break
+            room *= 4
+        order = np.argsort(keys[:used])
+        keys = keys[order]
+        return Pairs(keys // count, keys % count, blocks[order])
+
+
+def joined_stencils(several: Sequence[Stencils]) -> Stencils:
+    """All of several."""
+    return Stencils(*(np.concatenate(parts) for parts in zip(*several)))
+
+
+def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
+    """Of stiffnesses K (k,3,3) of linear functions, which have ``shares`` (k,p) of four points each at most."""
+    counts = np.diff(shares.indptr)
+    rows = np.repeat(np.arange(len(K)), counts)
+    at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
+    points, own = np.full((len(K), 4), -1, dtype=np.int64), np.zeros((len(K), 4))
+    points[rows, at], own[rows, at] = shares.indices, shares.data
+    return Stencils(points, (own[:, :, None] * own[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :])
+
+
+@kernel
+def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
+    """Blocks by their pairs of vertices, which a table ``found`` of numbers looks up; how many, or more than there is
+    room for. Each sum is in the stencils' order.
+    """
+    used, width = 0, carriers.shape[1]
+    vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)
+    owner = np.empty(4 * width, dtype=np.int64)
+    for p in range(len(points)):
+        m = 0
+        for i in range(4):
+            point = points[p, i]
+            if point < 0 or point >= len(carriers):
+                continue
+            for c in range(width):
+                if carriers[point, c] >= 0:
+                    vertex[m], share[m], owner[m] = carriers[point, c], shares[point, c], i
+                    m += 1
+        for a in range(m):
+            for b in range(m):
+                if vertex[a] < vertex[b]:
+                    continue
+                key = vertex[a] * count + vertex[b]
+                place = (key * 2654435761) % len(found)
+                while found[place] >= 0 and keys[found[place]] != key:
+                    place = (place + 1) % len(found)
+                at = found[place]
+                if at < 0:
+                    if used == len(keys):
+                        return used + 1
+                    at = found[place] = used
+                    keys[at] = key
+                    used += 1
+                scale = share[a] * share[b]
+                for k in range(3):
+                    for n in range(3):
+                        blocks[at, k, n] += scale * stencils[p, owner[a], k, owner[b], n]
+    return used

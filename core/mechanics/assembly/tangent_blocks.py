@@ -1,0 +1,90 @@
+"""Element matrices from tangents, without the 9 x 9 matrices between.
+
+A corner that moves by dx changes the deformation gradient by ``dx N^T``, in the frame of the singular vectors by
+``D = (U^T dx) n^T`` with ``n = V^T N``. So the block of two corners is ``U K U^T`` with a K of few terms. Shape
+gradients sum to zero: the blocks of the first corner are sums of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import inlined, parallel_kernel
+from ...foundation.kernels.small_matrix import out_of_frame
+from ..energies.tangent import Tangent
+
+
+def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
+    """Element matrices with the consistent mass into out (m,10,3,3): pairs of corners (a, b), a >= b, row by row.
+
+    N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,4) kg, of the corners (``mass.element_mass``).
+    """
+    _tangent_blocks(len(weights), *tangent, N, weights, masses, out)
+
+
+@inlined
+def shape_gradients_in_frame(N, V, n):
+    """``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
+    for a in range(3):
+        for i in range(3):
+            n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
+
+
+@inlined
+def complete_blocks(masses, out):
+    """Blocks of the first corner from those of the others, which are there, and the masses of the corners (4,) on all;
+    out (10,3,3).
+    """
+    for i in range(3):
+        for j in range(3):
+            # Pair (a, b) stands at a (a + 1) / 2 + b; of a pair a < b its partner is transposed.
+            out[1, i, j] = -(out[2, i, j] + out[4, j, i] + out[7, j, i])
+            out[3, i, j] = -(out[4, i, j] + out[5, i, j] + out[8, j, i])
+            out[6, i, j] = -(out[7, i, j] + out[8, i, j] + out[9, i, j])
+    for i in range(3):
+        for j in range(3):
+            out[0, i, j] = -(out[1, j, i] + out[3, j, i] + out[6, j, i])
+    total = masses[0] + masses[1] + masses[2] + masses[3]
+    both = 0.8 / total if total > 0.0 else 0.0
+    pair = 0
+    for a in range(4):
+        for b in range(a + 1):
+            inertia = both * masses[a] * masses[b]
+            if a == b:
+                inertia += 0.2 * masses[a]
+            for i in range(3):
+                out[pair, i, i] += inertia
+            pair += 1
+
+
+@inlined
+def add_pair_terms(na, nb, plus, minus, K):
+    """Add to K (3,3) what flips and twists of coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist)
+    / 2 (3,) give to a block of corners.
+    """
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                k = 3 - i - j
+                K[i, i] += plus[k] * na[j] * nb[j]
+                K[i, j] += minus[k] * na[j] * nb[i]
+
+
+@parallel_kernel
+def _tangent_blocks(begin, end, U, V, curvature, flip, twist, N, weights, masses, out):
+    n, K, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    plus, minus = np.empty(3), np.empty(3)
+    for e in range(begin, end):
+        w = weights[e]
+        shape_gradients_in_frame(N[e], V[e], n)
+        for k in range(3):
+            plus[k] = 0.5 * w * (flip[e, k] + twist[e, k])
+            minus[k] = 0.5 * w * (flip[e, k] - twist[e, k])
+        for a in range(3):
+            for b in range(a + 1):
+                for i in range(3):
+                    for j in range(3):
+                        K[i, j] = w * curvature[e, i, j] * n[a, i] * n[b, j]
+                add_pair_terms(n[a], n[b], plus, minus, K)
+                out_of_frame(U[e], K, U[e], T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
+        complete_blocks(masses[e], out[e])

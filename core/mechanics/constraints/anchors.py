@@ -1,0 +1,160 @@
+"""Springs that hold a pinned part of a surface that cuts through tets, at sample points all over its faces.
+
+A tet that a pinned face cuts must not be held as a whole: that would hold the body a cell deep. So a face is held as if
+further material of the thickness ``h / kappa`` lay behind it, on which the body is clamped:
+
+    k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
+
+The thickness vanishes with h, and the springs yield by about as much as clamped linear tets are too stiff. Edges and
+single vertices have no area, and a strip narrower than a cell has too little of it: there the samples in each tet share
+``kappa_loose E h``, which holds a point and leaves all rotations about it free.
+
+Each sample lies in one tet, so its stiffness lies in that tet's own block.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+
+from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.rigid_clamp import kappa_of
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_samples import proper_triangles, sample_surface
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
+from ...geometry.mesh.topology import edges_of, vertex_components
+
+CONFORMING, LOOSE = 10.0, 10.0
+"""kappa of faces along which tets end, and of samples without area. ``mesh/held_part.py`` computes that of faces that
+cut through tets.
+"""
+
+FEW = 2.0
+"""Least size in cells of a pinned part: a smaller one is held as one of this size."""
+
+SPACING = 1.0 / 6.0
+"""Distance of samples, in the smallest cells that contain pins."""
+
+NARROW = 0.5
+"""Pinned area within a cell of a tet, in squares of a cell's side, below which samples are partly loose."""
+
+
+class Anchors(NamedTuple):
+    """Springs of s samples of a pinned part.
+
+    Attributes
+    ----------
+    embedding : of the samples
+    factors : (s,) m, stiffness per Young's modulus of the tet
+    shares : (s,p) interpolation from the pinned vertices' positions to the samples' targets
+    """
+
+    embedding: Embedding
+    factors: np.ndarray
+    shares: sp.csr_matrix
+
+
+def conforms(mesh: TetMesh) -> bool:
+    """Return True if tets end at the surface instead of overlapping it."""
+    return bool((mesh.fill == 1.0).all())
+
+
+def cell_sides(mesh: TetMesh) -> np.ndarray:
+    """Return the sides (m,) m of the cubic cells that twelve tets like each would fill."""
+    return np.cbrt(12.0 * mesh.volumes)
+
+
+def anchors(
+    surface: SurfaceMesh,
+    mesh: TetMesh,
+    embedding: Embedding,
+    pinned: np.ndarray,
+    held: np.ndarray,
+) -> Anchors:
+    """Return springs that hold the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
+    between them.
+
+    Parameters
+    ----------
+    embedding : of the surface's vertices in the mesh
+    """
+    if not held.any():
+        nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
+        return Anchors(nothing, np.zeros(0), sp.csr_matrix((0, len(pinned))))
+    sides = cell_sides(mesh)
+    side = float(sides[embedding.tet_indices[pinned[held]]].min())
+    corners, barycentric, area, part = _samples(surface, pinned[held], SPACING * side)
+    found = embed(np.einsum("sc,sci->si", barycentric, surface.positions[corners]), mesh)
+    number = np.zeros(len(surface.positions), dtype=np.int64)
+    number[pinned[held]] = np.flatnonzero(held)
+    rows = np.repeat(np.arange(len(corners)), 3)
+    shares = sp.csr_matrix((barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned)))
+    kappa = np.full(len(area), CONFORMING)
+    if not conforms(mesh):
+        kappa = kappa_of(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
+    return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), shares)
+
+
+def _samples(
+    surface: SurfaceMesh, vertices: np.ndarray, spacing: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Sample the faces between held vertices, the remaining edges between them, and the remaining vertices.
+
+    Return surface vertices (s,3), barycentric coordinates (s,3), areas (s,) m², and areas (s,) m² of all faces
+    connected with each sample's; both are 0 without a face.
+    """
+    X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
+    is_held[vertices] = True
+    faces = surface.triangles[is_held[surface.triangles].all(axis=1)]
+    faces = faces[proper_triangles(X, faces)]
+    on_faces = sample_surface(X, faces, spacing)
+    parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)))
+    edges = edges_of(surface.triangles)
+    edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
+    lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
+    pieces = subdivision_counts(lengths, spacing)
+    # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
+    edge = np.repeat(np.arange(len(edges)), pieces + 1)
+    first = np.cumsum(pieces + 1) - pieces - 1
+    along = (np.arange(len(edge)) - first[edge]) / pieces[edge]
+    is_held[faces] = False
+    is_held[edges] = False
+    alone = np.flatnonzero(is_held)
+    corners = [faces[on_faces.triangle], edges[edge][:, [0, 1, 1]], np.repeat(alone[:, None], 3, axis=1)]
+    at_edges = np.column_stack([1.0 - along, along, np.zeros(len(along))])
+    barycentric = [on_faces.barycentric, at_edges, np.tile([1.0, 0.0, 0.0], (len(alone), 1))]
+    none = np.zeros(len(edge) + len(alone))
+    areas = np.concatenate([on_faces.area, none]), np.concatenate([parts[on_faces.triangle], none])
+    return np.concatenate(corners), np.concatenate(barycentric), *areas
+
+
+def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """Return the area of the faces connected with each face, (f,) m²."""
+    part = vertex_components(faces)
+    return np.bincount(part, areas)[part]
+
+
+def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Return the edges that are not among those taken."""
+    both, count = np.unique(np.concatenate([edges, taken, taken]), axis=0, return_counts=True)
+    return both[count == 1]
+
+
+def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
+    """Return the stiffness per Young's modulus, (s,) m, of samples in these tets with these areas (0: loose)."""
+    h = sides[tets]
+    occupied, place = np.unique(tets, return_inverse=True)
+    place = place.reshape(-1)
+    held_area = np.bincount(place, area)
+    centres = mesh.rest_positions[mesh.tets[occupied]].mean(axis=1)
+    near = cKDTree(centres).query_ball_point(centres, (1.0 + ALIKE) * sides[occupied])
+    near_area = np.array([held_area[list(others)].sum() for others in near])
+    narrow = np.clip(1.0 - near_area / (NARROW * sides[occupied] ** 2), 0.0, 1.0)
+    loose = area == 0.0
+    count = np.bincount(place, loose)[place]
+    of_strip = LOOSE * h * narrow[place] * area / np.where(loose, 1.0, held_area[place])
+    return np.where(loose, LOOSE * h / np.maximum(count, 1), kappa * area / h + of_strip)

@@ -1,0 +1,206 @@
+"""Pins: surface vertices that are held, with the faces and edges between them.
+
+A pinned surface vertex that is a tet vertex, as on tets by TetGen, is prescribed: a hard pin. Elsewhere springs hold
+the surface inside the tets (:mod:`constraints.anchors`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.schema.tracks import at_frames, on_the_way
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.farthest_points import Chosen, farthest_points
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.tet_mesh import TetMesh
+from ..forces.embedded_points import EmbeddedPoints
+from ..forces.stiffening_springs import StiffeningSprings
+from ..forces.unilateral_springs import Points
+from .anchors import Anchors, anchors, cell_sides, conforms
+
+AT_VERTEX = 1e-9
+"""Barycentric coordinate, short of 1, with which a point is a vertex of its tet."""
+
+REACH = 0.03
+"""Elongation of pin springs at which they stop, in cells, so that hardly a load stretches them by 0.06."""
+
+
+@dataclass(frozen=True)
+class PinSchedule:
+    """Prescribed tet vertices, or unknowns of a subspace, with their targets over the frames.
+
+    ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is prescribed
+    in the interval that ends at a frame where it is held, and free from then on.
+    """
+
+    corners: np.ndarray
+    targets: np.ndarray
+    held: np.ndarray
+
+    def held_corners(self, frame: int) -> np.ndarray:
+        """Return the corners (k,) that are held in the interval that ends at ``frame``, counted from the first."""
+        return self.corners[self.held[frame]]
+
+    def targets_at(self, frame: int, part: float) -> np.ndarray:
+        """Return the targets (k,3) m of these after a part (0 to 1) of the interval, interpolated linearly between
+        samples.
+        """
+        mask = self.held[frame]
+        before, after, part = on_the_way(self.targets, len(self.held), frame, part)
+        return before[mask] + part * (after[mask] - before[mask])
+
+
+class PinnedSurface:
+    """The pinned vertices of a surface in its tets.
+
+    Parameters
+    ----------
+    surface, mesh : SurfaceMesh, TetMesh
+    embedding : of the surface's vertices
+    pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
+    most : number of samples that act for all of them, each for those nearest to it
+    """
+
+    def __init__(
+        self,
+        surface: SurfaceMesh,
+        mesh: TetMesh,
+        embedding: Embedding,
+        pinned: np.ndarray,
+        positions: np.ndarray,
+        held: np.ndarray,
+        most: float = math.inf,
+    ) -> None:
+        self.mesh, self.pinned, self.held, self._positions = mesh, pinned, held, positions
+        self._surface, self._embedding, self._most = surface, embedding, most
+        self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
+
+    def schedule(self) -> PinSchedule:
+        """Return the hard pins. Of several surface vertices at one tet vertex, the first counts."""
+        of_pins = self._embedding.take(self.pinned)
+        corner = of_pins.barycentric.argmax(axis=1)
+        at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
+        exact = np.flatnonzero(at_vertex & conforms(self.mesh))
+        corners, first = np.unique(self.mesh.tets[of_pins.tet_indices, corner][exact], return_index=True)
+        return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
+
+    def always(self) -> PinnedSurface:
+        """Return the surface for one frame, with the vertices that are held in all frames but the first, at their first
+        positions.
+        """
+        held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
+        first = self._positions[:1]
+        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
+
+    def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
+        """Return the surface on another path, ``change`` of its track."""
+        places = change(self._positions)
+        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
+
+    def anchors(self, frame: int) -> Anchors:
+        """Return the spring samples in the interval that ends at ``frame``."""
+        return self._found(frame)[0]
+
+    def few(self, frame: int) -> Chosen:
+        """Return the choice of samples that act for all."""
+        return self._found(frame)[1]
+
+    def reach(self, frame: int) -> np.ndarray:
+        """Return the elongations (c,) m at which the springs of these samples stop."""
+        return self._found(frame)[2]
+
+    def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
+        held = self.held[frame]
+        if self._last is None or not np.array_equal(self._last[0], held):
+            found = anchors(self._surface, self.mesh, self._embedding, self.pinned, held)
+            found = self._without_hard(found, frame)
+            places = found.embedding.apply(self.mesh.rest_positions, self.mesh.tets)
+            few = farthest_points(places, self._most)
+            reach = REACH * cell_sides(self.mesh)[found.embedding.tet_indices[few.points]]
+            self._last = held, found, few, reach
+        return self._last[1:]
+
+    def _without_hard(self, found: Anchors, frame: int) -> Anchors:
+        """Return the samples that hard pins do not hold already."""
+        hard = self.schedule().held_corners(frame)
+        points = EmbeddedPoints(found.embedding, self.mesh.tets, len(self.mesh.rest_positions))
+        free = np.flatnonzero(~points.held(hard))
+        return Anchors(found.embedding.take(free), found.factors[free], found.shares[free])
+
+    def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
+        """Return the stiffness (n,n) N/m of the springs between tet vertices in the interval that ends at ``frame``,
+        equal along x, y and z; ``moduli`` (m,) Pa.
+        """
+        found = self.anchors(frame)
+        P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
+        return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
+
+    def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
+        """Return the mean elongation of the springs in reaches, weighted by their energy, for displacements (n,3) m of
+        the tet vertices; ``moduli`` (m,) Pa. 0 without springs.
+        """
+        found = self.anchors(frame)
+        P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
+        tets = found.embedding.tet_indices
+        away = np.linalg.norm(P @ displacements, axis=1) / (REACH * cell_sides(self.mesh)[tets])
+        energies = found.factors * moduli[tets] * away**2
+        return float(energies @ away / energies.sum()) if len(away) and energies.any() else 0.0
+
+    def targets_of(self, frame: int) -> np.ndarray:
+        """Return the targets (p,3) m of the pinned vertices at a frame."""
+        return at_frames(self._positions, len(self.held))[frame]
+
+    def targets_at(self, frame: int, part: float) -> np.ndarray:
+        """Return the targets (p,3) m of the pinned vertices after a part (0 to 1) of the interval that ends at
+        ``frame``.
+        """
+        before, after, part = on_the_way(self._positions, len(self.held), frame, part)
+        return before + part * (after - before)
+
+
+class Holding(NamedTuple):
+    """Springs that hold a surface.
+
+    ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stop; ``shares``
+    (c,p), interpolation from the pinned vertices' positions to the targets.
+    """
+
+    points: Points
+    stiffness: np.ndarray
+    reach: np.ndarray
+    shares: sp.csr_matrix
+
+    def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
+        """Return the load in a step with the pinned vertices at positions (p,3) m at its beginning and at its end."""
+        return StiffeningSprings(self.points, self.stiffness, self.reach, self.shares @ before, self.shares @ after)
+
+
+class PinSprings(NamedTuple):
+    """Data from which the springs of a pinned surface are made.
+
+    pinned : PinnedSurface
+    moduli : (m,) Pa, Young's moduli of the tets
+    carried : makes Points of an Embedding
+    """
+
+    pinned: PinnedSurface
+    moduli: np.ndarray
+    carried: Callable[[Embedding], Points]
+
+    def holding(self, frame: int, scale: np.ndarray) -> Holding | None:
+        """Return the springs in the interval that ends at ``frame``, with each tet's stiffness scaled by (m,); None if
+        there are none.
+        """
+        found, few = self.pinned.anchors(frame), self.pinned.few(frame)
+        if len(found.factors) == 0:
+            return None
+        tets = found.embedding.tet_indices
+        stiffness = np.bincount(few.nearest, found.factors * (self.moduli[tets] * scale[tets]))
+        points = self.carried(found.embedding.take(few.points))
+        return Holding(points, stiffness, self.pinned.reach(frame), found.shares[few.points])

@@ -1,0 +1,44 @@
+"""Principal kernels of the energies that are quadratic in the stretch: ARAP, and the stretch form of the linear energy.
+
+    psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
+
+Trap: see ``fixed_corotated`` for the pole of the twist.
+"""
+
+from __future__ import annotations
+
+from ...foundation.kernels.jit import kernel
+from .isotropic import off_zero
+
+
+@kernel
+def quadratic_value(sigma, parameters, out):
+    """Energy density, (n,)."""
+    for e in range(len(sigma)):
+        x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
+        trace = x + y + z
+        out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * trace * trace
+
+
+@kernel
+def quadratic_gradient(sigma, parameters, out):
+    """Principal stresses, (n,3)."""
+    for e in range(len(sigma)):
+        pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
+        for i in range(3):
+            out[e, i] = 2.0 * parameters[e, 0] * (sigma[e, i] - 1.0) + pressure
+
+
+@kernel
+def quadratic_curvature(sigma, parameters, H, flip, twist):
+    """Second derivatives (n,3,3), flip and twist (n,3)."""
+    for e in range(len(sigma)):
+        mu, lam = parameters[e, 0], parameters[e, 1]
+        trace = sigma[e, 0] + sigma[e, 1] + sigma[e, 2]
+        for i in range(3):
+            for j in range(3):
+                H[e, i, j] = lam + (2.0 * mu if i == j else 0.0)
+        for k in range(3):
+            total = off_zero(trace - sigma[e, k])
+            flip[e, k] = 2.0 * mu
+            twist[e, k] = 2.0 * mu * (1.0 - 2.0 / total) + 2.0 * lam * (trace - 3.0) / total

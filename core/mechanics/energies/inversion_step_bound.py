@@ -1,0 +1,69 @@
+"""How far tets may go before one is turned inside out, for energies that forbid it.
+
+Along a way ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. Between the
+places where it turns it is monotone, so its first zero is found by halving.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, parallel_kernel
+
+SAFE = 0.9
+"""Of the way up to a zero, what is taken."""
+
+HALVINGS = 60
+
+
+def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
+    """The part of a way dF (m,3,3) from F (m,3,3), at most 1, that each may go, (m,), all of which are upright."""
+    part = np.empty(len(F))
+    _fill(len(F), F, dF, part)
+    return part
+
+
+@parallel_kernel
+def _fill(begin, end, F, dF, part):
+    for e in range(begin, end):
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            for p in range(3):
+                q, r = (p + 1) % 3, (p + 2) % 3
+                own = F[e, j, q] * F[e, k, r] - F[e, j, r] * F[e, k, q]
+                other = dF[e, j, q] * dF[e, k, r] - dF[e, j, r] * dF[e, k, q]
+                if i == 0:
+                    a += F[e, i, p] * own
+                    d += dF[e, i, p] * other
+                b += dF[e, i, p] * own
+                c += F[e, i, p] * other
+        part[e] = 1.0
+        if a + min(b, 0.0) + min(c, 0.0) + min(d, 0.0) <= 0.0:
+            part[e] = _before_zero(a, b, c, d)
+
+
+@inner_kernel
+def _before_zero(a, b, c, d):
+    """The safe part of the way to the first zero of ``a + b t + c t² + d t³``, which begins above; 1 where there is
+    none up to 1.
+    """
+    first, second = 1.0, 1.0
+    bend = c * c - 3.0 * b * d
+    if bend > 0.0:
+        root = -c - np.copysign(np.sqrt(bend), c)
+        first = min(max(b / root, 0.0), 1.0)
+        if d != 0.0:
+            second = min(max(root / (3.0 * d), 0.0), 1.0)
+    low = 0.0
+    for high in (min(first, second), max(first, second), 1.0):
+        if a + high * (b + high * (c + high * d)) <= 0.0:
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                if a + middle * (b + middle * (c + middle * d)) > 0.0:
+                    low = middle
+                else:
+                    high = middle
+            return SAFE * low
+        low = high
+    return 1.0

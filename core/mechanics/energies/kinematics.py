@@ -1,0 +1,61 @@
+"""What an energy is evaluated at: a batch of deformation gradients or of stretches, with their decompositions.
+
+The decomposition is made once and shared by value, gradient and Hessian, and by the line search and the next iteration.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.small_matrix import batch_eigh, batch_stretch, batch_svd
+
+
+class Deformation(NamedTuple):
+    """Deformation gradients with their signed singular value decompositions ``F = U diag(sigma) V^T``.
+
+    ``F``, ``U``, ``V``: (n,3,3); ``sigma``: (n,3).
+    """
+
+    F: np.ndarray
+    U: np.ndarray
+    sigma: np.ndarray
+    V: np.ndarray
+
+    @classmethod
+    def of(cls, F: np.ndarray, frames: np.ndarray | None = None) -> Deformation:
+        """Decompose deformation gradients, (n,3,3); rotations ``frames`` (n,3,3) near V make it quicker."""
+        return cls(F, *batch_svd(F, frames))
+
+    def stretch(self) -> np.ndarray:
+        """Polar stretches ``S = R^T F`` as six numbers each, (n,6)."""
+        return batch_stretch(self.sigma, self.V)
+
+    def polar(self) -> Stretch:
+        """The same with their eigen-decompositions, which are those of F."""
+        return Stretch(self.stretch(), self.sigma, self.V)
+
+    def take(self, rows: np.ndarray | slice) -> Deformation:
+        """The part of the batch that belongs to some tets."""
+        return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
+
+
+class Stretch(NamedTuple):
+    """Symmetric stretches with their eigen-decompositions ``S = Q diag(values) Q^T``.
+
+    ``s``: (n,6), the numbers S11, S22, S33, S23, S13, S12; ``values``: (n,3); ``Q``: (n,3,3).
+    """
+
+    s: np.ndarray
+    values: np.ndarray
+    Q: np.ndarray
+
+    @classmethod
+    def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
+        """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it quicker."""
+        return cls(s, *batch_eigh(s, frames))
+
+    def take(self, rows: np.ndarray | slice) -> Stretch:
+        """The part of the batch that belongs to some tets."""
+        return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

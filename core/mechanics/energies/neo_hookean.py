@@ -1,0 +1,88 @@
+"""Neo-Hookean with the logarithm: the textbook's rubber, which resists being crushed without bound.
+
+    psi = mu/2 (|F|^2 - 3) + g(J),     g = -mu log J + lambda/2 (log J)^2     (J >= SMALLEST_RATIO)
+
+Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``:
+``psi_i = mu sigma_i + g' J_i``, ``psi_ij = g'' J_i J_j`` plus mu on the diagonal and ``g' sigma_k`` off it.
+
+Trap: the logarithm has no value for flat and inverted tets, and pins or collisions can put a body there. Below
+``SMALLEST_RATIO`` g goes on as its second-order Taylor polynomial (as Stomakhin et al. 2012 do with principal
+stretches): twice differentiable, falling until far beyond J = 1, so that what is inverted is driven back. Where bodies
+meet, nothing that is upright gets there (:mod:`.inversion_step_bound`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, kernel
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
+
+SMALLEST_RATIO = 0.1
+"""Volume ratio under which the energy is continued by a polynomial."""
+
+
+@inner_kernel
+def _log_ratio(s):
+    """``log J`` of three positive stretches, or of two negative ones, without loss of digits near rest."""
+    if min(s[0], s[1], s[2]) > 0.0:
+        return np.log1p(s[0] - 1.0) + np.log1p(s[1] - 1.0) + np.log1p(s[2] - 1.0)
+    return np.log(s[0] * s[1] * s[2])
+
+
+@inner_kernel
+def _slopes(s, mu, lam):
+    """``g'`` and ``g''`` at principal stretches s."""
+    J = s[0] * s[1] * s[2]
+    at = max(J, SMALLEST_RATIO)
+    log = _log_ratio(s) if J >= SMALLEST_RATIO else np.log(SMALLEST_RATIO)
+    first = (lam * log - mu) / at
+    second = (lam * (1.0 - log) + mu) / (at * at)
+    return first + second * (J - at), second
+
+
+@kernel
+def _value(sigma, parameters, out):
+    for e in range(len(sigma)):
+        s = sigma[e]
+        mu, lam = parameters[e, 0], parameters[e, 1]
+        x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
+        stretching = x + y + z + 0.5 * (x * x + y * y + z * z)
+        J = s[0] * s[1] * s[2]
+        if J >= SMALLEST_RATIO:
+            log = _log_ratio(s)
+            psi = mu * (stretching - log) + 0.5 * lam * log * log
+        else:
+            log = np.log(SMALLEST_RATIO)
+            first = (lam * log - mu) / SMALLEST_RATIO
+            below = J - SMALLEST_RATIO
+            slope, _second = _slopes(s, mu, lam)
+            psi = mu * (stretching - log) + 0.5 * lam * log * log + 0.5 * (first + slope) * below
+        out[e] = ordered(psi)
+
+
+@kernel
+def _gradient(sigma, parameters, out):
+    for e in range(len(sigma)):
+        s = sigma[e]
+        mu = parameters[e, 0]
+        slope, _second = _slopes(s, mu, parameters[e, 1])
+        stress_and_volume(s, mu, slope, out[e])
+
+
+@kernel
+def _curvature(sigma, parameters, H, flip, twist):
+    for e in range(len(sigma)):
+        s = sigma[e]
+        mu = parameters[e, 0]
+        slope, second = _slopes(s, mu, parameters[e, 1])
+        stretch_and_volume(s, mu, slope, second, H[e], flip[e], twist[e])
+
+
+ENERGY = IsotropicEnergy(
+    name="neo_hookean",
+    label="Neo-Hookean",
+    description="The textbook's rubber: the more it is crushed, the harder it gets",
+    principal=PrincipalFunction(_value, _gradient, _curvature),
+    stays_upright=True,
+)

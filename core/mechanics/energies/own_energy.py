@@ -1,0 +1,134 @@
+"""Energies of one's own: formulas of the principal stretches, differentiated by jets, in the registry with the others.
+
+A formula need not have a value for flat and inverted tets. Below ``LEAST`` a stretch s goes on as
+``phi = LEAST exp(u - u²/2)`` with ``u = s/LEAST - 1``, which is positive, ascends, and meets s with two derivatives;
+and ``mu/2 sum (s - phi)²`` drives back what is inverted, whatever the formula.
+
+Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches meet; nearer than ``MEET`` the mean of
+their limits is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from ...foundation.errors import MaterialError
+from ...foundation.schema.declared_types import checked
+from .autodiff import Derivatives, Jet
+from .isotropic import IsotropicEnergy, PrincipalFunction
+from .registry import ENERGIES
+
+LEAST = 0.1
+"""Stretch below which a formula is gone on with."""
+MEET = 1e-5
+"""Difference of two stretches at which a quotient and its limit are off by as much, 1e-10."""
+PAIRS = (1, 2), (0, 2), (0, 1)
+
+Formula = Callable[[Any, Any, Any, np.ndarray, np.ndarray], Any]
+
+
+@checked(MaterialError)
+def register_energy(
+    name: str, psi: Formula, *, everywhere: bool = False, label: str = "", description: str = ""
+) -> None:
+    """Make an isotropic energy density known by a name, for ``Material(energy=name)`` and every solver.
+
+    Parameters
+    ----------
+    name : str
+        Another than the built-in ones'; one's own may be replaced.
+    psi : function
+        ``psi(a, b, c, mu, lam)``, Pa, of the three principal stretches and the Lame parameters of the material, by
+        + - * / ** and numpy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with what acts as
+        arrays (n,), has to be symmetric in a, b, c, and at rest (1, 1, 1) free of stress and stable. Derivatives are
+        found exactly.
+    everywhere : bool
+        Whether psi is good for stretches of zero and below (c, of inverted tets), too. Otherwise it is gone on with
+        below a stretch of 0.1, so that it has a value there and drives back what is inverted.
+    label, description : str
+        For interfaces.
+
+    MaterialError says what is wrong with it. A cache of frames knows the name alone: give a changed law another one.
+    """
+    if name in ENERGIES and not isinstance(ENERGIES[name].principal, OwnFunction):
+        raise MaterialError(f"The energy “{name}” is built in.", "Give yours another name.")
+    principal = OwnFunction.of(psi, everywhere)
+    _check(name, principal)
+    ENERGIES[name] = IsotropicEnergy(
+        name, label or name, description or "An energy of one's own", principal, stays_upright=not everywhere
+    )
+
+
+@dataclass(frozen=True)
+class OwnFunction(PrincipalFunction):
+    """The kernels of a formula."""
+
+    @classmethod
+    def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
+        """Of ``psi``, gone on with below ``LEAST`` unless it is good ``everywhere``."""
+
+        def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
+            mu, lam = parameters[:, 0], parameters[:, 1]
+            with np.errstate(all="ignore"):  # what no number can hold is infinite
+                s = stretches(sigma)
+                if everywhere or (sigma >= LEAST).all():
+                    return psi(*s, mu, lam)
+                on = [each.of(_gone_on) if isinstance(each, Jet) else _gone_on(each)[0] for each in s]
+                off = [each - other for each, other in zip(s, on)]
+                return psi(*on, mu, lam) + 0.5 * mu * (off[0] * off[0] + off[1] * off[1] + off[2] * off[2])
+
+        def value(sigma: np.ndarray, parameters: np.ndarray, out: np.ndarray) -> None:
+            found = at(sigma, parameters, np.transpose)
+            out[:] = np.where(np.isnan(found), np.inf, found)
+
+        def gradient(sigma: np.ndarray, parameters: np.ndarray, out: np.ndarray) -> None:
+            out[:] = at(sigma, parameters, Jet.variables).slope.T
+
+        def curvature(
+            sigma: np.ndarray, parameters: np.ndarray, H: np.ndarray, flip: np.ndarray, twist: np.ndarray
+        ) -> None:
+            found = at(sigma, parameters, Jet.variables)
+            H[:] = found.curvature.transpose(2, 0, 1)
+            for k, (i, j) in enumerate(PAIRS):
+                for quotients, sign in ((flip, -1.0), (twist, 1.0)):
+                    apart = sigma[:, i] + sign * sigma[:, j]
+                    limit = 0.5 * (H[:, i, i] + H[:, j, j]) + sign * H[:, i, j]
+                    near = np.abs(apart) < MEET
+                    slopes = found.slope[i] + sign * found.slope[j]
+                    quotients[:, k] = np.where(near, limit, slopes / np.where(near, 1.0, apart))
+
+        return cls(value, gradient, curvature)
+
+
+def _gone_on(s: np.ndarray) -> Derivatives:
+    u = np.minimum(s / LEAST - 1.0, 0.0)
+    phi, below = LEAST * np.exp(u - 0.5 * u * u), u < 0.0
+    first, second = phi * (1.0 - u) / LEAST, phi * ((1.0 - u) ** 2 - 1.0) / LEAST**2
+    return np.where(below, phi, s), np.where(below, first, 1.0), np.where(below, second, 0.0)
+
+
+def _check(name: str, principal: OwnFunction) -> None:
+    """MaterialError where a formula cannot be an energy of an isotropic solid at rest."""
+    parameters, rest = np.array([[3.0, 7.0]]), np.ones((1, 3))
+    orders = np.array(list(permutations((1.1, 0.9, 1.3))))
+    try:
+        values = principal.value(orders, np.repeat(parameters, len(orders), axis=0))
+        stress, (curvature, flip, _twist) = principal.gradient(rest, parameters), principal.curvature(rest, parameters)
+    except Exception as error:  # a formula may raise anything
+        raise MaterialError(
+            f"The energy “{name}” cannot be evaluated ({error}).", "Give psi(a, b, c, mu, lam) that returns an array."
+        ) from error
+    said = f"The energy “{name}”"
+    if not all(np.isfinite(each).all() for each in (values, stress, curvature)):
+        raise MaterialError(f"{said} is not a number near rest.", "Check its formula at stretches around 1.")
+    if np.ptp(values) > 1e-9 * np.abs(values).max():
+        raise MaterialError(f"{said} is not symmetric in the stretches.", "Treat a, b and c alike.")
+    if np.abs(stress).max() > 1e-9:
+        raise MaterialError(f"{said} is under stress at rest.", "Make its derivatives vanish at a = b = c = 1.")
+    if np.linalg.eigvalsh(curvature[0]).min() <= 0.0 or flip.min() <= 0.0:
+        raise MaterialError(f"{said} resists no deformation at rest.", "Make it convex at a = b = c = 1.")

@@ -1,0 +1,38 @@
+"""The registry of energies: one line a file. What stands here is offered in interfaces and swept by the tests.
+
+An energy offers ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
+``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); parameters are the Lame
+parameters ``mu, lambda``, Pa, and behind them what an energy has of its own, (n,2+).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from ...foundation.errors import MaterialError
+from ...foundation.schema.settings import MaterialSettings
+from . import arap, corotated, fixed_corotated, fung, linear, neo_hookean, stable_neo_hookean, stvk
+from .isotropic import IsotropicEnergy
+
+ENERGIES: dict[str, IsotropicEnergy] = {
+    module.ENERGY.name: module.ENERGY
+    for module in (stable_neo_hookean, neo_hookean, fung, fixed_corotated, corotated, arap, stvk, linear)
+}
+
+
+def energy(name: str) -> IsotropicEnergy:
+    """The energy of that name; MaterialError names the known ones."""
+    if name not in ENERGIES:
+        raise MaterialError(f"Unknown energy “{name}”.", f"Choose one of {', '.join(ENERGIES)}.")
+    return ENERGIES[name]
+
+
+def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
+    """What the energy of each of k materials takes besides stiffness and Poisson's ratio, (k,j), in its own order;
+    zeros behind where another energy takes more.
+    """
+    rows = [[getattr(material, name) for name in energy(material.energy).own] for material in materials]
+    return np.array(list(zip_longest(*rows, fillvalue=0.0)), dtype=np.float64).reshape(-1, len(rows)).T

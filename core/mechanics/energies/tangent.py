@@ -1,0 +1,87 @@
+"""The tangent stiffness of an isotropic energy, in the frame of the singular vectors.
+
+With ``D = U^T dF V`` its second variation is (see ``isotropic``)
+
+    sum_ij A_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
+
+so that 15 numbers and two rotations stand for the 9 x 9 matrix, and clamping them projects it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, parallel_kernel
+from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
+
+
+class Tangent(NamedTuple):
+    """``U``, ``V`` (m,3,3) rotations; ``curvature`` A (m,3,3), ``flip`` and ``twist`` (m,3) of the pairs (2,3), (1,3),
+    (1,2), Pa.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    curvature: np.ndarray
+    flip: np.ndarray
+    twist: np.ndarray
+
+    def stress_change(self, dF: np.ndarray) -> np.ndarray:
+        """What changes ``dF`` (m,3,3) of the deformation gradients do to the stresses, (m,3,3), Pa."""
+        out = np.empty((len(dF), 3, 3))
+        _stress_change(len(dF), *self, dF, out)
+        return out
+
+    def scaled(self, factor: float) -> Tangent:
+        """The tangent times a number."""
+        return Tangent(self.U, self.V, factor * self.curvature, factor * self.flip, factor * self.twist)
+
+
+@inner_kernel
+def project3(A):
+    """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix, in place."""
+    minor = A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1]
+    determinant = (
+        A[2, 2] * minor - A[0, 0] * A[1, 2] * A[1, 2] - A[1, 1] * A[0, 2] * A[0, 2] + 2.0 * A[0, 1] * A[1, 2] * A[0, 2]
+    )
+    if A[0, 0] > 0.0 and minor > 0.0 and determinant > 0.0:
+        return
+    values = np.empty(3)
+    Q = np.empty((3, 3))
+    eigh3(A, values, Q)
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                total += Q[i, k] * max(values[k], 0.0) * Q[j, k]
+            A[i, j] = total
+
+
+def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
+    """Clamp in place at zero: the nearest semi-definite tangent, whatever the axes."""
+    _project(len(flip), curvature, flip, twist)
+
+
+@parallel_kernel
+def _project(begin, end, curvature, flip, twist):
+    for e in range(begin, end):
+        project3(curvature[e])
+        for k in range(3):
+            flip[e, k] = max(flip[e, k], 0.0)
+            twist[e, k] = max(twist[e, k], 0.0)
+
+
+@parallel_kernel
+def _stress_change(begin, end, U, V, curvature, flip, twist, dF, out):
+    D, P, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        into_frame(U[e], dF[e], V[e], T, D)
+        for i in range(3):
+            P[i, i] = curvature[e, i, 0] * D[0, 0] + curvature[e, i, 1] * D[1, 1] + curvature[e, i, 2] * D[2, 2]
+            for j in range(3):
+                if i != j:
+                    k = 3 - i - j
+                    P[i, j] = 0.5 * (flip[e, k] * (D[i, j] + D[j, i]) + twist[e, k] * (D[i, j] - D[j, i]))
+        out_of_frame(U[e], P, V[e], T, out[e])

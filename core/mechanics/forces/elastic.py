@@ -1,0 +1,200 @@
+"""The elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
+
+Tets of several energies are handled in groups; a mesh with one energy is one group without copies.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Self
+
+import numpy as np
+
+from ..assembly.deformation_gradient import NodalGather, deformation_gradients, shape_gradients
+from ..energies import energy
+from ..energies.inversion_step_bound import upright_part
+from ..energies.kinematics import Deformation, Stretch
+from ..energies.tangent import Tangent
+from ..materials.lame import youngs_modulus
+
+
+class ElasticDensity:
+    """Energy densities at points (all tets, or some), weighted by volume, independent of positions.
+
+    Parameters
+    ----------
+    weights : (m,) m³
+        Volume of material that each point stands for.
+    energies : names of the energies; energy_of_tet : (m,) index into them
+    parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of each energy
+    """
+
+    def __init__(
+        self, weights: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, parameters: np.ndarray
+    ) -> None:
+        self.weights, self.parameters = weights, parameters
+        self.energies, self.energy_of_tet = energies, energy_of_tet
+        used = np.unique(energy_of_tet)
+        self.groups = [
+            (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_of_tet == k)) for k in used
+        ]
+
+    def scaled(self, scale: np.ndarray) -> Self:
+        """Return a copy with the stiffness of each point scaled by (m,), or mu and lambda separately by (m,2)."""
+        other = copy.copy(self)
+        other.parameters = self.parameters.copy()
+        other.parameters[:, :2] *= scale.reshape(len(scale), -1)
+        return other
+
+    @property
+    def shear_modulus(self) -> np.ndarray:
+        """mu of each point at rest, (m,), Pa."""
+        return self.parameters[:, 0]
+
+    @property
+    def youngs_modulus(self) -> np.ndarray:
+        """Young's modulus of each point at rest, (m,), Pa."""
+        return youngs_modulus(*self.parameters[:, :2].T)
+
+    # -- functions of deformation gradients -------------------------------------------------------------------------
+
+    def value(self, deformation: Deformation) -> float:
+        """Return the elastic energy, J."""
+        return self._weighted_sum(self.densities(deformation))
+
+    def densities(self, deformation: Deformation) -> np.ndarray:
+        """Return the energy densities, (m,), Pa."""
+        return self._collect("value", deformation, ())
+
+    def stress(self, deformation: Deformation) -> np.ndarray:
+        """Return the first Piola-Kirchhoff stresses, (m,3,3), Pa."""
+        return self._collect("gradient", deformation, (3, 3))
+
+    def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
+        """Return the second derivatives by F, not weighted; semi-definite if ``projected``."""
+        return self._collect_tangent("tangent", deformation, projected)
+
+    def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
+        """Return a deformation and its stretch for strain potentials: the polar stretches; where the energy is linear,
+        the small-strain stretch ``(F + F^T)/2`` without rotation.
+        """
+        small = [rows for law, rows in self.groups if not law.rotation_invariant]
+        if not small:
+            return deformation, deformation.polar()
+        U, sigma, V, s = (each.copy() for each in (*deformation[1:], deformation.stretch()))
+        for rows in small:
+            F = deformation.F[rows]
+            U[rows], sigma[rows], V[rows] = np.eye(3), 1.0, np.eye(3)
+            s[rows] = (0.5 * (F + F.transpose(0, 2, 1))).reshape(-1, 9)[:, [0, 4, 8, 5, 2, 1]]
+        return Deformation(deformation.F, U, sigma, V), Stretch.of(s)
+
+    @property
+    def prevents_inversion(self) -> bool:
+        """True if some energy must not be inverted where bodies collide."""
+        return any(law.stays_upright for law, _rows in self.groups)
+
+    def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
+        """Return the largest part (at most 1) of a step dx (n,3) m that inverts no tet whose energy forbids it."""
+        rows, F = self._inversion_free_gradients(positions)
+        return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
+
+    def min_det_F(self, positions: np.ndarray) -> float:
+        """Return the smallest determinant of F among tets whose energy prevents inversion; inf if there are none."""
+        _rows, F = self._inversion_free_gradients(positions)
+        return float(np.linalg.det(F).min(initial=np.inf))
+
+    def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices (k,) of uninverted tets whose energy prevents inversion, and their gradients (k,3,3)."""
+        chosen = np.zeros(len(self.weights), dtype=bool)
+        for law, rows in self.groups:
+            chosen[rows] = law.stays_upright
+        if not chosen.any():
+            return np.zeros(0, dtype=np.int64), np.zeros((0, 3, 3))
+        F = self.gradients(positions)
+        chosen &= np.linalg.det(F) > 0.0
+        return np.flatnonzero(chosen), F[chosen]
+
+    # -- functions of independent stretches -------------------------------------------------------------------------
+
+    def stretch_value(self, stretch: Stretch) -> float:
+        """Return ``sum_e w_e psi_e(S_e)``, J."""
+        return self._weighted_sum(self.stretch_energies(stretch))
+
+    def stretch_energies(self, stretch: Stretch) -> np.ndarray:
+        """Return the energy densities ``psi_e(S_e)``, (m,), Pa."""
+        return self._collect("stretch_value", stretch, ())
+
+    def stretch_stress(self, stretch: Stretch) -> np.ndarray:
+        """Return the principal stresses in the frame of S, (m,3), Pa."""
+        return self._collect("stretch_stress", stretch, (3,))
+
+    def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
+        """Return the second derivatives by S, not weighted; semi-definite if ``projected``."""
+        return self._collect_tangent("stretch_tangent", stretch, projected)
+
+    # ---------------------------------------------------------------------------------------------------------------
+
+    def _weighted_sum(self, density: np.ndarray) -> float:
+        return float((self.weights * density).sum())
+
+    def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...]) -> np.ndarray:
+        if len(self.groups) == 1:
+            return getattr(self.groups[0][0], method)(at, self.parameters)
+        out = np.empty((len(self.weights), *shape))
+        for law, rows in self.groups:
+            out[rows] = getattr(law, method)(at.take(rows), self.parameters[rows])
+        return out
+
+    def _collect_tangent(self, method: str, at: Deformation | Stretch, projected: bool) -> Tangent:
+        parts = [getattr(law, method)(at.take(rows), self.parameters[rows], projected) for law, rows in self.groups]
+        if len(parts) == 1:
+            return parts[0]
+        whole = Tangent(*(np.empty((len(self.weights), *array.shape[1:])) for array in parts[0]))
+        for part, (_law, rows) in zip(parts, self.groups, strict=True):
+            for array, values in zip(whole, part, strict=True):
+                array[rows] = values
+        return whole
+
+
+class ElasticPotential(ElasticDensity):
+    """``W(x) = sum_e w_e psi_e(F_e(x))``.
+
+    Parameters
+    ----------
+    rest_positions : (n,3) m, tets : (m,4)
+    weights, energies, energy_of_tet, parameters : of the tets, as in :class:`ElasticDensity`
+    """
+
+    def __init__(
+        self,
+        rest_positions: np.ndarray,
+        tets: np.ndarray,
+        weights: np.ndarray,
+        energies: tuple[str, ...],
+        energy_of_tet: np.ndarray,
+        parameters: np.ndarray,
+    ) -> None:
+        super().__init__(weights, energies, energy_of_tet, parameters)
+        self.tets = tets
+        self.N = shape_gradients(rest_positions, tets)
+        self.gather = NodalGather(tets, len(rest_positions))
+
+    def gradients(self, positions: np.ndarray) -> np.ndarray:
+        """Return the deformation gradients (m,3,3) of positions (n,3)."""
+        return deformation_gradients(positions, self.tets, self.N)
+
+    def delta_F(self, dx: np.ndarray) -> np.ndarray:
+        """Return the changes (m,3,3) of the deformation gradients under a step dx (n,3) of the positions."""
+        return deformation_gradients(dx, self.tets, self.N)
+
+    def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
+        """Return the decomposed deformation gradients of positions (n,3). A deformation ``near`` speeds it up."""
+        return Deformation.of(self.gradients(positions), None if near is None else near.V)
+
+    def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
+        """Return the gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
+        return self.gather.stress_forces(stress, self.N, self.weights)
+
+    def gradient(self, deformation: Deformation) -> np.ndarray:
+        """Return ``dW/dx``: minus the elastic forces, (n,3), N."""
+        return self.nodal_forces(self.stress(deformation))

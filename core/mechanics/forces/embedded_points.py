@@ -1,0 +1,104 @@
+"""Points embedded in tets: their positions, and the action of forces and stiffnesses at them on the corners.
+
+A point with barycentric weights b in a tet moves by ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
+and a stiffness K (3 x 3) is ``b_a b_b K`` between them: it stays inside the tet's own block, so the sparsity of the
+system never changes. Points outside their tet have negative weights; the block stays semi-definite all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.kernels.jit import kernel
+from ...geometry.mesh.embedding import Embedding
+from ..assembly.pairs import Pairs
+from ..assembly.stencils import Stencils
+
+NO_SHARE = 1e-9
+"""Barycentric weight (in a subspace, part of the largest weight) below which a corner (an unknown) does not carry a
+point: the round-off of coordinates in a tet.
+"""
+
+
+class EmbeddedPoints:
+    """p points of a tet mesh.
+
+    Parameters
+    ----------
+    embedding : Embedding of the points
+    tets : (m,4)
+    vertex_count : int
+        Vertices of the tet mesh, n.
+    """
+
+    is_dense = False
+    """True if coupling two points couples all unknowns."""
+
+    def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
+        self._embedding = embedding
+        self._tets = tets
+        self._spread: sp.csr_matrix = embedding.matrix(tets, vertex_count).T.tocsr()
+
+    def __len__(self) -> int:
+        return len(self._embedding.tet_indices)
+
+    def positions(self, x: np.ndarray) -> np.ndarray:
+        """Return positions (p,3) for tet vertices at x (n,3). Any linear quantity of the vertices is interpolated
+        alike.
+        """
+        return self._embedding.apply(x, self._tets)
+
+    def moved(self, change: np.ndarray) -> np.ndarray:
+        """Return the displacements (p,3) m of the points for a change (n,3) m of the vertices."""
+        return self.positions(change)
+
+    def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return the mask (p,) bool of points that stay fixed while these tet vertices do."""
+        moves = np.ones(self._spread.shape[0], dtype=bool)
+        moves[np.asarray(vertices, dtype=np.int64)] = False
+        corners = self._tets[self._embedding.tet_indices]
+        return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
+
+    def spread(self, forces: np.ndarray) -> np.ndarray:
+        """Return forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, in a fixed order."""
+        return self._spread @ forces
+
+    def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to element blocks (m,10,3,3)."""
+        _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
+
+    def pairs(self, stiffness: Stencils) -> Pairs:
+        """Return stencils' stiffness between the points and obstacles as pair blocks between the vertices."""
+        return stiffness.pairs(*self._carriers, self._spread.shape[0])
+
+    @cached_property
+    def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and weights of each point, (p,c). Corners that do not carry a point are -1 and last: each would
+        couple vertices that are not in contact.
+        """
+        shares = self._embedding.barycentric
+        none = np.abs(shares) <= NO_SHARE
+        order, most = np.argsort(none, axis=1, kind="stable"), int((~none).sum(axis=1).max(initial=1))
+        corners = np.where(none, -1, self._tets[self._embedding.tet_indices])
+        return tuple(np.take_along_axis(each, order, axis=1)[:, :most].copy() for each in (corners, shares))
+
+
+@kernel
+def _add_stiffness(tet_indices, barycentric, K, scale, blocks):
+    for p in range(len(tet_indices)):
+        # Most points of a body have no contact.
+        if K[p, 0, 0] == 0.0 and K[p, 1, 1] == 0.0 and K[p, 2, 2] == 0.0:
+            continue
+        e = tet_indices[p]
+        pair = 0
+        for a in range(4):
+            for b in range(a + 1):
+                weight = scale * barycentric[p, a] * barycentric[p, b]
+                for i in range(3):
+                    for j in range(3):
+                        blocks[e, pair, i, j] += weight * K[p, i, j]
+                pair += 1

@@ -1,0 +1,156 @@
+"""Formulas of the kinds of force fields, one function for each kind.
+
+A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
+formulas, their sources and their comparison with Blender. In the functions r is the arm from the field's nearest point,
+d its length, n the axis, s the strength and w the part of it that reaches a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .field_coordinates import FieldForm, FieldNumbers, FieldPlace
+
+
+class FieldPull(NamedTuple):
+    """Acceleration of masses by a field, at positions y with velocities v,
+
+        a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
+
+    around the positions y0 at which the field was evaluated.
+
+    Attributes
+    ----------
+    acceleration : (p,3) m/s²; stiffness : (p,3,3) 1/s², semi-definite, or None
+    drag : (p,) 1/s; speed_drag : (p,) 1/m; turning : (p,3) 1/s
+    """
+
+    acceleration: np.ndarray
+    stiffness: np.ndarray | None = None
+    drag: np.ndarray | float = 0.0
+    speed_drag: np.ndarray | float = 0.0
+    turning: np.ndarray | None = None
+
+    def at(self, velocities: np.ndarray) -> np.ndarray:
+        """Return the acceleration (p,3) m/s² at y0 with velocities (p,3) m/s."""
+        speed = np.linalg.norm(velocities, axis=1)
+        slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
+        turned = 0.0 if self.turning is None else np.cross(self.turning, velocities)
+        return self.acceleration - slowing + turned
+
+
+def field_pull(
+    form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray, samples: np.ndarray | None = None
+) -> FieldPull:
+    """Return the pull of a field on points; ``place`` is their position relative to it, and ``part`` (p,) its strength
+    there. A kind without a formula returns its ``samples`` (p,k) times its weight. The arguments are in the field's own
+    unit of length; the result is in metres.
+    """
+    if samples is None:
+        pull = FORMULAS[form.kind](form, numbers, place, part)
+    elif form.kind == "FLUID_FLOW":
+        pull = _fluid_flow(numbers, part, samples)
+    else:
+        pull = FieldPull(max(numbers.weight, 0.0) * samples)
+    if form.kind not in WITHOUT_FLOW and numbers.flow != 0.0:
+        pull = pull._replace(drag=pull.drag + numbers.flow * part)
+    unit = form.unit_length
+    return pull._replace(acceleration=unit * pull.acceleration, speed_drag=pull.speed_drag / unit)
+
+
+def _force(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``s w r / d``; with gravitation ``s w r / d³``."""
+    strength = numbers.strength * part
+    if form.gravitation:
+        away = place.distances > np.finfo(np.float32).eps
+        strength = np.where(away, strength / np.where(away, place.distances, 1.0) ** 2, 0.0)
+    return FieldPull(strength[:, None] * place.directions)
+
+
+def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``s w n``."""
+    return FieldPull((numbers.strength * part)[:, None] * place.axes)
+
+
+def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """Vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r`` of rotation:
+    ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
+    """
+    if form.shape == "POINT":
+        around = np.cross(place.axes, place.arms)
+        length = np.linalg.norm(around, axis=1)
+        size = numbers.strength * part * place.distances / np.where(length > 0.0, length, 1.0)
+        return FieldPull(size[:, None] * around)
+    rate = (numbers.strength * part)[:, None]
+    turning = rate * np.cross(place.centre_axis, place.centre_arms)
+    inward = rate * np.cross(place.centre_axis, turning)
+    return FieldPull(inward + turning, drag=(part > 0.0).astype(np.float64))
+
+
+def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
+    field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
+    length = np.linalg.norm(field, axis=1, keepdims=True)
+    B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
+    return FieldPull(np.zeros_like(B), turning=-B)
+
+
+def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
+    rate, rest = numbers.strength * part, numbers.rest_length
+    near = place.distances > 0.0
+    stretch = np.where(near, 1.0 - rest / np.where(near, place.distances, 1.0), float(rest == 0.0))
+    drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (part > 0.0)
+    pull = FieldPull(-(rate * stretch)[:, None] * place.arms, drag=drag)
+    if numbers.strength <= 0.0:
+        return pull
+    # The derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
+    n = place.axes if form.shape == "PLANE" and rest == 0.0 else place.directions
+    K = n[:, :, None] * n[:, None, :]
+    if form.shape in ("POINT", "POINTS", "LINE"):
+        fixed = place.axes[:, :, None] * place.axes[:, None, :] if form.shape == "LINE" else 0.0
+        K = K + np.maximum(stretch, 0.0)[:, None, None] * (np.eye(3) - fixed - K)
+    return pull._replace(stiffness=rate[:, None, None] * K)
+
+
+def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``q s w r``; the strength contains the charge q."""
+    return FieldPull((numbers.strength * part)[:, None] * place.arms)
+
+
+def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``-w (s |v| + damping) v``."""
+    cap = STRONGEST_DRAG
+    drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
+    return FieldPull(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
+
+
+def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldPull:
+    """``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
+    influence = numbers.strength * part
+    return FieldPull(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
+
+
+Formula = Callable[[FieldForm, FieldNumbers, FieldPlace, np.ndarray], FieldPull]
+
+FORMULAS: dict[str, Formula] = {
+    "FORCE": _force,
+    "WIND": _wind,
+    "VORTEX": _vortex,
+    "MAGNET": _magnet,
+    "HARMONIC": _harmonic,
+    "CHARGE": _charge,
+    "DRAG": _drag,
+}
+
+SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
+"""Kinds known at grid nodes alone, and the numbers per node: accelerations, or ``(rho u, rho)`` of a fluid."""
+
+WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
+"""Kinds with a damping of their own."""
+
+STRONGEST_DRAG = 2.0
+"""Upper bound of drag coefficients."""

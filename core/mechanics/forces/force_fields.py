@@ -1,0 +1,109 @@
+"""Force fields as a load of a step.
+
+Fields are evaluated at the body's positions at the step's beginning, with the fields' state at its end. Terms that
+resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the step's end, so that
+no strength of them overshoots:
+
+    m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
+
+The rest is the constant a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A
+magnetic field rotates that velocity by the angle of the whole step, so that it adds no energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .embedded_points import EmbeddedPoints
+from .evaluated_field import FieldMoment, summed
+from .field_formulas import FieldPull
+from .step_potential import Motion, StepPotential
+
+
+class MassPoints(NamedTuple):
+    """Points that carry the mass of a body: ``masses`` (p,) kg."""
+
+    points: EmbeddedPoints
+    masses: np.ndarray
+
+
+class ForceFields:
+    """Force fields that act on a body during one step."""
+
+    def __init__(self, body: MassPoints, fields: Sequence[FieldMoment]) -> None:
+        self._body, self._fields = body, fields
+
+    def begin(self, motion: Motion) -> ForceFieldPotential:
+        """Return the potential of the fields in a step with this motion."""
+        points = self._body.points
+        start = points.positions(motion.x_prev)
+        velocities = np.zeros_like(start)
+        if motion.velocities is not None:
+            velocities = (points.positions(motion.x_prev + motion.step * motion.velocities) - start) / motion.step
+        pull = summed([field.pull(start) for field in self._fields], len(start))
+        return ForceFieldPotential(self._body, pull, velocities, motion)
+
+
+class ForceFieldPotential(StepPotential):
+    """Potential of force fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
+
+    def __init__(self, body: MassPoints, pull: FieldPull, velocities: np.ndarray, motion: Motion) -> None:
+        self._points, self._masses, self._step = body.points, body.masses, motion.step
+        self._start, self._base = body.points.positions(motion.x_prev), body.points.positions(motion.base)
+        count = len(self._start)
+        drag, speed_drag = (np.broadcast_to(each, count) for each in (pull.drag, pull.speed_drag))
+        self._drag, self._speed_drag = np.maximum(drag, 0.0), np.maximum(speed_drag, 0.0)
+        self._stiffness = pull.stiffness
+        pushing = np.minimum(drag, 0.0) + np.minimum(speed_drag, 0.0) * np.linalg.norm(velocities, axis=1)
+        self._acceleration = pull.acceleration - pushing[:, None] * velocities
+        if pull.turning is not None:
+            h = motion.at_end_of_step.step
+            self._acceleration += (_turned(velocities, h * pull.turning) - velocities) / h
+        self._slows = bool(self._drag.any() or self._speed_drag.any())
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J."""
+        y = self._points.positions(positions)
+        moved = y - self._start
+        each = -np.einsum("pi,pi->p", self._acceleration, moved)
+        if self._stiffness is not None:
+            each += 0.5 * np.einsum("pi,pij,pj->p", moved, self._stiffness, moved)
+        if self._slows:
+            speed = np.linalg.norm(y - self._base, axis=1) / self._step
+            each += self._step * speed**2 * (self._drag / 2.0 + self._speed_drag * speed / 3.0)
+        return float(self._masses @ each)
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient (n,3), N."""
+        y = self._points.positions(positions)
+        each = -self._acceleration
+        if self._stiffness is not None:
+            each = each + np.einsum("pij,pj->pi", self._stiffness, y - self._start)
+        if self._slows:
+            v = (y - self._base) / self._step
+            each = each + (self._drag + self._speed_drag * np.linalg.norm(v, axis=1))[:, None] * v
+        return self._points.spread(self._masses[:, None] * each)
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add the stiffness of the harmonic springs, and of the drag at these positions."""
+        if self._stiffness is None and not self._slows:
+            return
+        K = np.zeros((len(self._masses), 3, 3)) if self._stiffness is None else self._stiffness.copy()
+        if self._slows:
+            v = (self._points.positions(positions) - self._base) / self._step
+            speed = np.linalg.norm(v, axis=1)
+            K += ((self._drag + self._speed_drag * speed) / self._step)[:, None, None] * np.eye(3)
+            along = v[:, :, None] * v[:, None, :] / np.maximum(speed, 1e-300)[:, None, None]
+            K += (self._speed_drag / self._step)[:, None, None] * along
+        self._points.add_stiffness(self._masses[:, None, None] * K, scale, blocks)
+
+
+def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Rotate vectors (p,3) by rotation vectors ``angles`` (p,3), radians (Rodrigues)."""
+    angle = np.linalg.norm(angles, axis=1, keepdims=True)
+    axis = angles / np.where(angle > 0.0, angle, 1.0)
+    along = axis * np.einsum("pi,pi->p", axis, vectors)[:, None]
+    return along + np.cos(angle) * (vectors - along) + np.sin(angle) * np.cross(axis, vectors)

@@ -1,0 +1,82 @@
+"""Springs of rest length zero from points of the body to targets: ``1/2 sum_p k_p |y_p - t_p|²``.
+
+A soft pin is such a spring whose targets are the body's own animation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.errors import SpringError
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from .embedded_points import EmbeddedPoints
+from .step_potential import Motion, StepPotential
+
+
+def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
+    """Share a total stiffness (N/m) in proportion to weights (p,): (p,), N/m.
+
+    Raises
+    ------
+    SpringError
+        A weight is negative or not a number, or none is positive.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if not (np.isfinite(weights) & (weights >= 0.0)).all() or not 0.0 < weights.sum() < np.inf:
+        raise SpringError(
+            "The weights of a spring are no shares.", "Give weights that are not negative, one of them above zero."
+        )
+    return total * (weights / weights.sum())
+
+
+def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarray, modulus: float) -> np.ndarray:
+    """Return the stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus
+    in Pa.
+
+    Each depends on its own weight and area alone: ``E L w a / A`` with the size L and the area A of the surface. So all
+    vertices with weights of 1 have ``E L`` in total, at any mesh resolution.
+    """
+    areas = surface.vertex_areas
+    return modulus * surface.size / areas.sum() * weights * areas[vertices]
+
+
+class Springs(StepPotential):
+    """Springs during one step.
+
+    Parameters
+    ----------
+    points : EmbeddedPoints, p of them
+    stiffness : (p,) N/m
+        0 releases a point.
+    targets : (p,3) m, at the end of the step
+
+    Raises
+    ------
+    SpringError
+        A stiffness is negative, or a stiffness or target not a number.
+    """
+
+    def __init__(self, points: EmbeddedPoints, stiffness: np.ndarray, targets: np.ndarray) -> None:
+        if not (np.isfinite(stiffness) & (np.asarray(stiffness) >= 0.0)).all():
+            raise SpringError("The stiffness of a spring is negative or not a number.", "Set 0 N/m or more.")
+        if not np.isfinite(targets).all():
+            raise SpringError("A target of a spring is not a number.", "Check the animation of what it pulls to.")
+        self._points, self._stiffness, self._targets = points, stiffness, targets
+
+    def begin(self, _motion: Motion) -> Springs:
+        """Return the springs themselves: they depend on no velocity."""
+        return self
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J."""
+        away = self._points.positions(positions) - self._targets
+        return 0.5 * float(np.sum(self._stiffness * np.sum(away * away, axis=1)))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient (n,3), N."""
+        away = self._points.positions(positions) - self._targets
+        return self._points.spread(self._stiffness[:, None] * away)
+
+    def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``k_p`` times the identity at each point."""
+        self._points.add_stiffness(self._stiffness[:, None, None] * np.eye(3), scale, blocks)

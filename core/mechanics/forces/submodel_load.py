@@ -1,0 +1,52 @@
+"""Loads on one of several bodies that are stepped together (:mod:`...methods.model.merged_model`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .step_potential import Load, LowRankPotential, Motion, StepPotential, StrainPotential
+
+
+class SubmodelLoad:
+    """A load on one body as a load on the joined model, by the body's vertices and tets."""
+
+    def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
+        self._load, self._vertices, self._tets = load, vertices, tets
+
+    def begin(self, motion: Motion) -> StepPotential:
+        """Return the load's potential in a step of the joined model."""
+        arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
+        own = {name: value[self._vertices] for name, value in arrays.items()}
+        return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
+
+
+class SubmodelPotential(StepPotential):
+    """The potential of one body as a function of the joined model's vertices. Strain and low-rank potentials exist once
+    per model and cannot be split by bodies: ValueError.
+    """
+
+    def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
+        if isinstance(own, (StrainPotential, LowRankPotential)):
+            raise ValueError(f"{type(own).__name__} is no sum over bodies")
+        self._own, self._vertices, self._tets = own, vertices, tets
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J."""
+        return self._own.value(positions[self._vertices])
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient (n,3), N."""
+        out = np.zeros_like(positions)
+        out[self._vertices] = self._own.gradient(positions[self._vertices])
+        return out
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add the stiffness to the body's blocks, as :meth:`StepPotential.add_stiffness`."""
+        # In a subspace, blocks are those of a full matrix by unknowns, not of tets.
+        is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
+        own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
+        self._own.add_stiffness(positions[self._vertices], scale, own)
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Update lagged terms, as :meth:`StepPotential.update`."""
+        return self._own.update(positions[self._vertices])

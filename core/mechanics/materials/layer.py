@@ -1,0 +1,51 @@
+"""A material that is laid over the painted ones; how that is done stands in ``layers.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import MaterialError, SettingsError
+from ...foundation.schema.declared_types import coerce
+from ...foundation.schema.field_metadata import part
+from ...foundation.schema.settings import DepthSettings
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Where one material covers what is painted and what was laid before.
+
+    Attributes
+    ----------
+    material : int
+        Index into the materials.
+    surfaces : tuple of SurfaceMesh
+        Closed surfaces in the body's space; the layer is inside any of them. None: everywhere.
+    depth : DepthSettings or None
+    map : (n,) float64 or None
+        How much it covers at each vertex of the body's surface, 0 to 1; None: wholly.
+    """
+
+    material: int
+    surfaces: tuple[SurfaceMesh, ...] = ()
+    depth: DepthSettings | None = None
+    map: np.ndarray | None = part(default=None, dtype=np.float64)
+
+    def __post_init__(self) -> None:
+        coerce(self, MaterialError, "Layer")
+        if self.map is not None:
+            values = self.map
+            if values.ndim != 1 or not np.isfinite(values).all():
+                raise MaterialError("The map of a layer is no list of numbers.", "Paint the map again.")
+            object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
+
+    def check(self, materials: int, vertices: int) -> None:
+        """SettingsError when it does not fit a body of so many materials and vertices of the surface."""
+        if not 0 <= self.material < materials:
+            raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
+        if self.map is not None and len(self.map) != vertices:
+            raise SettingsError(
+                f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value a vertex."
+            )

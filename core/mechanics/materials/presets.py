@@ -1,0 +1,35 @@
+"""Ready-made materials: plausible numbers to begin with.
+
+Densities of tissues are those of ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone
+1920 kg/m³); those of engineering materials, and their moduli, are the usual handbook values. Moduli of soft tissue
+spread over a factor of ten with load and direction; one from the middle of the small-strain range stands here. Two
+things are said openly:
+
+- Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of
+  5e4 Pa a modulus of 1e9 Pa is already rigid to the eye, and every factor of ten beyond costs digits.
+- Poisson's ratio of nearly incompressible matter (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because
+  linear tets lock when nu comes close to 1/2.
+"""
+
+from __future__ import annotations
+
+from ...foundation.schema.settings import MaterialSettings
+
+PRESETS: tuple[MaterialSettings, ...] = (
+    MaterialSettings("Soft Flesh", youngs_modulus=5e4, poissons_ratio=0.45, density=1050.0),
+    MaterialSettings("Fat", youngs_modulus=5e3, poissons_ratio=0.45, density=950.0),
+    MaterialSettings("Muscle", youngs_modulus=1e5, poissons_ratio=0.45, density=1050.0),
+    MaterialSettings("Skin", youngs_modulus=5e5, poissons_ratio=0.45, density=1090.0),
+    MaterialSettings("Cartilage", youngs_modulus=1e6, poissons_ratio=0.40, density=1100.0),
+    MaterialSettings("Bone", youngs_modulus=1e9, poissons_ratio=0.30, density=1920.0),
+    MaterialSettings("Shell", youngs_modulus=1e9, poissons_ratio=0.25, density=2700.0),
+    MaterialSettings("Gelatine", youngs_modulus=1e4, poissons_ratio=0.45, density=1030.0),
+    MaterialSettings("Silicone", youngs_modulus=1e5, poissons_ratio=0.47, density=1070.0),
+    MaterialSettings("Rubber", youngs_modulus=5e6, poissons_ratio=0.47, density=1100.0),
+    MaterialSettings("Foam", youngs_modulus=1e5, poissons_ratio=0.20, density=40.0),
+    MaterialSettings("Cork", youngs_modulus=2e7, poissons_ratio=0.0, density=180.0),
+    MaterialSettings("Wood", youngs_modulus=1e10, poissons_ratio=0.35, density=600.0),
+    MaterialSettings("Plastic", youngs_modulus=2e9, poissons_ratio=0.35, density=1050.0),
+    MaterialSettings("Steel", youngs_modulus=2e11, poissons_ratio=0.29, density=7850.0),
+)
+"""Soft to stiff within living matter, then within everything else."""

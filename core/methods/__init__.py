@@ -1,0 +1,1 @@
+"""The simulation methods: models, subspaces, EigenFit and the solvers."""

@@ -1,0 +1,118 @@
+"""[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
+
+With modes ``K u_i = lambda_i M u_i`` of the projected stiffness there, mass-orthonormal in U, and the ratios R of fine
+to coarse eigenvalues at rest, the paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to
+the stiffness (Eqs. 14, 15). Both derive from
+
+    V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
+
+with all quantities but x fixed at the start: q linearises the coordinates of the stretch potential there. In Y, K is
+the elastic stiffness, so q excludes the share of the pins' springs in a mode. Internal friction is that of the stretch
+potential.
+
+Two points differ from the paper. First, current modes are paired with the modes at rest, turned by the mean rotation of
+the body, by MAC instead of their number. If C is not diagonal, the orthogonal matrix P nearest to their overlap rotates
+it. Second, the search begins at these modes instead of the last step's: a step depends only on the state at its start,
+so a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
+
+Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.energies.kinematics import Deformation
+from ...mechanics.forces.elastic import ElasticDensity
+from ...mechanics.forces.step_potential import LowRankPotential, Motion
+from ..subspaces.space import Space
+from .matching import Pairs, Spectra, from_felt, right_stiffness
+from .near_modes import Followed, followed, near_modes
+from .stretch_potential import mean_turn
+from .vibrations import Springs
+
+
+class CurrentModes:
+    """Published method of [EigenFit19]; see :class:`.methods.MatchMethod`."""
+
+    name = "current_modes"
+    label = "EigenFit (Current Modes)"
+    description = "As published: vibrations of where the body is, found in each step, two to four times as long"
+    of_positions, controls = True, False
+    ways = ((),)
+    stiffness = None
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+        self.spectra, self.pairs = spectra, pairs
+        self._space, self._finder = space, near_modes(space, springs, spectra.coarse[0])
+        root = np.sqrt(spectra.coarse[pairs.coarse])
+        self._excess = right_stiffness(spectra, pairs) / np.outer(root, root) - np.eye(len(root))  # R - 1
+        self._is_linear = not any(law.rotation_invariant for law, _ in space.elastic.groups)
+        self._known: tuple[np.ndarray, Followed, LowRank] | None = None
+
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
+        """Return the load, with the stiffness at each element or cubature point scaled by (c,)."""
+        return CurrentLoad(self, scale, beta)
+
+    def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
+        """Return q (k,), kg^(1/2) m, and ``Y C Y^T``, N/m, at a step's start x (r,3)."""
+        elastic = self._space.elastic.scaled(scale)
+        deformation = elastic.deformation(x)
+        if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
+            self._known = scale, *self._found(elastic, deformation, float(scale.mean()))
+        _, now, low_rank = self._known
+        return np.tensordot(now.modes, elastic.nodal_forces(elastic.stress(deformation))) / now.eigenvalues, low_rank
+
+    def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[Followed, LowRank]:
+        turn = np.eye(3) if self._is_linear else mean_turn(elastic.weights, deformation)
+        modes, tangent = self.spectra.modes @ turn.T, elastic.tangent(deformation)
+        now = followed(self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass)
+        root = np.sqrt(now.eigenvalues)
+        core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
+        pulls = np.stack(
+            [elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u))) for u in now.modes],
+            axis=-1,
+        )
+        Y = pulls / now.eigenvalues
+        if not self.spectra.is_one_mesh:
+            F = from_felt(now.modes, Y)
+            core = F @ core @ F.T
+        return now, LowRank(Y, core)
+
+
+class CurrentLoad:
+    """Load of V: ``modes``, the stiffness factors ``scale`` (c,), and the internal friction ``beta``, s."""
+
+    def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
+        self._modes, self._scale, self._beta = modes, scale, beta
+
+    def begin(self, motion: Motion) -> CurrentPotential:
+        """Return V in a step."""
+        return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
+
+
+class CurrentPotential(LowRankPotential):
+    """V during a step, with ``friction`` times the same quadratic form of the change of q from the base; ``q`` (k,),
+    kg^(1/2) m, at the step's start.
+    """
+
+    def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
+        self._q, self._start, self._friction, self._core = q, motion.x_prev, friction, low_rank.core
+        self._rows = low_rank.vectors.reshape(-1, len(q))
+        self._base = self._coordinates(motion.base)
+        self.low_rank = low_rank.scaled(1.0 + friction)
+
+    def _coordinates(self, x: np.ndarray) -> np.ndarray:
+        return self._q + (x - self._start).ravel() @ self._rows
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return V, J, at ``positions`` (r,3)."""
+        q = self._coordinates(positions)
+        away = q - self._base
+        return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient (r,3), N, at ``positions`` (r,3)."""
+        q = self._coordinates(positions)
+        return (self._rows @ (self._core @ (q + self._friction * (q - self._base)))).reshape(positions.shape)

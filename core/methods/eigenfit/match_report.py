@@ -1,0 +1,160 @@
+"""Report of a match: the matched vibrations, their frequencies, and remedies for the unmatched ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.frequencies import frequency_words
+from .error_estimate import Estimate
+from .matching import SHARE, Pairs, Spectra
+
+
+class Vibration(NamedTuple):
+    """Vibration of a subspace: ``frequency``, Hz, without the match; ``right``, Hz, of the body in all its vertices, 0
+    if unmatched; ``share``, the part of the mode in the span of the fine modes.
+    """
+
+    frequency: float
+    right: float
+    share: float
+
+
+class Match(NamedTuple):
+    """``words`` for an artist, "" if nothing is matched; the ``vibrations``, slowest first."""
+
+    words: str = ""
+    vibrations: tuple[Vibration, ...] = ()
+
+    def with_words(self, more: str) -> Match:
+        """Return the match with more words appended."""
+        return self._replace(words=f"{self.words} {more}".strip())
+
+
+REFUSED = "Vibrations are left as they are: "
+"""Beginning of the words if no vibrations could be found or compared (MatchError)."""
+
+
+class _Words(NamedTuple):
+    """Words for the finer body, and the settings to raise for a vibration without a counterpart (``unlike``), for one
+    that is too soft (``limp``), and for a smaller error (``remedy``).
+    """
+
+    finer: str
+    unlike: str
+    limp: str
+    remedy: str
+
+
+OF_MESHES = {
+    True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
+    False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
+}
+"""Words by ``Spectra.is_one_mesh``."""
+
+SLOW = 0.95
+"""Ratio to the right frequency. A complete coarse body is too stiff and does not vibrate below it."""
+
+
+def about_match(
+    spectra: Spectra,
+    pairs: Pairs,
+    count: int,
+    is_chosen: bool = False,
+    off: Sequence[Estimate] = (),
+    is_tried: bool = False,
+) -> Match:
+    """Return the report for the lowest ``count`` vibrations; ``is_chosen``: their number was chosen automatically.
+    ``off`` holds the expected errors of the body, if known; ``is_tried``: they were measured in trial simulations, one
+    per push.
+    """
+    right = np.zeros(len(pairs.shares))
+    right[pairs.coarse] = spectra.fine[pairs.fine]
+    columns = _hertz(spectra.coarse), _hertz(right), pairs.shares
+    vibrations = tuple(Vibration(*map(float, each)) for each in zip(*columns, strict=False))
+    words, wanted = OF_MESHES[spectra.is_one_mesh], min(count, len(spectra.coarse))
+    said = [_of_matched(vibrations, wanted, is_chosen, words)]
+    if off:
+        said.append(_off(off, spectra.is_one_mesh, is_tried))
+    said += _left_alone(vibrations, wanted, len(spectra.fine), words)
+    slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
+    if slow and not spectra.is_one_mesh:
+        said.append(f"{_named(slow)} slower than there, as pins or thin parts hold less here: raise Cells Across.")
+    return Match(" ".join(said), vibrations)
+
+
+def about_control(spectra: Spectra, pairs: Pairs, count: int) -> Match:
+    """Return the report for the lowest ``count`` vibrations if they are controlled without a match."""
+    match = about_match(spectra, pairs, count)
+    if not match.vibrations:
+        return match
+    many, first = len(match.vibrations), frequency_words(match.vibrations[0].frequency)
+    return match._replace(words=f"{many} vibrations can be controlled; the first swings at {first} Hz.")
+
+
+def about_others(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
+    """Return the words about vibrations that ``factors`` (frames,k) control but that were not found."""
+    others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
+    return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
+
+
+def _hertz(eigenvalues: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(eigenvalues, 0.0)) / (2.0 * np.pi)
+
+
+def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, words: _Words) -> str:
+    matched = [(k, each) for k, each in enumerate(vibrations, start=1) if each.right]
+    if not matched:
+        return f"No vibration matches the {words.finer}, and the body moves as without."
+    many, (first, slowest) = len(matched), matched[0]
+    how_many = f"{many} of {wanted}" if many < wanted else str(many)
+    match = f"{'chosen ' * is_chosen}{'vibration matches' if wanted == 1 else 'vibrations match'}"
+    which = "the first" if first == 1 else f"vibration {first}"
+    right, without = map(frequency_words, (slowest.right, slowest.frequency))
+    return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
+
+
+def about_worse(off: Sequence[Estimate], is_one_mesh: bool) -> str:
+    """Report a match that is not used, since the trial did not show a smaller error with it."""
+    tried = _off(off, is_one_mesh, True)
+    return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
+
+
+def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
+    """Return the words about the error of the body relative to its movement. Between two meshes no error without the
+    match is given: the coarse vibrations are those of firm pins.
+    """
+    plain, matched = map(_range, zip(*off, strict=True))
+    if is_tried:
+        return f"Test error {matched} ({plain} unmatched)."
+    return f"Expected error {matched} ({plain} unmatched)." if is_one_mesh else f"Expected error {matched}; not tested."
+
+
+def _range(parts: Sequence[float]) -> str:
+    """Format the least and the largest error in per cent of the movement: "5 %", "3 to 12 %"."""
+    ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
+    return f"{' to '.join(dict.fromkeys(ends))} %"
+
+
+def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
+    """Return a sentence for each reason why vibrations are unmatched, given the number of ``found`` fine ones."""
+    alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
+    unlike = [k for k in alone if vibrations[k].share < SHARE]
+    reasons = {
+        f"none of the {words.finer}'s lowest {found} swings so: raise {words.unlike}, or Matched Vibrations": unlike,
+        f"too little of the body feels it: raise {words.limp}": [k for k in alone if k not in unlike],
+        f"the next is as fast: set more Matched Vibrations, or {len(vibrations)}": cut,
+    }
+    return [f"{_named(which)} left alone, as {reason}." for reason, which in reasons.items() if which]
+
+
+def _named(modes: Sequence[int]) -> str:
+    """Return the numbers in words, with ranges: "Vibrations 1, 3 to 7 and 9 are"."""
+    runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
+    *before, last = [
+        each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])
+    ]
+    listed = f"{', '.join(before)} and {last}" if before else last
+    return f"Vibrations {listed} are" if len(modes) > 1 else f"Vibration {listed} is"

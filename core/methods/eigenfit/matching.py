@@ -1,0 +1,208 @@
+"""Pairing of coarse and fine modes, and the stiffness that gives the coarse ones the fine frequencies.
+
+Modes are paired by their overlap ``B_ij = u_i^T M v_j`` of mass-orthonormal modes. Its square is the modal assurance
+criterion (Allemang and Brown 1982). [EigenFit19] Sec. 3.4 pairs them by their number, which fails if modes cross.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
+
+from ...foundation.progress import OnProgress, ignore_progress
+from ...geometry.mesh.embedding import embed
+from ..model.model import Model
+from ..subspaces.space import Space
+from .spring_supported_modes import SprungModes
+from .stretch_potential import StretchLoad, StretchModes
+from .vibrations import Springs, Vibrations, pulls, rigid_count, space_vibrations, vibrations
+
+SHARE = 0.9
+"""Least share of a coarse mode in the span of the found fine modes; modes below it are not matched."""
+
+SPARE = 10
+"""Number of fine modes beyond the matched ones; the last coarse modes can lie in their span."""
+
+MOST = 20
+"""Number of coarse modes to find if the matched number is chosen automatically."""
+
+LIMP = 0.3
+"""Ratio to the right eigenvalue under which too few cubature points feel a coarse mode: its remaining stresses define
+no usable coordinate. Bodies moved correctly from 0.37 on, and were thrown about at 0.06.
+"""
+
+CLUSTER = 1.01
+"""Ratio of eigenvalues under which modes form a cluster, which is matched as a whole or not at all."""
+
+
+NEAR = 1.15
+"""Ratio of eigenvalues under which coarse modes may mix one another's fine modes, between two meshes."""
+
+MIXED = 0.2
+"""Share of a coarse mode in another one's fine mode from which both count as mixed, at any ratio of eigenvalues.
+Example: the two slowest modes of a crab on four feet, 1.24 apart, are each half of both fine ones. Without this bound
+they had the frequencies of each other's shapes.
+"""
+
+
+class Spectra(NamedTuple):
+    """Vibrations of a body in its space and of the finer body to match, without rigid motions.
+
+    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and mass-orthonormal modes of the space. There is one more
+    than are matched, which shows if the last belongs to a cluster. ``fine`` (f,): eigenvalues of the finer body, 1/s².
+    ``overlap`` (c,f): B. ``is_one_mesh``: the finer body is the same mesh in all its vertices. ``coarse_pulls``,
+    ``fine_pulls`` (c,l), (f,l): modal loads of accelerations (:func:`.vibrations.pulls`).
+    """
+
+    coarse: np.ndarray
+    modes: np.ndarray
+    fine: np.ndarray
+    overlap: np.ndarray
+    is_one_mesh: bool
+    coarse_pulls: np.ndarray
+    fine_pulls: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """Paired modes: ``coarse``, ``fine`` (k,), their numbers; ``shares`` (c,), the part of each coarse mode in the span
+    of the fine ones; ``alone`` (a,), coarse modes without a fine counterpart that the cubature feels well.
+    """
+
+    coarse: np.ndarray
+    fine: np.ndarray
+    shares: np.ndarray
+    alone: np.ndarray = np.zeros(0, dtype=np.int64)
+
+
+def find_spectra(
+    model: Model,
+    space: Space,
+    count: int,
+    springs: Springs | None = None,
+    on_progress: OnProgress = ignore_progress,
+    finer: Space | None = None,
+) -> Spectra:
+    """Return the lowest ``count`` modes of a model's space, with the next one, and the candidate fine modes. The fine
+    modes are those of the model in all its vertices, or of a ``finer`` model of the same body. If one of these is the
+    space itself, its own modes serve. ``springs`` hold the unknowns of a subspace.
+    """
+    right, rigid = finer or model, rigid_count(model)
+    coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
+    if space is right:
+        own = pulls(model, _carried(model, space, coarse.modes, None))
+        return Spectra(*coarse, coarse.eigenvalues, np.eye(len(own)), True, own, own)
+    rigid = rigid_count(right)
+    fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
+    fine_pulls = pulls(right, fine.modes)
+    carried = _carried(model, space, coarse.modes, finer)
+    weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
+    # Interpolation to another mesh changes the norm of a mode between its vertices.
+    length = np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
+    overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T / length
+    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, pulls(right, carried) / length, fine_pulls)
+
+
+def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
+    """Return modes of a space at the vertices of its mesh, or of a finer one, (c,n,3)."""
+    if space.is_reduced:
+        modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
+    if finer is None:
+        return modes
+    lift = embed(finer.mesh.rest_positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
+    return np.array([lift @ u for u in modes]).reshape(len(modes), -1, 3)
+
+
+def pair(spectra: Spectra, count: int) -> Pairs:
+    """Return the lowest ``count`` coarse modes paired with fine ones. Modes outside the span of the fine ones, limp
+    modes, and a cluster that ``count`` would cut are not matched.
+    """
+    assurance = spectra.overlap[: whole(spectra.coarse, count)] ** 2
+    rows, columns = linear_sum_assignment(-assurance)
+    shares = assurance.sum(axis=1)
+    alike, felt = shares[rows] >= SHARE, spectra.coarse[rows] > LIMP * spectra.fine[columns]
+    return Pairs(rows[alike & felt], columns[alike & felt], shares, rows[felt & ~alike])
+
+
+def whole(eigenvalues: np.ndarray, count: int) -> int:
+    """Return the largest number up to ``count`` of lowest modes that cuts no cluster."""
+    count = min(count, len(eigenvalues))
+    while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
+        count -= 1
+    return count
+
+
+def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+    """Return the target of the paired modes, as columns of coarse ones: the orthogonal matrix Q (k,k) nearest to B.
+    Between two meshes, a small overlap of modes far apart in frequency comes only from the difference of the meshes.
+    There Q is block-diagonal by clusters of modes that are near or strongly mixed.
+    """
+    overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
+    if not spectra.is_one_mesh:
+        coarse = spectra.coarse[pairs.coarse]
+        near = np.maximum.outer(coarse, coarse) < NEAR * np.minimum.outer(coarse, coarse)
+        cluster = connected_components(near | (overlap**2 > MIXED))[1]
+        overlap = overlap * (cluster[:, None] == cluster)
+    left, _, right = np.linalg.svd(overlap)
+    return left @ right
+
+
+def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+    """Return the target stiffness of the paired coarse modes, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
+    Q = right_modes(spectra, pairs)
+    return (Q * spectra.fine[pairs.fine]) @ Q.T
+
+
+def from_felt(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """Return F (k,k), which maps a core C of modes (k,r,3) with dq/dx (r,3,k) to ``F C F^T``. Between two meshes the
+    acting springs of pins are those of the modes, and q excludes their deformation.
+    """
+    return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
+
+
+class Matching:
+    """Potential that matches the vibrations of a body in its space to a finer one: :class:`.methods.MatchMethod`."""
+
+    name = "stretch_potential"
+    label = "EigenFit"
+    description = "A potential of the stretches, from the vibrations at rest: follows all of them wherever the body is"
+    of_positions, controls = False, True
+    ways = ((),)
+    stiffness = None
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+        self.spectra, self.pairs = spectra, pairs
+        rest, numbers = space.rest_state().positions, np.concatenate([pairs.coarse, pairs.alone])
+        plain, modes = spectra.coarse[numbers], spectra.modes[numbers]
+        self._modes = StretchModes(space.elastic, rest, plain, modes)
+        F = np.eye(len(numbers)) if spectra.is_one_mesh else from_felt(modes, self._modes.gradients)
+        Q = scipy.linalg.block_diag(right_modes(spectra, pairs), np.eye(len(pairs.alone)))
+        self._numbers, self._plain, self._right = numbers, (F * plain) @ F.T, F @ Q
+        self._eigenvalues = np.concatenate([spectra.fine[pairs.fine], spectra.coarse[pairs.alone]])
+        self._scaled = np.zeros(0), np.eye(len(numbers))
+        if not spectra.is_one_mesh:
+            found = Vibrations(spectra.coarse, spectra.modes)
+            sprung = SprungModes(space, springs, found, numbers, self._modes.gradients)
+            self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
+
+    def _core(self, right: np.ndarray) -> np.ndarray:
+        """Return the core C (k,k), 1/s², that gives the modes the eigenvalues ``right`` (k,), 1/s²."""
+        return (self._right * right) @ self._right.T - self._plain
+
+    def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
+        """Return the load, with the stiffness of each element scaled by (c,), so that V has the same share of every
+        energy; None without a correction. ``beta``, s, is the stiffness-proportional damping. ``factors`` (f,) multiply
+        the right eigenvalues of the first f coarse modes.
+        """
+        if not np.array_equal(scale, self._scaled[0]):
+            self._scaled = scale, self._modes.scaled(scale)
+        L, right = self._scaled[1], self._eigenvalues
+        if factors is not None:
+            of_each = np.ones(max(len(factors), 1 + self._numbers.max()))
+            of_each[: len(factors)] = factors
+            right = of_each[self._numbers] * right
+        core = self._core(right)
+        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None) if core.any() else None

@@ -1,0 +1,99 @@
+"""Registry of methods that match a body's vibrations to a finer one, one line per class. Interfaces offer the listed
+methods, and the tests run all of them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from ...foundation.errors import SettingsError
+from ...foundation.schema.settings import SolverSettings
+from ...mechanics.forces.step_potential import Load
+from ..subspaces.space import Space
+from .current_modes import CurrentModes
+from .matching import Matching, Pairs, Spectra
+from .scaled_stiffness import FittedMaterials, OneStiffness
+from .vibrations import Springs
+
+
+class MatchMethod(Protocol):
+    """Interface of a match method. ``name`` is its word in the settings, ``label`` and ``description`` are its texts
+    for the artist. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its
+    negative curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
+    ``ways``: alternative values of its further arguments; the first is for bodies that cannot be tried.
+
+    ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness of each element
+    or cubature point, or its mu and lambda; None for no change.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    description: ClassVar[str]
+    of_positions: ClassVar[bool]
+    controls: ClassVar[bool]
+    ways: ClassVar[tuple[tuple[float, ...], ...]]
+    spectra: Spectra
+    pairs: Pairs
+    stiffness: np.ndarray | None
+
+    def __init__(
+        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *way: float
+    ) -> None:
+        """Match a space at its rest stiffness; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
+
+    def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
+        """Return the load, if any, with the stiffness of each element or cubature point scaled by (c,). ``beta``, s, is
+        the stiffness-proportional damping. ``factors`` (f,) multiply the slowest vibrations' stiffness, if the method
+        ``controls`` them.
+        """
+
+
+METHODS: dict[str, type[MatchMethod]] = {
+    method.name: method for method in (Matching, FittedMaterials, OneStiffness, CurrentModes)
+}
+
+
+AUTOMATIC = "automatic"
+MENU = {
+    AUTOMATIC: (
+        "Automatic",
+        f"{FittedMaterials.label}, or {Matching.label} where a swing that is tried is much nearer by it",
+    )
+}
+MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
+"""Choices for the artist: labels and descriptions by name."""
+
+
+def match_methods(
+    solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False
+) -> tuple[type[MatchMethod], ...]:
+    """Return the methods to be tried; the first is used where a trial is not possible. SettingsError lists the known
+    ones.
+
+    The automatic choice begins with materials, which add no cost to a step and are more accurate on most bodies
+    (``docs/design/eigenfit.md``). But materials cannot control vibrations. On a body that ``lets_go`` of all its pins,
+    materials that are right in flight sag too much before the release.
+    """
+    name = solver.match_method
+    if name == AUTOMATIC:
+        return (Matching,) if is_controlled or lets_go else (FittedMaterials, Matching)
+    if name not in METHODS:
+        raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
+    return (METHODS[name],)
+
+
+def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
+    """SettingsError if the chosen method is unknown, does not support the solver, or cannot control vibrations."""
+    method = match_methods(solver, is_controlled)[0]
+    if is_controlled and solver.is_matched and not method.controls:
+        raise SettingsError(
+            f"{method.label} cannot make single vibrations softer or stiffer.",
+            f"Set Match Method to {Matching.label}, or switch Control Vibrations off.",
+        )
+    if method.of_positions and solver.is_matched and solver.kind.is_mixed:
+        raise SettingsError(
+            f"{method.label} cannot match a body that {solver.kind.label} computes: long steps would stop too early.",
+            f"Set Match Method to {Matching.label}, or choose another Solver.",
+        )

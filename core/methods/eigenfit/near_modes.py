@@ -1,0 +1,153 @@
+"""Lowest modes of a body in its current configuration, or with its current stiffness, from nearby start modes, for
+repeated use.
+
+In all vertices, a block Krylov method (Golub and Underwood 1977) builds blocks ``T V``, ``T = (K + s M)^-1 M``, from
+the start modes. Rayleigh-Ritz finds the lowest pairs in their span. Each block gains more than a digit; inverse power
+iteration as in [EigenFit19], which uses the last block alone, gains less. The pattern of K is analysed once. In a
+subspace the dense eigenproblem is solved.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+
+from ...mechanics.assembly.sparsity import BlockSparsity
+from ...mechanics.energies.tangent import Tangent
+from ...numerics.linear_solvers.registry import fastest
+from ..model.model import Model
+from ..subspaces.reduced_model import ReducedModel
+from ..subspaces.space import Space
+from .vibrations import Springs, Vibrations, reduced_vibrations
+
+RIGID = 0.01
+"""Ratio to the lowest eigenvalue at rest under which a mode counts as rigid."""
+
+SHIFT = 0.1
+"""Shift s relative to the lowest eigenvalue at rest: T exists for a free body too. With a smaller shift, rigid motions
+hide all others in ``T V``.
+"""
+
+ROUNDS, RESIDUAL = 8, 1e-3
+"""Largest number of blocks, and the residual ``|T u - t u| / t`` of the last wanted mode at which they end. The
+relative error of eigenvalues is its square.
+"""
+
+DEPENDENT = 1e-10
+"""Share of a block's squared size under which its new directions count as round-off."""
+
+
+class NearModes(Protocol):
+    """Finder of modes of a space."""
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+        """Return the lowest mass-orthonormal modes that are not rigid, at a tangent, from nearby modes (k,r,3). There
+        are ``count`` of them and ``beyond`` more, which may be less exact; fewer if the finder converges before.
+        ``scale``: approximate ratio of the stiffness to that at rest.
+        """
+
+
+def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
+    """Return the finder of modes of a space. ``springs`` hold a reduced space; ``lowest`` is its lowest eigenvalue at
+    rest, 1/s². The blocks end at the ``residual``.
+    """
+    return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
+
+
+class _Dense:
+    def __init__(self, space: ReducedModel, springs: Springs | None, lowest: float) -> None:
+        self._space, self._springs, self._lowest = space, springs, lowest
+        at_rest = reduced_vibrations(space, springs, 3 * space.unknowns).eigenvalues
+        self._rigid = int(np.sum(at_rest < RIGID * lowest))
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+        """Return modes, as :meth:`NearModes.find`."""
+        springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
+        found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
+        return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
+
+
+class _Sparse:
+    def __init__(self, model: Model, lowest: float, residual: float) -> None:
+        self._model, self._lowest, self._residual = model, lowest, residual
+        self._sparsity = BlockSparsity(model.mesh.tets, model.unknowns, model.pinned)
+        pattern, free = self._sparsity.pattern, self._sparsity.free
+        self._solver = fastest()(pattern)
+        self._mass = model.mass[free][:, free]
+        self._values = np.empty(len(pattern.row_indices))
+        self._held = np.zeros(0, dtype=np.int64), np.zeros(0)
+        if model.anchors is not None:
+            held = sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3))).tocoo()
+            columns = np.repeat(np.arange(pattern.size), np.diff(pattern.column_starts))
+            places = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
+            self._held = places, held.data
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+        """Return modes, as :meth:`NearModes.find`."""
+        free, lowest = self._sparsity.free, scale * self._lowest
+        self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
+        places, stiffness = self._held
+        np.add.at(self._values, places, scale * stiffness)
+        self._solver.factorize(self._values)
+        values, vectors = self._pairs(near[:, free].reshape(len(near), -1).T, count, beyond, lowest)
+        modes = np.zeros((len(values), *near.shape[1:]))
+        modes[:, free] = vectors.T.reshape(len(values), -1, 3)
+        return Vibrations(values, modes)
+
+    def _weighed(self, vectors: np.ndarray) -> np.ndarray:
+        return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
+
+    def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lowest ``count + beyond`` pairs that are not rigid motions."""
+        V = MV = TV = np.empty((len(block), 0))
+        for _ in range(ROUNDS):
+            new = self._new(block, V, MV)
+            if not new.shape[1]:
+                break
+            weighed = self._weighed(new)
+            block = self._solver.solve(weighed)
+            V, MV, TV = (np.hstack(each) for each in ((V, new), (MV, weighed), (TV, block)))
+            H = MV.T @ TV
+            inverse, Y = np.linalg.eigh(0.5 * (H + H.T))
+            values = 1.0 / inverse - SHIFT * lowest
+            wanted = np.flatnonzero((inverse > 0.0) & (values > RIGID * lowest))[: -count - beyond - 1 : -1]
+            left = TV @ Y[:, wanted] - V @ (Y[:, wanted] * inverse[wanted])
+            residuals = np.sqrt(np.sum(left * self._weighed(left), axis=0)) / inverse[wanted]
+            if len(wanted) == count + beyond and residuals[:count].max() < self._residual:
+                break
+        # T applied to the modes removes their errors in stiff parts, where small displacements hold much energy.
+        return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
+
+    def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
+        """Return the part of a block outside the span of V, mass-orthonormal. Two passes remove round-off."""
+        block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
+        for _ in range(2):
+            block = block - V @ (MV.T @ block)
+            squares, Q = np.linalg.eigh(block.T @ self._weighed(block))
+            new = squares > DEPENDENT
+            block = block @ (Q[:, new] / np.sqrt(squares[new]))
+        return block
+
+
+class Followed(NamedTuple):
+    """Successors of other modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal, maps the
+    other modes to them.
+    """
+
+    eigenvalues: np.ndarray
+    modes: np.ndarray
+    turn: np.ndarray
+
+
+def followed(found: Vibrations, others: np.ndarray, mass: Any) -> Followed:
+    """Return the successors of mass-orthonormal modes (k,r,3) among the found ones, paired by the modal assurance
+    criterion.
+    """
+    weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
+    overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T
+    rows = linear_sum_assignment(-(overlap**2))[0]
+    left, _, right = np.linalg.svd(overlap[rows])
+    return Followed(found.eigenvalues[rows], found.modes[rows], left @ right)

@@ -1,0 +1,198 @@
+"""Match methods that change only the materials, without extra cost in a step.
+
+*One Stiffness* is DAC: it scales all moduli by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
+"Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
+
+*Fitted Materials* multiply the two Lame moduli of each tet by separate factors ``exp z``, so that the paired coarse
+modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`). The diagonal has full weight.
+Off-diagonal entries, through which near modes would mix, have a smaller one. A coarse body has two errors: it bends too
+little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible material. A single modulus
+would trade one error against the other. The objective is
+
+    min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
+
+Gauss-Newton iterations recompute the modes and halve the step until the sum decreases. Each solves the dual problem,
+with as many unknowns as pairs i, j. v mixes a modulus's share of the energy of all modes with the tet's share of the
+volume, in the proportion ``by_volume``. No single eps and v are best for all bodies: the match at rest predicts little
+of the remaining dynamic error. If trials are possible, the best of a few is used.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ...mechanics.forces.step_potential import Load
+from ...numerics.linear_solvers.blas_threads import one_blas_thread
+from ..subspaces.space import Space
+from .matching import Pairs, Spectra, right_stiffness
+from .near_modes import followed, near_modes
+from .stretch_measure import StretchMeasure
+from .vibrations import Springs, Vibrations
+
+ROUNDS, FARTHEST = 12, 1.0
+"""Largest number of Gauss-Newton iterations, and the bound of a change of z in one."""
+
+MOST = 4.0
+"""Bound of |z|: factors from about a fiftieth to fifty."""
+
+GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
+"""GAINED, GAINED_WHOLE: least relative decrease of the sum for another iteration, in a subspace and in all vertices. In
+all vertices an iteration costs as much as a few steps, and another one gains little. SHORTEST: smallest fraction of a
+step that is tried.
+"""
+
+EPSILON, BY_VOLUME = 0.1, 0.5
+"""Defaults that suit most bodies."""
+
+BESIDE = 0.3
+"""Weight a of off-diagonal entries."""
+
+RESIDUAL = 1e-2
+"""Residual of modes in an iteration; the relative error of eigenvalues is its square."""
+
+CROSSING = 4
+"""Number of modes beyond those found at rest; a matched mode may cross into them."""
+
+
+class OneStiffness:
+    """Scale all moduli by the ratio of the first paired eigenvalues; see :class:`.methods.MatchMethod`."""
+
+    name = "one_stiffness"
+    label = "One Stiffness"
+    description = "All of the body softer or stiffer, so that its first vibration is right (DAC); as quick as without"
+    of_positions = controls = False
+    ways = ((),)
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
+        first = pairs.coarse[0]
+        self.spectra, self.pairs = spectra, Pairs(pairs.coarse[:1], pairs.fine[:1], pairs.shares[: first + 1])
+        self.stiffness = np.full(len(space.elastic.weights), spectra.fine[pairs.fine[0]] / spectra.coarse[first])
+
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
+        """Return None: the stiffness alone changes."""
+
+
+class FittedMaterials:
+    """Fit the moduli of each tet to all paired modes; see :class:`.methods.MatchMethod`."""
+
+    name = "fitted_materials"
+    label = "Fitted Materials"
+    description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as quick as without"
+    of_positions = controls = False
+    ways = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
+
+    def __init__(
+        self,
+        space: Space,
+        spectra: Spectra,
+        pairs: Pairs,
+        springs: Springs | None = None,
+        eps: float = EPSILON,
+        by_volume: float = BY_VOLUME,
+    ) -> None:
+        self.spectra, self.pairs = spectra, pairs
+        # All products are too small for threads, which wait for each other on a busy machine.
+        with one_blas_thread():
+            self.stiffness = np.exp(_fit(_Fit(space, spectra, pairs, springs, eps, by_volume)))
+
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
+        """Return None: the stiffness alone changes."""
+
+
+def _fit(fit: _Fit) -> np.ndarray:
+    """Return z (m,2) after the iterations of a fit."""
+    z, part = fit.at_first, 1.0
+    now = fit.at_rest()
+    for _ in range(ROUNDS):
+        way, part = fit.way(z, now), min(2.0 * part, 1.0)
+        then = fit.at(z + part * way, now.found)
+        while then.total >= now.total and part > SHORTEST:
+            part *= 0.5
+            then = fit.at(z + part * way, now.found)
+        if then.total >= now.total:
+            break
+        is_last = then.total > (1.0 - fit.gained) * now.total
+        z, now = z + part * way, then
+        if is_last:
+            break
+    return z
+
+
+class _Fitted(NamedTuple):
+    """Modes for some moduli: ``found``, all of them; ``modes`` (k,r,3), the matched ones; ``firmness`` (k(k+1)/2,), the
+    weights of the residuals; ``away``, the weighted residuals ``T - U^T K U`` on and above the diagonal; ``total``, the
+    sum to minimise.
+    """
+
+    found: np.ndarray
+    modes: np.ndarray
+    firmness: np.ndarray
+    away: np.ndarray
+    total: float
+
+
+class _Fit:
+    """Least-squares problem of a space's moduli."""
+
+    def __init__(
+        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
+    ) -> None:
+        self._eps, self._space = eps, space
+        self.gained = GAINED if space.is_reduced else GAINED_WHOLE
+        self._others = spectra.modes[pairs.coarse]
+        self._finder = near_modes(space, springs, spectra.coarse[0], RESIDUAL)
+        self._known, self._count = Vibrations(spectra.coarse, spectra.modes), len(spectra.modes)
+        self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
+        self.at_first = np.zeros((len(space.elastic.weights), 2))
+        of_each = self._energies(self.at_first, self._others)
+        i, j = self._upper
+        of_each = np.tensordot(1.0 / spectra.coarse[pairs.coarse], of_each[i == j], axes=1) / len(pairs.coarse)
+        self._v = (1.0 - by_volume) * of_each
+        self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
+
+    def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
+        """Evaluate z (m,2), with the modes found from nearby modes (k,r,3)."""
+        elastic = self._space.elastic.scaled(np.exp(z))
+        tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
+        return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
+
+    def at_rest(self) -> _Fitted:
+        """Evaluate the start point, where the modes in all vertices are known. In a subspace the modes beyond add no
+        cost.
+        """
+        if self._space.is_reduced:
+            return self.at(self.at_first, self._known.modes)
+        return self._fitted(self.at_first, self._known)
+
+    def _fitted(self, z: np.ndarray, found: Vibrations) -> _Fitted:
+        now = followed(found, self._others, self._space.mass)
+        T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
+        firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
+        away = firmness * (T - np.diag(now.eigenvalues))[i, j]
+        total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
+        return _Fitted(found.modes, now.modes, firmness, away, total)
+
+    def way(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
+        """Return the Gauss-Newton step from z, (m,2)."""
+        J = self._energies(z, now.modes).reshape(len(now.away), -1)
+        J *= now.firmness[:, None]
+        v = self._v.ravel()
+        dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.away + J @ z.ravel())
+        wanted = np.clip(((dual @ J) / v).reshape(z.shape), -MOST, MOST)
+        return np.clip(wanted - z, -FARTHEST, FARTHEST)
+
+    def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
+        """Return ``u_i . K_e u_j`` of the elements at rest for each of the two moduli, (k(k+1)/2,m,2), 1/s²."""
+        elastic = self._space.elastic.scaled(np.exp(z))
+        changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])
+        beside = (changes[:, [1, 2, 5]] + changes[:, [3, 6, 7]]) * np.sqrt(0.5)
+        strains, traces = np.concatenate([changes[:, ::4], beside], axis=1), changes[:, ::4].sum(axis=1)
+        shear, lam = (elastic.weights[:, None] * StretchMeasure(elastic).at_rest).T
+        out, rows = np.empty((len(self._upper[0]), len(shear), 2)), np.cumsum(np.r_[0, np.arange(len(modes), 0, -1)])
+        for i, (first, end) in enumerate(pairwise(rows)):
+            np.einsum("cm,jcm->jm", shear * strains[i], strains[i:], out=out[first:end, :, 0])
+            np.multiply(lam * traces[i], traces[i:], out=out[first:end, :, 1])
+        return out

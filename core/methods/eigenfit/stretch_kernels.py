@@ -1,0 +1,103 @@
+"""Kernels for stresses that are fixed in the material's frame and act on the polar stretch.
+
+With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, in the frame V, by
+
+    dS_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
+
+so that the derivative of ``T : S(F)`` by F is ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
+
+A symmetric tensor has six entries: 11, 22, 33, 23, 13, 12. In derivatives the last three are doubled, since each stands
+for two entries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import parallel_kernel
+from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
+
+LEAST = 1e-12
+"""Energy density relative to the shear modulus, for strains of 1e-6: below it, round-off dominates the quotient of two
+energies.
+"""
+
+
+@parallel_kernel
+def fill_stress(begin, end, U, sigma, V, T, out):
+    """Fill ``out`` (m,3,3) with the derivatives of ``T . s(F)`` by F, for T (m,6)."""
+    A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        t = T[e]
+        A[0, 0], A[1, 1], A[2, 2] = t[0], t[1], t[2]
+        A[1, 2] = A[2, 1] = 0.5 * t[3]
+        A[0, 2] = A[2, 0] = 0.5 * t[4]
+        A[0, 1] = A[1, 0] = 0.5 * t[5]
+        into_frame(V[e], A, V[e], scratch, D)
+        for p in range(3):
+            for q in range(3):
+                if p != q:
+                    D[p, q] *= 2.0 * sigma[e, p] / max(sigma[e, p] + sigma[e, q], SMALLEST_SUM)
+        out_of_frame(U[e], D, V[e], scratch, out[e])
+
+
+@parallel_kernel
+def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
+    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` and ``bend`` (m,6) with its derivative by s, at shifts S - I
+    (m,6). ``energies`` (m,) are energy densities, ``stresses`` (m,3) principal stresses in the frames Q, ``at_rest``
+    (m,2) 2 mu and lambda at rest. If psi is not finite, g is one, since the elastic energy is not finite either.
+    """
+    linear, stress = np.empty(6), np.empty(6)
+    for e in range(begin, end):
+        trace = shift[e, 0] + shift[e, 1] + shift[e, 2]
+        quadratic, least = 0.0, LEAST * at_rest[e, 0]
+        for k in range(6):
+            linear[k] = at_rest[e, 0] * shift[e, k] * (1.0 if k < 3 else 2.0)
+            if k < 3:
+                linear[k] += at_rest[e, 1] * trace
+            quadratic += 0.5 * linear[k] * shift[e, k]
+        ratio = (max(energies[e], 0.0) + least) / (quadratic + least)
+        if not np.isfinite(ratio):
+            factor[e], bend[e] = 1.0, 0.0
+            continue
+        factor[e] = np.sqrt(ratio)
+        polar_stretch(stresses[e], Q[e], stress)
+        for k in range(6):
+            own = stress[k] * (1.0 if k < 3 else 2.0)
+            bend[e, k] = (own - ratio * linear[k]) / (2.0 * factor[e] * (quadratic + least))
+
+
+@parallel_kernel
+def fill_along(begin, end, given, factor, along, onto, out):
+    """Fill ``out`` with ``factor given + (along . given) onto``, for vectors (m,6). With ``along`` the bend and
+    ``onto`` the shift it maps changes of stretches to changes of the measure; with both exchanged it is the transpose.
+    """
+    for e in range(begin, end):
+        part = 0.0
+        for k in range(6):
+            part += along[e, k] * given[e, k]
+        for k in range(6):
+            out[e, k] = factor[e] * given[e, k] + part * onto[e, k]
+
+
+@parallel_kernel
+def take_bend(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
+    """Replace a ``share`` (m,) of second derivatives of psi, at principal stretches and stresses (m,3), by the same
+    share of ``dphi : C : dphi``, in place.
+    """
+    linear, bend = np.empty(3), np.empty(3)
+    for e in range(begin, end):
+        part, left, g, two, lam = share[e], 1.0 - share[e], factor[e], at_rest[e, 0], at_rest[e, 1]
+        trace, quadratic = values[e, 0] + values[e, 1] + values[e, 2] - 3.0, 0.0
+        for i in range(3):
+            linear[i] = two * (values[e, i] - 1.0) + lam * trace
+            quadratic += 0.5 * linear[i] * (values[e, i] - 1.0)
+        for i in range(3):
+            bend[i] = (stresses[e, i] - g * g * linear[i]) / (2.0 * g * (quadratic + LEAST * two))
+        for i in range(3):
+            for j in range(3):
+                straight = g * g * (lam + (two if i == j else 0.0))
+                straight += g * (linear[i] * bend[j] + bend[i] * linear[j]) + 2.0 * quadratic * bend[i] * bend[j]
+                curvature[e, i, j] = left * curvature[e, i, j] + part * straight
+            flip[e, i] = left * flip[e, i] + part * two * g * g
+            twist[e, i] *= left

@@ -1,0 +1,80 @@
+"""Strain measure whose quadratic form is the energy: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
+
+``psi_2 = 1/2 (S - I) : C : (S - I)`` approximates the energy density psi near rest, so that ``1/2 phi : C : phi = psi``
+everywhere. Modes with ``u_i . K u_j = lambda_i delta_ij`` project phi in the product of C: ``1/2 sum_i lambda_i q_i² <=
+W``. A potential ``1/2 q . C q`` therefore has the same bounds relative to W at any stretch as near rest
+(:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I`` itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...mechanics.energies.kinematics import Stretch
+from ...mechanics.energies.tangent import Tangent
+from ...mechanics.forces.elastic import ElasticDensity
+from .stretch_kernels import LEAST, fill_along, fill_measure, take_bend
+
+
+class Measured(NamedTuple):
+    """phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the derivative of the
+    factor. Off-diagonal entries of derivatives are doubled. ``energies`` (m,), Pa; ``stresses`` (m,3), principal ones,
+    Pa; ``values`` (m,3), principal stretches; ``at_rest`` (m,2), 2 mu and lambda, Pa.
+    """
+
+    shift: np.ndarray
+    factor: np.ndarray
+    bend: np.ndarray
+    energies: np.ndarray
+    stresses: np.ndarray
+    values: np.ndarray
+    at_rest: np.ndarray
+
+    @property
+    def phi(self) -> np.ndarray:
+        """Return phi, (m,6)."""
+        return self.factor[:, None] * self.shift
+
+    def change(self, ds: np.ndarray) -> np.ndarray:
+        """Return the change of phi by changes of stretches (m,6), (m,6)."""
+        out = np.empty_like(self.shift)
+        fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
+        return out
+
+    def slope(self, by: np.ndarray) -> np.ndarray:
+        """Return the derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
+        out = np.empty_like(self.shift)
+        fill_along(len(out), by, self.factor, self.shift, self.bend, out)
+        return out
+
+    def soften(self, by: np.ndarray, tangent: Tangent) -> None:
+        """Add the second derivatives of ``by . phi`` by stretches to those of psi, in place, as if by (m,6) were
+        parallel to ``C : phi``; nothing is added where it would stiffen an element. Otherwise, a potential that cancels
+        most of a body's stiffness needs up to five times the iterations.
+        """
+        taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
+        share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
+        take_bend(len(by), share, self.values, self.stresses, self.factor, self.at_rest, *tangent[2:])
+
+
+class StretchMeasure:
+    """phi of a body's elements for an elastic energy."""
+
+    def __init__(self, elastic: ElasticDensity) -> None:
+        self._elastic = elastic
+        still = Stretch.of(np.tile(UNSTRETCHED, (len(elastic.weights), 1)))
+        curvature = elastic.stretch_tangent(still).curvature
+        lam = curvature[:, 0, 1]
+        self.at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
+        """2 mu and lambda, (m,2), Pa."""
+
+    def at(self, stretch: Stretch) -> Measured:
+        """Return phi of m stretches."""
+        m, elastic = len(stretch.s), self._elastic
+        energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
+        shift, factor, bend = stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6))
+        fill_measure(m, shift, energies, stresses, stretch.Q, self.at_rest, factor, bend)
+        return Measured(shift, factor, bend, energies, stresses, stretch.values, self.at_rest)

@@ -1,0 +1,249 @@
+"""Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
+eigenproblem in every step).
+
+Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``.
+
+    q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
+
+phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
+``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
+frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
+to Lambda, with r at most and R at least one. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a
+softened body remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces
+have neither a resultant nor a torque. Springs that hold the body are not part of V: firm ones hardly deform in a mode,
+and soft ones are in series with the body, which V corrects.
+
+In Mixed FEM V is a function of the independent stretches, as the elastic energy is. As a function of positions it would
+require the merit to decrease along a direction in which V alone does.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.energies.kinematics import Deformation, Stretch
+from ...mechanics.energies.tangent import Tangent
+from ...mechanics.forces.elastic import ElasticDensity
+from ...mechanics.forces.step_potential import Motion, StrainPotential, StrainPotentialStep
+from .stretch_kernels import fill_stress
+from .stretch_measure import Measured, StretchMeasure
+
+_TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+"""Factors of off-diagonal entries of a symmetric tensor: each stands for two."""
+
+
+STILL = 1e-12
+"""Square of a strain under which a body counts as undeformed."""
+
+
+class StretchModes:
+    """Coordinates q of k modes.
+
+    Parameters
+    ----------
+    elastic : elastic density of the space's unknowns
+    rest : (r,3) the unknowns at rest
+    eigenvalues : (k,) 1/s²; modes : (k,r,3)
+    """
+
+    def __init__(
+        self,
+        elastic: ElasticDensity,
+        rest: np.ndarray,
+        eigenvalues: np.ndarray,
+        modes: np.ndarray,
+    ) -> None:
+        self._elastic, self._eigenvalues, self.measure = elastic, eigenvalues, StretchMeasure(elastic)
+        tangent = elastic.tangent(elastic.deformation(rest), projected=False)
+        stresses = np.stack([tangent.stress_change(elastic.delta_F(u)) for u in modes], axis=-1) / eigenvalues
+        six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
+        self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by phi, not weighted
+        self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
+        self.gradients = self.gradients_at(elastic.deformation(rest))
+        """dq/dx at rest, (r,3,k)."""
+
+    def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
+        """Return dq/dx, (r,3,k), or its columns for the modes ``which``."""
+        deformation, stretch = self._elastic.strained(deformation)
+        at = self.measure.at(stretch)
+        columns = np.eye(self._stresses.shape[2])
+        columns = columns if which is None else columns[which]
+        return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
+
+    def coordinates(self, at: Measured) -> np.ndarray:
+        """Return q (k,), kg^(1/2) m."""
+        return at.phi.reshape(-1) @ self._weighted
+
+    def compliance(self, elastic: ElasticDensity) -> np.ndarray:
+        """Return G (k,k), s², with ``1/2 q . G^-1 q <= W`` (Cauchy-Schwarz) for elements stiffer or softer than those
+        of the modes: products of the modes' stresses by the inverse of Hooke's C.
+        """
+        shear, lam = self.measure.at_rest.T
+        weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
+        normal = self._stresses[:, :3].sum(axis=1)
+        whole = np.einsum("m,j,mjk,mjl->kl", weights, 1.0 / _TWICE, self._stresses, self._stresses, optimize=True)
+        return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
+
+    def scaled(self, scale: np.ndarray) -> np.ndarray:
+        """Return L (k,k), which changes C to ``L C L^T`` for elements scaled by (m,), so that V keeps its bounds
+        relative to W; ``sqrt(scale)`` times the identity for a uniform scale.
+        """
+        if (scale == scale[0]).all():
+            return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
+        root = np.sqrt(self._eigenvalues)
+        both = self._elastic, self._elastic.scaled(scale)
+        before, after = (np.linalg.eigh(np.outer(root, root) * self.compliance(elastic)) for elastic in both)
+        L = (after[1] / np.sqrt(after[0])) @ after[1].T @ (before[1] * np.sqrt(before[0])) @ before[1].T
+        return root[:, None] * L / root
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """Return q (k,), kg^(1/2) m, at unknowns x (r,3)."""
+        return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
+
+    def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
+        """Return the change of q by changes of stretches (m,6), (k,)."""
+        return at.change(ds).reshape(-1) @ self._weighted
+
+    def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
+        """Return the derivative of ``by . q`` by stretches, not weighted, (m,6)."""
+        return at.slope(self.stresses(by))
+
+    def stresses(self, by: np.ndarray) -> np.ndarray:
+        """Return the derivative of ``by . q`` by phi, not weighted, (m,6)."""
+        return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
+
+    def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
+        """Return the derivative of ``by . q`` by F, not weighted, (m,3,3)."""
+        P = np.empty_like(deformation.F)
+        fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
+        return P
+
+    def turned_gradients(self, deformation: Deformation) -> np.ndarray:
+        """Return dq/dx at rest, turned by the mean rotation of the body, (r,3,k)."""
+        return mean_turn(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
+
+
+def mean_turn(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
+    """Return the rotation (3,3) nearest to the rotations of all elements, by weights (m,)."""
+    rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
+    U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
+    return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+
+
+class StretchLoad:
+    """V as a load.
+
+    Parameters
+    ----------
+    modes : StretchModes, of k modes
+    core : C (k,k), 1/s²
+    beta : s, internal friction, which acts on the corrected stiffness as on the elastic one
+    is_strong : C may be many times the stiffness of the modes
+    """
+
+    def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0, is_strong: bool = False) -> None:
+        self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
+
+    def begin(self, motion: Motion) -> StretchPotential:
+        """Return V in a step, plus ``beta / (2 step) (q - q_b) . C (q - q_b)`` with friction. q_b is the ``base`` of
+        the time integration rule, applied to q.
+        """
+        if not self._beta:
+            return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
+        base = self._modes.at(motion.x_prev)
+        if motion.x_prev2 is not None:
+            base = base + motion.extrapolation * (base - self._modes.at(motion.x_prev2))
+        return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
+
+    def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
+        """Return the share of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
+        possible: ``-V / ((1 - r) W)``, 0 to 1, with r the least share that V leaves of any strain.
+        """
+        G = self._modes.compliance(elastic)
+        q, root = self._modes.at(x), np.linalg.cholesky(G)
+        most = -np.linalg.eigvalsh(root.T @ self._core @ root)[0] * elastic.value(elastic.deformation(x))
+        is_still = most <= STILL * (elastic.weights @ elastic.shear_modulus)
+        return 0.0 if is_still else max(-0.5 * float(q @ self._core @ q) / most, 0.0)
+
+
+class StretchPotential(StrainPotential):
+    """V during a step, with ``friction`` times the same quadratic form of the change of q from ``base`` (k,)."""
+
+    def __init__(
+        self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
+    ) -> None:
+        self._modes, self._core, self._friction, self._base = modes, core, friction, base
+        self.is_strong = is_strong
+        self._low_rank: LowRank | None = None
+        self._last: tuple[np.ndarray, Measured, np.ndarray] | None = None
+        self._apart: tuple[Measured, np.ndarray, np.ndarray] | None = None
+
+    @cached_property
+    def _curvature(self) -> np.ndarray:
+        return (1.0 + self._friction) * self._core
+
+    def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
+        """Return the measure and q at a stretch. They are cached: an iteration begins where a line search ended."""
+        if self._last is None or self._last[0] is not stretch.values:
+            at = self._modes.measure.at(stretch)
+            self._last = stretch.values, at, self._modes.coordinates(at)
+        return self._last[1:]
+
+    def _change(self, at: Measured, apart: np.ndarray) -> np.ndarray:
+        """Return the change of q by ``apart`` (m,6), the difference of stretches to those of positions. It is cached,
+        since an iteration needs it twice.
+        """
+        if self._apart is None or self._apart[0] is not at or self._apart[1] is not apart:
+            self._apart = at, apart, self._modes.change(at, apart)
+        return self._apart[2]
+
+    def _slope(self, q: np.ndarray) -> np.ndarray:
+        return self._core @ (q + self._friction * (q - self._base))
+
+    def value(self, stretch: Stretch) -> float:
+        """Return V, J."""
+        _, q = self._at(stretch)
+        away = q - self._base
+        return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
+
+    def forces(
+        self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
+    ) -> np.ndarray:
+        """Return stresses, as :meth:`StrainPotential.forces`."""
+        at, q = self._at(stretch)
+        by = self._slope(q)
+        if apart is not None and bends:
+            by = by + self._curvature @ self._change(at, apart)
+        return self._modes.forces(at, deformation, by)
+
+    def low_rank(self, deformation: Deformation) -> LowRank:
+        """Return ``Y C Y^T`` with ``Y = dq/dx`` at rest, turned with the body in the step's first iteration. On a bar
+        with an amplitude of half its length it needs as few iterations as the exact Y. A strong potential has the exact
+        Y in each iteration: with ten times the stiffness, the approximate one takes up to three times the iterations,
+        and the merit of Mixed FEM has no descent direction.
+        """
+        if self.is_strong:
+            used = np.flatnonzero(self._core.any(axis=0))
+            return LowRank(self._modes.gradients_at(deformation, used), self._curvature[np.ix_(used, used)])
+        if self._low_rank is None:
+            self._low_rank = LowRank(self._modes.turned_gradients(deformation), self._curvature)
+        return self._low_rank
+
+    def soften(self, stretch: Stretch, tangent: Tangent) -> None:
+        """Soften a tangent, as :meth:`StrainPotential.soften`."""
+        at, q = self._at(stretch)
+        at.soften(self._modes.stresses(self._slope(q)), tangent)
+
+    def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
+        """Return the terms of a step, as :meth:`StrainPotential.step_by`."""
+        at, q = self._at(stretch)
+        by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
+        dq = self._modes.change(at, ds)
+        of_positions = dq - self._change(at, apart)
+        bent = core @ dq
+        return StrainPotentialStep(
+            self._modes.slope(at, by + bent), float(dq @ bent), float(of_positions @ core @ of_positions)
+        )

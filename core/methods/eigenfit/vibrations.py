@@ -1,0 +1,180 @@
+"""Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or of a subspace.
+
+K is the elastic stiffness at rest with the springs that hold the body. Modes are mass-orthonormal. Each free part has
+six modes of zero frequency, a part that hangs on a point three (:func:`rigid_count`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ...foundation.progress import OnProgress, ignore_progress
+from ...geometry.mesh.topology import vertex_components
+from ...mechanics.assembly.sparsity import BlockSparsity, Pattern
+from ...mechanics.energies.tangent import Tangent
+from ...mechanics.forces.unilateral_springs import Points
+from ...numerics.linear_solvers.factorized import factorized
+from ...numerics.linear_solvers.lowest import lowest_pairs
+from ...numerics.linear_solvers.registry import fastest
+from ..model.model import Model
+from ..subspaces.reduced_model import ReducedModel
+from ..subspaces.reduced_stiffness import symmetric
+from ..subspaces.space import Space
+
+HELD = 1e-9
+"""Stiffness of a rigid motion relative to the stiffest hold; below it, the motion counts as free."""
+
+
+RESIDUAL = 1e-9
+"""Residual of modes in all vertices. The relative error of eigenvalues is its square; convergence to round-off takes
+more solves.
+"""
+
+
+class Springs(NamedTuple):
+    """Springs that hold a body at rest: ``points``, p of them; ``stiffness`` (p,) N/m."""
+
+    points: Points
+    stiffness: np.ndarray
+
+
+class Vibrations(NamedTuple):
+    """``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3) by the unknowns of the space, zero at pins."""
+
+    eigenvalues: np.ndarray
+    modes: np.ndarray
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Return the frequencies, Hz, (k,)."""
+        return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
+
+    def after(self, rigid: int, count: int) -> Vibrations:
+        """Return ``count`` vibrations after the first ``rigid``."""
+        return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
+
+
+def rigid_count(model: Model) -> int:
+    """Return the number of rigid modes of a model: six for each free part, three for one that hangs on a point, one for
+    one on a hinge.
+    """
+    rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
+    part = np.empty(n, dtype=np.int64)
+    part[model.mesh.tets.ravel()] = np.repeat(vertex_components(model.mesh.tets), 4)
+    given = np.isin(np.arange(n), model.pinned).astype(np.float64)
+    stiffest = 0.0 if model.anchors is None else model.anchors.diagonal().max()
+    springs = model.anchors / stiffest if stiffest else sp.csr_matrix((n, n))
+    holding, free = sp.diags(given) + springs, 0
+    for k in np.unique(part):
+        inside = (part == k)[:, None]
+        away = (rest - rest[inside[:, 0]].mean(axis=0)) / model.mesh.size
+        motions = [inside * way for axis in np.eye(3) for way in (np.broadcast_to(axis, (n, 3)), np.cross(axis, away))]
+        held = [[np.sum(one * (holding @ other)) for other in motions] for one in motions]
+        free += 6 - np.linalg.matrix_rank(np.array(held), tol=HELD, hermitian=True)
+    return int(free)
+
+
+def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
+    """Return the lowest ``count`` vibrations of a model in all its vertices. ArpackError or FactorizationError if there
+    are none.
+    """
+    K, M, pattern = _at_rest(model)
+    values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
+    return Vibrations(values, _of_all(vectors, pattern.free, len(model.mesh.rest_positions)))
+
+
+def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
+    """Return the lower triangle of K between the free vertices, M, and their pattern."""
+    tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
+    K, pattern = lower_stiffness(model, tangent, model.pinned)
+    free = pattern.free
+    if model.anchors is not None:
+        K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
+    return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
+
+
+def lower_stiffness(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
+    """Return the lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
+    sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
+    pattern = sparsity.pattern
+    values = np.empty(len(pattern.row_indices))
+    sparsity.fill(model.stiffness(tangent, 0.0), values)
+    shape = pattern.size, pattern.size
+    return sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape), pattern
+
+
+def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
+    """Expand vectors (3 f,k) of the free vertices to all vertices, (k,n,3)."""
+    out = np.zeros((columns.shape[1], n, 3))
+    out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
+    return out
+
+
+def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
+    """Return ``(K + shift M)^-1`` times forces (k,r,3): static displacements, also of a free body."""
+    if not space.is_reduced:
+        K, M, pattern = _at_rest(space)
+        columns = np.ascontiguousarray(forces[:, pattern.free].reshape(len(forces), -1).T)
+        factor = factorized(K + shift * sp.tril(M), fastest(), pattern)
+        return _of_all(factor.solve(columns), pattern.free, forces.shape[1])
+    K, M, free = _reduced(space, springs)
+    columns = forces[:, free].transpose(0, 2, 1).reshape(len(forces), -1).T
+    return _of_reduced(scipy.linalg.solve(K + shift * M, columns, assume_a="pos"), free, forces.shape[1])
+
+
+def space_vibrations(
+    space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
+) -> Vibrations:
+    """Return the lowest ``count`` vibrations of a body, in its subspace, which ``springs`` hold beside its pins, or in
+    all its vertices.
+    """
+    return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
+
+
+def reduced_vibrations(
+    space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
+) -> Vibrations:
+    """Return the lowest ``count`` vibrations of a body in its subspace, which ``springs`` hold beside its pins, at rest
+    or at a tangent.
+    """
+    K, M, free = _reduced(space, springs, tangent)
+    values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
+    return Vibrations(values, _of_reduced(vectors, free, space.unknowns))
+
+
+def _reduced(
+    space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return K and M between the free unknowns, all of x, then of y and z, (3 f,3 f), and these unknowns (f,)."""
+    r = space.unknowns
+    free = np.setdiff1d(np.arange(r), space.pinned)
+    if tangent is None:
+        tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
+    matrix = space.stiffness(tangent, 0.0)
+    if springs is not None:
+        springs.points.add_stiffness(springs.stiffness[:, None, None] * np.eye(3), 1.0, matrix)
+    rows = np.concatenate([free + i * r for i in range(3)])
+    return symmetric(matrix)[np.ix_(rows, rows)], np.kron(np.eye(3), space.mass[np.ix_(free, free)]), free
+
+
+def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
+    """Expand vectors (3 f,k) of the free unknowns to all unknowns, (k,r,3)."""
+    out = np.zeros((columns.shape[1], r, 3))
+    out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
+    return out
+
+
+def pulls(model: Model, modes: np.ndarray) -> np.ndarray:
+    """Return the modal loads (k,12) of accelerations on modes (k,n,3) of a model's vertices: uniform fields, as of
+    weight and shaken pins, and fields that grow linearly along an axis, by as much over the body's size. On a free body
+    only the latter have a load.
+    """
+    rest, masses = model.mesh.rest_positions, model.lumped_masses
+    away = (rest - masses @ rest / masses.sum()) / model.size
+    fields = np.column_stack([np.ones(len(rest)), away])
+    return np.einsum("n,nj,kni->kji", masses, fields, modes, optimize=True).reshape(len(modes), -1)

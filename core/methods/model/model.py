@@ -1,0 +1,279 @@
+"""A model: the discretised body, validated once, that every solver steps."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.errors import MaterialError, PinError
+from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.schema.settings import MaterialSettings, SolverSettings
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import grow
+from ...mechanics.assembly.mass import mass_blocks, mass_matrix
+from ...mechanics.assembly.tangent_blocks import tangent_blocks
+from ...mechanics.energies.registry import own_parameters
+from ...mechanics.energies.tangent import Tangent
+from ...mechanics.forces.elastic import ElasticPotential
+from ...mechanics.forces.embedded_points import EmbeddedPoints
+from ...mechanics.materials.lame import lame_parameters
+from ...numerics.linear_solvers.body import Body
+from ...numerics.linear_solvers.elastic_system import ElasticSystem
+from ...numerics.linear_solvers.registry import Choice, choose
+from .nodes import Nodes
+from .state import State
+
+AROUND_INVERTED = 2
+"""Rings of neighbours of an inverted tet whose stretches are no useful guess either."""
+
+
+class Slices(NamedTuple):
+    """Which vertices and which tets of a model are one body's."""
+
+    vertices: slice
+    tets: slice
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is simulated.
+
+    Attributes
+    ----------
+    mesh : TetMesh (n vertices, m tets)
+    elastic : ElasticPotential
+    masses : (m,4) kg
+        Of each tet, as its corners share it.
+    mass : (n,n) scalar consistent mass matrix, kg
+    pinned : (p,) vertices whose positions are given
+    anchors : (n,n) or None
+        Stiffness of springs that hold it beside, the same along x, y and z, N/m. They act as loads of the steps; a
+        subspace is made for them.
+    nodes : what carries its motion in ConJac
+    slices : of each body, where there are several (:mod:`.merged_model`)
+    grows : whether its shape at rest, or a body's, is on its way to another size
+    """
+
+    mesh: TetMesh
+    elastic: ElasticPotential
+    masses: np.ndarray
+    mass: sp.csr_matrix
+    pinned: np.ndarray
+    anchors: sp.csr_matrix | None = None
+    nodes: Nodes | None = None
+    slices: tuple[Slices, ...] = ()
+    grows: bool = False
+
+    is_reduced: ClassVar[bool] = False
+
+    @property
+    def held(self) -> np.ndarray:
+        """The vertices that are pinned or hang on springs, ascending."""
+        sprung = [] if self.anchors is None else np.flatnonzero(self.anchors.diagonal())
+        return np.union1d(self.pinned, sprung).astype(np.int64)
+
+    @property
+    def body(self) -> Body:
+        """What its linear systems are made from."""
+        elastic = self.elastic
+        return Body(
+            self.mesh.rest_positions,
+            self.mesh.tets,
+            elastic.N,
+            elastic.weights,
+            self.masses,
+            elastic.shear_modulus,
+            self.pinned,
+        )
+
+    def vertices(self, positions: np.ndarray) -> np.ndarray:
+        """Where the mesh's vertices are at a state's positions, (n,3), m."""
+        return positions
+
+    @property
+    def unknowns(self) -> int:
+        """Vectors that a state has for positions: one a vertex."""
+        return len(self.mesh.rest_positions)
+
+    @property
+    def size(self) -> float:
+        """The longest side of the body at rest, of several the smallest's, m."""
+        rest = self.mesh.rest_positions
+        return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
+
+    @property
+    def lumped_masses(self) -> np.ndarray:
+        """What a uniform acceleration pulls each vertex with, (n,), kg."""
+        return np.asarray(self.mass.sum(axis=1)).ravel()
+
+    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+        """How far a vertex moves at most when the unknowns change so, m, and which one: the unknowns are the positions
+        themselves.
+        """
+        squares = (change * change).sum(axis=1)
+        vertex = int(np.argmax(squares))
+        return float(np.sqrt(squares[vertex])), vertex
+
+    def around(self, chosen: np.ndarray) -> np.ndarray:
+        """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""
+        return grow(self.mesh.tets, chosen, AROUND_INVERTED)
+
+    def near_pins(self) -> np.ndarray:
+        """The tets at pins and around them, as a mask (m,)."""
+        return self.around(np.isin(self.mesh.tets, self.pinned).any(axis=1))
+
+    def blas_threads(self) -> AbstractContextManager[object]:
+        """All that there are: its factorisations share them."""
+        return nullcontext()
+
+    def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
+        """Its linear systems; ``choice`` is a linear solver that was chosen already."""
+        choice = choice or choose(settings.linear_solver, self.body)
+        return ElasticSystem(self.body, choice, settings.inner_iterations)
+
+    def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
+        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: element
+        blocks (m,10,3,3).
+        """
+        masses = mass_factor * self.masses
+        if tangent is None:
+            return mass_blocks(masses)
+        blocks = np.empty((len(masses), 10, 3, 3))
+        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, masses, blocks)
+        return blocks
+
+    def points(self, embedding: Embedding) -> EmbeddedPoints:
+        """Points of the mesh, carried by the unknowns; with weights that sum to another number than one, other
+        combinations of a tet's corners.
+        """
+        return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
+
+    @property
+    def touching(self) -> int | None:
+        """How many points of the surface suffice for contact: none that could be left out."""
+        return None
+
+    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+        """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
+        return self.mass @ accelerations
+
+    def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
+        """A state to start from.
+
+        The stretches start from ``S(F)``, or from the identity around inverted tets: there the polar stretch is no
+        useful guess, and a scrambled body would not come back.
+        """
+        positions = np.ascontiguousarray(positions, dtype=np.float64)
+        deformation = self.elastic.deformation(positions)
+        stretch = deformation.stretch()
+        inverted = deformation.sigma[:, 2] <= 0.0
+        if inverted.any():
+            stretch[self.around(inverted)] = UNSTRETCHED
+        if velocities is None:
+            velocities = np.zeros_like(positions)
+        return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
+
+    def shrunk(self, size: float) -> Model:
+        """The same body, as heavy, with a shape at rest of ``size`` of its own."""
+        mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
+        like = elastic.energies, elastic.energy_of_tet, elastic.parameters
+        weights = size**3 * elastic.weights
+        elastic = ElasticPotential(mesh.rest_positions, mesh.tets, weights, *like)
+        return replace(self, mesh=mesh, elastic=elastic, grows=True)
+
+    def rest_state(self) -> State:
+        """At rest at the rest shape."""
+        return self.state_at(self.mesh.rest_positions)
+
+
+def build_model(
+    mesh: TetMesh,
+    youngs_modulus: np.ndarray | float,
+    poissons_ratio: np.ndarray | float,
+    density: np.ndarray | float,
+    energies: tuple[str, ...] | str = "stable_neo_hookean",
+    energy_of_tet: np.ndarray | None = None,
+    pinned: np.ndarray = (),
+    own: np.ndarray | None = None,
+) -> Model:
+    """Validate and put together a model.
+
+    Parameters
+    ----------
+    mesh : TetMesh
+        Its ``fill`` scales the volume that carries mass and energy.
+    youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
+    energies : name, or names that ``energy_of_tet`` (m,) indexes
+    pinned : vertices whose positions are given each step
+    own : (m,j) what the energy of each tet takes besides (``IsotropicEnergy.own``); by default as ``MaterialSettings``
+
+    Raises
+    ------
+    MeshError, MaterialError, PinError : with the first tet or vertex that is wrong.
+    """
+    mesh.validate()
+    m = len(mesh.tets)
+    E, nu, rho = _checked(mesh, youngs_modulus, poissons_ratio, density)
+    energies = (energies,) if isinstance(energies, str) else tuple(energies)
+    energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
+    if energy_of_tet.shape != (m,) or energy_of_tet.min() < 0 or energy_of_tet.max() >= len(energies):
+        raise MaterialError("The energies do not fit the tets.", "Give one index into the energies a tet.")
+    usual = own_parameters([MaterialSettings(energy=name) for name in energies])[energy_of_tet]
+    own = usual if own is None else own
+    if own.shape != usual.shape:
+        raise MaterialError(
+            f"The energies' own parameters have shape {own.shape}, not {usual.shape}.", "Give a row a tet."
+        )
+    pinned = np.unique(np.asarray(pinned, dtype=np.int64))
+    if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
+        raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
+    if len(pinned) == len(mesh.rest_positions):
+        raise PinError(
+            "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
+        )
+    masses = mesh.corner_volumes * rho[:, None]
+    elastic = ElasticPotential(
+        mesh.rest_positions,
+        mesh.tets,
+        mesh.elastic_volumes,
+        energies,
+        energy_of_tet,
+        np.column_stack([*lame_parameters(E, nu), own]),
+    )
+    return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
+
+
+def _checked(
+    mesh: TetMesh,
+    youngs_modulus: np.ndarray | float,
+    poissons_ratio: np.ndarray | float,
+    density: np.ndarray | float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Material numbers of every tet, (m,) each; MaterialError names the first tet with an impossible one."""
+    for values in (youngs_modulus, poissons_ratio, density):
+        if np.shape(values) not in ((), (len(mesh.tets),)):
+            raise MaterialError(
+                f"A material field has shape {np.shape(values)}, not {(len(mesh.tets),)}.",
+                "Give one number a tet, or one.",
+            )
+    E, nu, rho = (
+        np.broadcast_to(np.asarray(a, dtype=np.float64), len(mesh.tets))
+        for a in (youngs_modulus, poissons_ratio, density)
+    )
+    for name, values, low, high in (
+        ("stiffness", E, 0.0, np.inf),
+        ("Poisson's ratio", nu, -1.0, 0.5),
+        ("density", rho, 0.0, np.inf),
+        ("fill", mesh.fill, 0.0, np.inf),
+    ):
+        bad = np.flatnonzero(~((values > low) & (values < high)))
+        if len(bad):
+            raise MaterialError(
+                f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}."
+            )
+    return E, nu, rho

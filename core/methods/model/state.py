@@ -1,0 +1,66 @@
+"""The state of a body at one moment: all that a solver needs to go on with the same bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import CorruptFrameError
+from ...numerics.integrators.time_step import History
+
+
+@dataclass(frozen=True)
+class State:
+    """Positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of the mixed method.
+
+    ``stretch`` belongs to the state because the mixed method stopped early has not brought it to ``S(F(x))``.
+    ``history`` is the step before, for rules of time integration that look back; None where there is none.
+    ``colliders`` (2,c,3) m: of the first of bodies that meet, where what they run into is, and was a step ago.
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    stretch: np.ndarray
+    history: History | None = None
+    colliders: np.ndarray | None = None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, for the frame store."""
+        arrays = {"positions": self.positions, "velocities": self.velocities, "stretch": self.stretch}
+        if self.history is not None:
+            arrays["previous_positions"] = self.history.positions
+            arrays["previous_velocities"] = self.history.velocities
+            arrays["previous_time_step"] = np.array([self.history.time_step])
+        if self.colliders is not None:
+            arrays["colliders"] = self.colliders
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
+        """What :meth:`arrays` gave; CorruptFrameError when it cannot be a state."""
+        try:
+            history = None
+            if "previous_positions" in arrays:
+                step = float(np.ravel(arrays["previous_time_step"])[0])
+                history = History(arrays["previous_positions"], arrays["previous_velocities"], step)
+            state = cls(arrays["positions"], arrays["velocities"], arrays["stretch"], history, arrays.get("colliders"))
+        except (LookupError, TypeError, ValueError) as error:
+            raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
+        n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
+        if not state.fits(n, m):
+            raise CorruptFrameError("A saved state has the wrong shape or type.", "Delete the bake and bake again.")
+        if not all(np.isfinite(array).all() for array in state.arrays().values()):
+            raise CorruptFrameError(
+                "A saved state holds a value that is not a number.", "Delete the bake and bake again."
+            )
+        return state
+
+    def fits(self, n_vertices: int, n_tets: int) -> bool:
+        """Whether it is a state of a body of that size. Kernels do not ask: they would read past its end."""
+        shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
+        if self.colliders is not None:
+            shapes["colliders"] = (2, self.colliders.size // 6, 3)
+        return all(
+            a.shape == shapes.get(name, (n_vertices, 3)) and a.dtype == np.float64 for name, a in self.arrays().items()
+        ) and (self.history is None or self.history.time_step > 0.0)

@@ -1,0 +1,344 @@
+"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20).
+
+The frame is that of the singular vectors of F, ``D = U^T dF V``, since the derivative of the polar stretch is sparse
+there:
+
+    (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
+
+(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` maps between the
+two frames. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
+``n = V^T N``. With e_p instead of u, the stretch in the frame Q needs only row p of T and row p of the shares
+``sigma_p / (sigma_p + sigma_j)`` (one half at p):
+
+    E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
+
+The element matrix is ``E^T H_s E`` over the nine directions of three corners. Kernels process eight elements side by
+side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
+from ...foundation.kernels.simd_math import (
+    LANES,
+    combine,
+    combine_six,
+    congruent,
+    dot,
+    dot_six,
+    each,
+    load_matrix,
+    load_vector,
+    matrix,
+    plus_six,
+    product,
+    set_matrix,
+    set_six,
+    set_vector,
+    six,
+    store,
+    store_matrix,
+    times,
+    transposed,
+    vector,
+)
+from ...mechanics.assembly.tangent_blocks import complete_blocks
+from . import workspace as at
+from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, shares_of, twists_of
+
+
+@inlined
+def _stress_of(A, flip, E):
+    """``H_s`` times a stretch, six numbers in the frame Q."""
+    x, y, z = A
+    return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
+
+
+@inlined
+def _inner(A, B):
+    """``sum_ij A_ij B_ij`` of symmetric matrices given as six numbers."""
+    return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
+
+
+@inlined
+def _with_stress(M, stress):
+    return M[0] + stress[0], M[1] + stress[1], M[2] + stress[2], M[3], M[4], M[5]
+
+
+class Mixed(NamedTuple):
+    """Linearization point of Mixed FEM. U, V (m,3,3) and sigma (m,3) are the SVD of F. Polar stretches and independent
+    stretches s are (m,6), with the eigenvectors Q (m,3,3) of s. The first and second derivatives of psi in the frame Q
+    are stress (m,3), curvature (m,3,3) and flip (m,3), Pa.
+    """
+
+    U: np.ndarray
+    sigma: np.ndarray
+    V: np.ndarray
+    polar: np.ndarray
+    s: np.ndarray
+    Q: np.ndarray
+    stress: np.ndarray
+    curvature: np.ndarray
+    flip: np.ndarray
+
+
+def condense(
+    mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Write the element matrices of ``J^T H_s J`` plus mass to blocks (m,10,3,3). Return the stresses
+    ``J^T (g_s + H_s c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,).
+
+    Weights w (m,) are volumes times h², m³ s²; N (m,4,3) are shape function gradients, 1/m; ``masses`` (m,4) are
+    element masses, kg. Twists are those of an s that agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with
+    ``t = diag(V^T (dpsi/dS) V)``. Tension makes them positive.
+    """
+    m = len(weights)
+    P, disagreement = np.empty((m, 3, 3)), np.empty(m)
+    of_elements = N, weights, masses, blocks, P, disagreement
+    if turning == PolarHessianTerms.EXACT:
+        _condense_exactly(m, *mixed, *of_elements)
+    else:
+        _condense(m, *mixed, int(turning), *of_elements)
+    return P, disagreement
+
+
+def local_update(
+    mixed: Mixed, turning: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return ``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), Pa, ``w ds . H_s ds`` (m,) and ``w lambda . c``
+    (m,), for changes dF (m,3,3) and weights w (m,). The third value includes the work of the twists if ``turning`` adds
+    all of them.
+    """
+    m = len(dF)
+    ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
+    _local_update(m, *mixed, int(turning), dF, weights, ds, multiplier, curvature, work)
+    return ds, multiplier, curvature, work
+
+
+def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stresses and ``w c . H_s c`` as :func:`condense`, without element matrices."""
+    m = len(weights)
+    P, disagreement = np.empty((m, 3, 3)), np.empty(m)
+    _condensed_stress(m, *mixed, weights, P, disagreement)
+    return P, disagreement
+
+
+@inlined
+def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
+    load_matrix(W, at.U + lane, U[e])
+    load_matrix(W, at.V + lane, V[e])
+    load_matrix(W, at.Q + lane, Q[e])
+    load_matrix(W, at.CURVATURE + lane, A[e])
+    load_vector(W, at.SIGMA + lane, sigma[e])
+    load_vector(W, at.STRESS + lane, stress[e])
+    load_vector(W, at.FLIP + lane, flip[e])
+    for k in range(6):
+        W[at.APART + LANES * k + lane] = polar[e, k] - s[e, k]
+
+
+@inner_kernel
+def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights):
+    for lane in range(LANES):
+        # Surplus lanes repeat the last element.
+        e = min(first + lane, end - 1)
+        _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
+        load_matrix(W, at.N + lane, N[e, 1:])
+        W[at.WEIGHT + lane] = weights[e]
+
+
+@inner_kernel
+def _store_elements(W, first, end, weights, masses, blocks, P, disagreement):
+    for e in range(first, min(first + LANES, end)):
+        lane = e - first
+        disagreement[e] = weights[e] * W[at.DISAGREEMENT + lane]
+        store_matrix(W, at.P + lane, P[e])
+        block = at.BLOCKS + lane
+        for a in range(1, 4):
+            for b in range(1, a + 1):
+                store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
+                block += at.A_BLOCK
+        complete_blocks(masses[e], blocks[e])
+
+
+@parallel_kernel
+def _condense(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
+):
+    W = np.empty(at.CONDENSED)
+    for first in range(begin, end, LANES):
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
+        _condense_lanes(W)
+        if turning > 0:
+            add_twists(W, turning)
+        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
+
+
+@parallel_kernel
+def _condense_exactly(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
+):
+    """Condense with the complete second derivative of the polar stretch. It is a separate kernel since few bodies need
+    it compiled.
+    """
+    W = np.empty(at.CONDENSED)
+    for first in range(begin, end, LANES):
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
+        _condense_lanes(W)
+        add_polar_hessian(W)
+        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
+
+
+@parallel_kernel
+def _condensed_stress(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, P, disagreement):
+    W = np.empty(at.CONDENSED)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            _load_mixed(W, lane, min(first + lane, end - 1), U, sigma, V, polar, s, Q, stress, A, flip)
+        _stress_lanes(W)
+        for e in range(first, min(first + LANES, end)):
+            disagreement[e] = weights[e] * W[at.DISAGREEMENT + e - first]
+            store_matrix(W, at.P + e - first, P[e])
+
+
+@inner_kernel
+def _stress_lanes(W):
+    for lane in range(LANES):
+        _set_stress(W, lane, matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)))
+
+
+@inlined
+def _set_stress(W, lane, U, Vt):
+    """Store the stress and ``c . H_s c`` of a lane. Return the shares, T and the two parts of ``H_s``."""
+    Q = matrix(W, at.Q + lane)
+    A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
+    E = congruent(transposed(Q), six(W, at.APART + lane))
+    M = _stress_of(A, flip, E)
+    W[at.DISAGREEMENT + lane] = _inner(E, M)
+    T, shares = product(Vt, Q), shares_of(vector(W, at.SIGMA + lane))
+    # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
+    tension = congruent(T, _with_stress(M, stress))
+    set_six(W, at.TENSION + lane, tension)
+    x, y, z, yz, xz, xy = tension
+    G = (2.0 * x, 2.0 * xy, 2.0 * xz), (2.0 * xy, 2.0 * y, 2.0 * yz), (2.0 * xz, 2.0 * yz, 2.0 * z)
+    G = each(shares[0], G[0]), each(shares[1], G[1]), each(shares[2], G[2])
+    set_matrix(W, at.P + lane, product(U, product(G, Vt)))
+    return shares, T, A, flip
+
+
+@inner_kernel
+def _condense_lanes(W):
+    """Compute stress, ``c . H_s c`` and the blocks of corners 2, 3, 4 in all lanes."""
+    for lane in range(LANES):
+        U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
+        shares, T, A, flip = _set_stress(W, lane, U, Vt)
+        # Factors of the six numbers of the second stretch in w dS . H_s dS.
+        w = W[at.WEIGHT + lane]
+        A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
+        flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
+        N = matrix(W, at.N + lane)
+        a = _stretches(U, shares, T, times(Vt, N[0]))
+        b = _stretches(U, shares, T, times(Vt, N[1]))
+        c = _stretches(U, shares, T, times(Vt, N[2]))
+        Ha, Hb, Hc = _stresses(A, flip, a), _stresses(A, flip, b), _stresses(A, flip, c)
+        _set_diagonal_block(W, at.BLOCKS + lane, a, Ha)
+        _set_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ha)
+        _set_diagonal_block(W, at.BLOCKS + 2 * at.A_BLOCK + lane, b, Hb)
+        _set_block(W, at.BLOCKS + 3 * at.A_BLOCK + lane, c, Ha)
+        _set_block(W, at.BLOCKS + 4 * at.A_BLOCK + lane, c, Hb)
+        _set_diagonal_block(W, at.BLOCKS + 5 * at.A_BLOCK + lane, c, Hc)
+
+
+@inlined
+def _stretches(U, shares, T, n):
+    """Stretches E of a corner with ``n = V^T N`` that moves along x, y and z."""
+    along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
+    return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
+
+
+@inlined
+def _stretch(share, t, T, n):
+    m = combine(each(share, n), T)
+    return (
+        2.0 * t[0] * m[0],
+        2.0 * t[1] * m[1],
+        2.0 * t[2] * m[2],
+        t[1] * m[2] + t[2] * m[1],
+        t[0] * m[2] + t[2] * m[0],
+        t[0] * m[1] + t[1] * m[0],
+    )
+
+
+@inlined
+def _stresses(A, flip, E):
+    return _stress_of(A, flip, E[0]), _stress_of(A, flip, E[1]), _stress_of(A, flip, E[2])
+
+
+@inlined
+def _set_block(W, place, E, H):
+    x, y, z = E
+    set_vector(W, place, (dot_six(x, H[0]), dot_six(x, H[1]), dot_six(x, H[2])))
+    set_vector(W, place + 3 * LANES, (dot_six(y, H[0]), dot_six(y, H[1]), dot_six(y, H[2])))
+    set_vector(W, place + 6 * LANES, (dot_six(z, H[0]), dot_six(z, H[1]), dot_six(z, H[2])))
+
+
+@inlined
+def _set_diagonal_block(W, place, E, H):
+    x, y, z = E
+    xy, xz, yz = dot_six(x, H[1]), dot_six(x, H[2]), dot_six(y, H[2])
+    set_vector(W, place, (dot_six(x, H[0]), xy, xz))
+    set_vector(W, place + 3 * LANES, (xy, dot_six(y, H[1]), yz))
+    set_vector(W, place + 6 * LANES, (xz, yz, dot_six(z, H[2])))
+
+
+@parallel_kernel
+def _local_update(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, dF, weights, ds, multiplier, curvature, work
+):
+    W = np.empty(at.UPDATED)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            e = min(first + lane, end - 1)
+            _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
+            load_matrix(W, at.DF + lane, dF[e])
+        _update_lanes(W)
+        if turning > 1:
+            _add_work_of_turns(W)
+        for e in range(first, min(first + LANES, end)):
+            lane = e - first
+            store(W, at.DS + lane, ds[e])
+            store(W, at.MULTIPLIER + lane, multiplier[e])
+            curvature[e], work[e] = weights[e] * W[at.BEND + lane], weights[e] * W[at.WORK + lane]
+
+
+@inner_kernel
+def _update_lanes(W):
+    for lane in range(LANES):
+        V, Q, apart = matrix(W, at.V + lane), matrix(W, at.Q + lane), six(W, at.APART + lane)
+        x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)
+        a, b, c = shares_of(vector(W, at.SIGMA + lane))
+        # V^T dS V
+        S = x[0], y[1], z[2], b[2] * y[2] + c[1] * z[1], a[2] * x[2] + c[0] * z[0], a[1] * x[1] + b[0] * y[0]
+        ds = plus_six(apart, congruent(V, S))
+        E = congruent(transposed(Q), ds)
+        M = _stress_of(matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), E)
+        W[at.BEND + lane] = _inner(E, M)
+        g = congruent(Q, _with_stress(M, vector(W, at.STRESS + lane)))
+        g = g[0], g[1], g[2], 2.0 * g[3], 2.0 * g[4], 2.0 * g[5]
+        set_six(W, at.DS + lane, ds)
+        set_six(W, at.MULTIPLIER + lane, g)
+        W[at.WORK + lane] = dot_six(g, apart)
+
+
+@inner_kernel
+def _add_work_of_turns(W):
+    """Add the work of the twists, both signs, to the curvature of the local update."""
+    for lane in range(LANES):
+        V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
+        x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)
+        twists = twists_of(transposed(V), matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), 2)
+        turns = y[2] - z[1], z[0] - x[2], x[1] - y[0]
+        W[at.BEND + lane] += 0.5 * dot(twists, each(turns, turns))

@@ -1,0 +1,177 @@
+"""Map of [ConJac20] from dynamic nodes to all vertices, ``v = J v_d``: the forces on quasistatic vertices balance.
+
+A node is a mean ``B x`` (:mod:`..model.nodes`). J's columns are the displacements dx of least energy ``1/2 dx . K dx``
+with ``B dx = d``. If one vertex of each node, its centre c, is fixed, the stiffness K_qq of the others has a factor.
+With
+
+    Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T,      dx = (y, Y y - Q mu)
+
+the energy is least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement),
+``A = B_c + B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6.
+``S = J^T K J`` is the force ``-mu`` for unit d. The same small matrix yields the response of the other vertices to
+forces on them while the nodes are fixed (the paper's b_q).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ...mechanics.energies.tangent import Tangent
+from ...numerics.linear_solvers.linear_system import LinearSystem
+from ..model.nodes import Nodes
+
+CORNERS = 4
+ROWS = 1024
+"""Vertices whose momenta are computed at once."""
+
+
+class ConJacMap:
+    """J and its reduced stiffness, for a system that was factorised with the nodes' centres pinned.
+
+    Parameters
+    ----------
+    system : linear system over all vertices but pins and centres
+    tets : (m,4)
+    nodes : k dynamic nodes
+    pinned : (p,) prescribed vertices; their rows of J are zero
+
+    ``J`` (n,3,3k) has columns by node, then axis; ``stiffness`` S (3k,3k) has the system's units (kg: times h²).
+    """
+
+    def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
+        self._system, self._nodes, self._k = system, nodes, len(nodes.centres)
+        n, size = nodes.rows.shape[1], 3 * self._k
+        felt, pulls = self._pulls(tets, n)
+        pulls[np.isin(felt, pinned)] = 0.0
+        own = np.searchsorted(felt, nodes.centres)
+        S = -pulls[own].reshape(size, size)
+        pulls[own] = 0.0
+        self._is_mean = nodes.rows.nnz > self._k
+        # Columns of Y, then of Q.
+        self._solved = np.zeros((n, 3, 2 * size if self._is_mean else size))
+        self._solved[felt, :, :size] = pulls
+        if self._is_mean:
+            self._solved[:, :, size:] = nodes.means()
+        system.solve_columns(self._solved)
+        self._solved[nodes.centres, :, :size] = np.eye(size).reshape(self._k, 3, size)  # displacements of the centres
+        S = S - np.tensordot(pulls, self._solved[felt, :, :size], axes=((0, 1), (0, 1)))
+        S = 0.5 * (S + S.T)
+        if not self._is_mean:
+            self.J, self.stiffness = self._solved, S
+            return
+        A, H = np.hsplit(self._rows(self._solved), 2)
+        self._inverse = np.linalg.inv(np.block([[S, A.T], [A, -0.5 * (H + H.T)]]))
+        found = self._inverse[:, size:]
+        self.J = self._moved(found)
+        self.stiffness = -0.5 * (found[size:] + found[size:].T)
+
+    def newton_step(self, gradient: np.ndarray) -> np.ndarray:
+        """Return Newton's step (n,3) m for a gradient (n,3) kg m while the nodes are fixed."""
+        g = gradient.copy()
+        g[self._nodes.centres] = 0.0
+        p = self._system.solve(-g)
+        if not self._is_mean:
+            return p
+        r = by_columns(self._solved, gradient)[: 3 * self._k]
+        found = self._inverse @ np.concatenate([-r, -self._rows(p[:, :, None])[:, 0]])
+        return p + self._moved(found[:, None])[:, :, 0]
+
+    def _moved(self, found: np.ndarray) -> np.ndarray:
+        """Return displacements (n,3,c) for columns y and mu, (6k,c)."""
+        size = 3 * self._k
+        return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
+
+    def _rows(self, columns: np.ndarray) -> np.ndarray:
+        """Return ``B x`` (3k,c) for columns x (n,3,c)."""
+        n, _, count = columns.shape
+        return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
+
+    def _pulls(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vertices (f,) that K couples to the centres, and minus K's columns there, (f,3,3k). Element blocks
+        and the low-rank part of the matrix contribute.
+        """
+        node, low_rank = np.full(n, -1), self._system.low_rank
+        node[self._nodes.centres] = np.arange(self._k)
+        element, corner = np.nonzero(node[tets] >= 0)
+        felt = np.unique(np.concatenate([tets[element].ravel(), self._nodes.centres]))
+        felt = felt if low_rank is None else np.arange(n)
+        pulls = np.zeros((len(felt), 3, self._k, 3))
+        for other in range(CORNERS):
+            first, second = np.maximum(corner, other), np.minimum(corner, other)
+            pair = self._system.blocks[element, first * (first + 1) // 2 + second]
+            # The rows of a pair's block belong to its first corner.
+            pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
+            place = np.searchsorted(felt, tets[element, other])
+            np.subtract.at(pulls, (place, slice(None), node[tets[element, corner]]), pair)
+        pulls = pulls.reshape(len(felt), 3, 3 * self._k)
+        if low_rank is not None:
+            vectors, core = low_rank
+            pulls -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
+        return felt, pulls
+
+
+def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return ``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k). Only tets with nonzero blocks are
+    visited.
+    """
+    felt = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
+    total = np.zeros((T.shape[2], T.shape[2]))
+    for a in range(CORNERS):
+        rows = T[tets[felt, a]]
+        for b in range(a + 1):
+            part = np.einsum("mij,mjk->mik", blocks[felt, a * (a + 1) // 2 + b], T[tets[felt, b]], optimize=True)
+            product = np.tensordot(rows, part, axes=((0, 1), (0, 1)))
+            total += product if a == b else product + product.T
+    return total
+
+
+class ReducedSystem(NamedTuple):
+    """Reduced system of a body in a step: ``map``; the basis ``T`` (n,3,k), J and the rigid motions that no node
+    resolves; M times these rigid motions (n,3,c); ``mass`` ``T^T M T`` (k,k); ``stiffness`` ``T^T K T`` (k,k) and its
+    elastic part; the ``tangent`` of K.
+    """
+
+    map: ConJacMap
+    T: np.ndarray
+    unseen_momenta: np.ndarray
+    mass: np.ndarray
+    stiffness: np.ndarray
+    elastic: np.ndarray
+    tangent: Tangent
+
+    def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
+        """Return Newton's step (n,3) m for a gradient (n,3) kg m, by a map, while the basis T is fixed."""
+        first = map_.J.shape[2]
+        unseen, weighed = self.T[:, :, first:], self.unseen_momenta
+        dx = map_.newton_step(gradient - weighed @ by_columns(unseen, gradient))
+        return dx - unseen @ by_columns(weighed, dx)
+
+    def speeds(self, momenta: np.ndarray) -> np.ndarray:
+        """Return the speeds (k,) in T that are nearest, by the mass, to velocities with momenta (n,3)."""
+        if not self.mass.size:
+            return np.zeros(0)
+        return scipy.linalg.solve(self.mass, by_columns(self.T, momenta), assume_a="pos")
+
+    def columns_of(self, rows: slice) -> np.ndarray:
+        """Return the indices of T's columns that move the vertices ``rows`` of one of several bodies."""
+        return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
+
+
+def by_columns(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """Return ``T^T pull`` (k,) for forces (n,3) and columns T (n,3,k)."""
+    return np.tensordot(T, pull, axes=((0, 1), (0, 1)))
+
+
+def by_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
+    """Return ``T^T M T`` (k,k) for columns (n,3,k), ``ROWS`` vertices at a time, since M T is as large as T."""
+    n, _, k = T.shape
+    flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        weighed = (mass[first:last] @ flat).reshape(3 * (last - first), k)
+        total += columns[3 * first : 3 * last].T @ weighed
+    return total

@@ -1,0 +1,71 @@
+"""ConJac as published ([ConJac20] Algorithm 1), for comparison with :mod:`.conjac`.
+
+Nodes are single vertices. With the projected stiffness K and forces f at the step's beginning, and
+``J = -K_qq^-1 K_qd``:
+
+    J^T (M + beta h² K) J v_d = J^T (M v0 + h f)        (Eq. 11)
+    x_d = x_d0 + h v_d,     x_q = x_q0 + h J_qd v_d - gamma K_qq^-1 f_q        (Eqs. 12, 13; f = -grad)
+
+[ConJac20] writes K for ``df/dx``, hence its minus signs. Pins move to their prescribed positions, and the quasistatic
+vertices follow through their forces.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ...numerics.optimization.step_report import Iteration, StepReport
+from ..model.nodes import Nodes, single_vertices
+from ..model.state import State
+from ..subspaces.space import Space
+from .conjac import ConJacSolver
+from .incremental_potential import IncrementalPotential
+from .protocol import check_finite
+from .theta_extrapolation import Solution
+
+
+class PublishedConJacSolver(ConJacSolver):
+    """ConJac's published step ([ConJac20] Algorithm 1): one linear velocity solve, then ``corrections`` quasistatic
+    Newton steps.
+
+    The corrections use the step's own factor. The first uses the forces at the step's beginning.
+
+    Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the part of each Newton step taken (0: by line
+    search, from recomputed forces); ``corrections``; the others are those of :class:`StepSolver`, without
+    ``integrator``.
+    """
+
+    def _nodes_of(self, model: Space) -> Nodes:
+        nodes = super()._nodes_of(model)
+        return single_vertices(nodes.centres, model.unknowns)
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """Solve a step, as :meth:`StepSolver.solve`."""
+        beta, gamma = self.settings.damping_factor, self.settings.stabilization
+        before, wholes = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
+        carried = self._carried(state, before, wholes, step, report, projected=True)
+        # Unresolved rigid motions have no stiffness. If nodes resolve all of them, the step is the paper's.
+        balanced = wholes if carried.T.shape[2] > 3 * len(self._nodes.centres) else []
+        with report.timed("solve"):
+            x, T = self.start(state.positions, step), carried.T
+            g = step.gradient_at(x, self.elastic.deformation(x, before))
+            pull = np.tensordot(T, step.h * (self.model.mass @ state.velocities) - g, axes=((0, 1), (0, 1)))
+            moved = scipy.linalg.solve(carried.mass + beta * carried.stiffness, pull, assume_a="pos")
+            dx = T @ moved
+        x = x + dx
+        if gamma == 0.0:
+            at = self.evaluate(x, step, before)
+            x = self._settle(at, carried, np.zeros_like(x), step, report, self.settings.corrections, renews=False).x
+        while report.iterations < self.settings.corrections and not report.reason:
+            correction = gamma * carried.map.newton_step(self._rigid.balanced(g, balanced))
+            x = x + correction
+            decrement = -float((g * correction).sum())
+            size = self.model.farthest(correction)[0]
+            self.check_convergence(
+                report, Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size), size, step.h, 0.0, True
+            )
+            g = step.gradient_at(x, self.elastic.deformation(x, before))
+        check_finite(x, "position")
+        deformation = self.elastic.deformation(x, before)
+        return Solution(x, deformation, deformation.stretch(), dx / step.h)

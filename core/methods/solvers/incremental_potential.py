@@ -1,0 +1,230 @@
+"""Incremental potential of one step, which every solver here minimizes over the free vertices ([MFEM22] Eq. 2):
+
+    E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x + sum of the step's other potentials)
+
+The time integration rule defines x~ and the effective step h. Energies are in kg m² (J times s²), gradients in kg m.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from ...mechanics.assembly.low_rank import LowRank, joined
+from ...mechanics.energies.kinematics import Deformation, Stretch
+from ...mechanics.energies.tangent import Tangent, project
+from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
+from ...mechanics.forces.elastic import ElasticPotential
+from ...mechanics.forces.step_potential import BarrierStepPotential, LowRankPotential, StepPotential, StrainPotential
+from ...mechanics.forces.unilateral_springs import UnilateralPotential, UnilateralSprings
+from ...numerics.integrators.time_step import TimeStep
+from .stretch_damping import StretchDamping
+
+MAX_LAGGING_ITERATIONS = 4
+"""Rounds that update lagged potentials (friction, the law of pin springs) at a step's solution. Each round is a Newton
+iteration of that law. A step of ten seconds in a subspace takes four, ordinary steps one or two.
+"""
+
+MAX_LAGGING_UPDATES = 30
+"""Iterations that may update lagged potentials before the solution. If these do not suffice, only the rounds update
+them.
+"""
+
+
+class IncrementalPotential:
+    """Value and gradient of a step's incremental potential.
+
+    Parameters
+    ----------
+    inertia, gravity, elastic : potentials of the body
+    potentials : other potentials, among them at most one barrier and one potential of strain
+    time : TimeStep
+    pinned : (p,) vertices whose gradient is set to zero
+    prescribed_positions : (p,3) m of the pinned vertices
+    friction : StretchDamping (internal friction) or None
+
+    Attributes: ``meeting`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
+    step, s; ``element_weights`` (m,) the elastic weights times h², m³ s².
+    """
+
+    def __init__(
+        self,
+        inertia: InertiaPotential,
+        gravity: GravityPotential,
+        elastic: ElasticPotential,
+        potentials: tuple[StepPotential, ...],
+        time: TimeStep,
+        pinned: np.ndarray,
+        prescribed_positions: np.ndarray,
+        friction: StretchDamping | None = None,
+    ) -> None:
+        self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
+        self.prescribed_positions = prescribed_positions
+        self.meeting = next((each for each in potentials if isinstance(each, BarrierStepPotential)), None)
+        self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
+        self.time, self.friction = time, friction
+        self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
+        self.h = time.step
+        self.element_weights = self.h**2 * elastic.weights
+        self.renewals_left = MAX_LAGGING_ITERATIONS
+        self._following = MAX_LAGGING_UPDATES
+
+    def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
+        """Return the potential without the elastic energy, and the sum of the parts' magnitudes, kg m². Internal
+        friction takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
+        """
+        parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
+        parts += [self.h**2 * potential.value(x) for potential in self.potentials]
+        if self.friction is not None:
+            parts.append(self.h**2 * self.friction.value(s))
+        if self.strain is not None:
+            parts.append(self.h**2 * self.strain.value(stretch))
+        return sum(parts), sum(abs(part) for part in parts)
+
+    def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
+        """Return the potential at x (n,3) m, and the sum of its parts' magnitudes, kg m²."""
+        s = None if self.friction is None else deformation.stretch()
+        stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
+        rest, magnitude = self.rest_of_value(x, s, stretch)
+        elastic = self.h**2 * self._elastic.value(deformation)
+        return rest + elastic, magnitude + abs(elastic)
+
+    def gradient_at(
+        self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
+    ) -> np.ndarray:
+        """Return the gradient (n,3) kg m at x (n,3) m, with ``more`` stresses (m,3,3) Pa. Rows of pins are zero without
+        ``of_pins``.
+        """
+        stress = self._elastic.stress(deformation) + more
+        if self.friction is not None:
+            stress += self.friction.stress(deformation)
+        if self.strain is not None:
+            stress += self.strain.forces(*self._elastic.strained(deformation))
+        return self.gradient(x, stress, of_pins)
+
+    def gradient(
+        self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
+    ) -> np.ndarray:
+        """Return the gradient (n,3) kg m for stresses (m,3,3) Pa. Rows of pins are zero without ``of_pins``. Without
+        ``of_potentials`` only inertia, gravity and the stresses contribute.
+        """
+        force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
+        for potential in self.potentials if of_potentials else ():
+            force += potential.gradient(x)
+        g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
+        if not of_pins:
+            g[self._pinned] = 0.0
+        return g
+
+    def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
+        """Return the gradient of the potential of strain alone, (n,3) N."""
+        if self.strain is None:
+            return 0.0
+        return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
+
+    def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
+        """Return the second derivatives of the elastic energy by F, less those that a strong potential of strain
+        cancels.
+        """
+        if self.strain is None or not self.strain.is_strong:
+            return self._elastic.tangent(deformation, projected)
+        stretch = self._elastic.strained(deformation)[1]
+        return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
+
+    def stretch_tangent(self, stretch: Stretch) -> Tangent:
+        """Return the projected second derivatives by independent stretches, as :meth:`tangent`."""
+        if self.strain is None or not self.strain.is_strong:
+            return self._elastic.stretch_tangent(stretch)
+        return self._softened(stretch, self._elastic.stretch_tangent(stretch, projected=False), True)
+
+    def _softened(self, stretch: Stretch, tangent: Tangent, projected: bool) -> Tangent:
+        self.strain.soften(stretch, tangent)
+        if projected:
+            project(*tangent[2:])
+        return tangent
+
+    def low_rank(self, deformation: Deformation) -> LowRank | None:
+        """Return the low-rank part of the stiffness, which belongs to no single element, N/m; None without one."""
+        found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
+        found += [] if self.strain is None else [self.strain.low_rank(deformation)]
+        return joined(found) if found else None
+
+    def max_step_size(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+        """Return the largest part (at most 1) of a step dx (n,3) m from x that is free of collisions and inversions; 1
+        without a barrier. Obstacles stand still, or with ``going`` make their whole remaining displacement.
+        """
+        if self.meeting is None:
+            return 1.0
+        return min(self.meeting.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
+
+    def without_contact(self) -> IncrementalPotential:
+        """Return a copy without the barrier."""
+        other = copy.copy(self)
+        other.potentials, other.meeting = tuple(each for each in self.potentials if each is not self.meeting), None
+        return other
+
+    def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
+        """Return True if nothing is in contact at x nor, with a barrier, collides on the path there. In that case
+        obstacles have moved along their paths.
+        """
+        meeting = self.meeting
+        if meeting is None:
+            return not self.has_active_contact(x)
+        places = meeting.collider_positions
+        if self.max_step_size(before, x - before, going=True) == 1.0:
+            meeting.collider_positions = places + meeting.remaining_displacement
+            if not self.has_active_contact(x):
+                return True
+        meeting.collider_positions = places
+        return False
+
+    def feasibility_margin(self, x: np.ndarray) -> float:
+        """Return the smaller of the barrier's normalized gap and the smallest det F of a tet that must not invert.
+        Requires a barrier.
+        """
+        return min(self.meeting.normalized_gap(x), self._elastic.min_det_F(x))
+
+    def end_step(self) -> None:
+        """Accept the step as solved. The next one begins with the obstacles at their current positions."""
+        if self.meeting is not None:
+            self.meeting.end_step()
+
+    @property
+    def has_contact(self) -> bool:
+        """Return True if a unilateral potential, such as contact, can start or end within the step."""
+        return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
+
+    def has_active_contact(self, x: np.ndarray) -> bool:
+        """Return True if the body is in contact with an obstacle or another body at x (n,3) m."""
+        if self.meeting is not None and self.meeting.normalized_gap(x) < np.inf:
+            return True
+        return any(
+            potential.is_active(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)
+        )
+
+    def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
+        """Return the unilateral springs of an iteration that begins at x (n,3) m, where the stiffness was assembled
+        last.
+        """
+        return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
+
+    def is_unconverged(self, x: np.ndarray) -> bool:
+        """Return True if contact friction requires another iteration after the last one, which led to x (n,3) m."""
+        each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
+        return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
+
+    def update_lagging_at_solution(self, x: np.ndarray) -> bool:
+        """Update lagged terms at a solution x (n,3) m. Return True if they changed."""
+        self.renewals_left -= 1
+        settled = self.meeting is not None and self.meeting.update_at_solution(x)
+        return self._update(x) or settled
+
+    def update_lagging(self, x: np.ndarray) -> bool:
+        """Update lagged terms at an iterate x (n,3) m. Return True if they changed."""
+        self._following -= 1
+        return self._following >= 0 and self._update(x)
+
+    def _update(self, x: np.ndarray) -> bool:
+        # A list, not a generator: every potential is updated, also after one returned True.
+        return any([potential.update(x) for potential in self.potentials])

@@ -1,0 +1,214 @@
+"""Linearly implicit FEM: one linear solve per step ([ConJac20] Eq. 10).
+
+    (M + beta h² K) v = M v0 + h f,      x = x0 + h v
+
+K is the projected stiffness ``-df/dx`` and f the forces, both at the start of the step. beta = 1 is Baraff and Witkin's
+rule; a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
+
+The forces at the end of a step differ from ``f - beta K (x - x0)``. Each step reports the displacement that the step's
+own factor yields for this difference: the distance from the solution, within a factor of a few.
+
+With a barrier, the linear part is one quadratic energy. Newton's iterations minimize its sum with the barrier,
+unprojected if they stagnate. Elasticity is still evaluated once, at the start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.energies.kinematics import Deformation
+from ...numerics.optimization.step_report import Iteration, StepReport
+from ..model.state import State
+from .incremental_potential import IncrementalPotential
+from .protocol import check_direction, check_finite
+from .step_solver import StepSolver, is_stagnating, line_search_with_contact
+from .theta_extrapolation import Solution
+
+MOST_SOLVES = 6
+"""Largest number of linear solves per step if loads (contact) change as the body moves."""
+
+MOST_MEETING = 100
+"""Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
+
+ROUGH = 1000.0
+"""Multiple of the tolerance that one solve may leave in a converged step: by default a hundredth of the body's size."""
+
+
+class _Linearized:
+    """Elasticity, internal friction and the potential of strain in a step, linearized about its start."""
+
+    def __init__(self, solver: StepSolver, state: State, step: IncrementalPotential) -> None:
+        self._solver, self._step, self._start = solver, step, state.positions
+        self._beta = beta = solver.settings.damping_factor
+        elastic = solver.elastic
+        deformation = step.friction.start if step.friction else elastic.deformation(state.positions)
+        self._stress = elastic.stress(deformation)
+        self._tangent = step.tangent(deformation).scaled(beta)
+        self._at_start, self._low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
+        self._straining = self._low_rank.scaled(beta) if step.strain else None
+        # Internal friction is linearized about the inertial prediction: about the start, rotations would count as
+        # stretches.
+        self._ahead = solver.start(step.time.predicted, step)
+        self._deformation_ahead = step.friction and elastic.deformation(self._ahead)
+
+    def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the incremental potential's gradient (n,3) kg m at x (n,3) m, and the element matrices (m,10,3,3) of
+        internal friction or None.
+        """
+        step, solver = self._step, self._solver
+        stress, added = (
+            self._stress + self._tangent.stress_change(solver.elastic.delta_F(x - self._start)),
+            None,
+        )
+        if step.friction is not None:
+            dF = solver.elastic.delta_F(x - self._ahead)
+            rubs, added = step.friction.linearized(self._deformation_ahead, dF, solver.system.N, step.h**2)
+            stress += rubs
+        g = step.gradient(x, stress, of_potentials=of_potentials)
+        if self._straining is not None:
+            g += step.h**2 * (self._at_start + self._straining.times(x - self._start))
+            g[solver.model.pinned] = 0.0
+        return g, added
+
+    def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
+        """Assemble the system at x (n,3) m, with the barrier's Hessian ``projected``, and return the gradient (n,3) kg
+        m.
+        """
+        step = self._step
+        if step.meeting is not None:
+            step.meeting.projected = projected
+        g, added = self.gradient(x)
+        low_rank = self._straining or self._low_rank
+        self._solver.system.assemble_tangent(self._tangent, step.h**2, x, step.potentials, added, low_rank)
+        return g
+
+    def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
+        """Return the residual gradient without linearization, (n,3) kg m. The additional stiffness of a beta other than
+        1 is intended and does not count.
+        """
+        step, solver, beta = self._step, self._solver, self._beta
+        change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
+        left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
+        if self._straining is not None:
+            left += (1.0 - 1.0 / beta) * step.h**2 * self._straining.times(x - self._start)
+            left[solver.model.pinned] = 0.0
+        return left
+
+
+class LinearlyImplicitSolver(StepSolver):
+    """Linearly implicit FEM: Baraff and Witkin's linearized implicit Euler ([ConJac20] Eq. 10), in the full space or a
+    subspace.
+
+    1. Assemble the projected tangent at the start of the step.
+    2. Solve ``(M + beta h² K) dx = -gradient`` once; up to ``MOST_SOLVES`` times if loads such as contact change.
+    3. With a barrier, repeat as Newton's method with line search and CCD, up to ``MOST_MEETING`` times.
+    4. Evaluate the nonlinear residual, and report the displacement that it would still cause.
+
+    Settings: ``damping_factor`` beta; ``stop_rule`` and its tolerance, and the others of :class:`StepSolver`.
+    ``max_iterations`` is not used.
+    """
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """Solve a step, as :meth:`StepSolver.solve`. Pinned vertices make their prescribed displacements, which act on
+        the others through ``beta h² K``.
+        """
+        # Linear forces yield the same solution from any point. Contact needs the prediction, where collisions are
+        # ahead.
+        x = self.initial_iterate(step.time.predicted, state, step, report)
+        with report.timed("assembly"):
+            linearized = _Linearized(self, state, step)
+        while not report.reason:
+            with report.timed("assembly"):
+                creeping = step.meeting is not None and is_stagnating(report.history)
+                g = linearized.assembled(x, not creeping)
+            with report.timed("factorization"):
+                bends = creeping and not self.system.try_factorize()
+                if bends:
+                    linearized.assembled(x)
+                if bends or not creeping:
+                    self.system.factorize()
+            with report.timed("solve"):
+                dx = self.system.solve(-g)
+            if step.meeting is not None:
+                x = self._searched(x, g, dx, linearized, step, report, bends)
+                continue
+            check_finite(dx, "movement")
+            x = x + dx
+            self._judge_solve(dx, g, step.has_contact, step, report)
+        with report.timed("local"):
+            deformation = self.elastic.deformation(x)
+        with report.timed("assembly"):
+            left = linearized.left(x, deformation)
+        with report.timed("solve"):
+            self._judge_rest(self.system.solve(-left), left, step, report)
+        return Solution(x, deformation, deformation.stretch())
+
+    def _searched(
+        self,
+        x: np.ndarray,
+        g: np.ndarray,
+        dx: np.ndarray,
+        linearized: _Linearized,
+        step: IncrementalPotential,
+        report: StepReport,
+        bends: bool,
+    ) -> np.ndarray:
+        """Return the next iterate (n,3) m of Newton's method from x (n,3) m, limited by collisions and the decrease of
+        energy. The stop rule is that of Newton's method.
+        """
+        decrement = -float(np.sum(g * dx))
+        check_direction(dx, decrement)
+        with report.timed("line_search"):
+            # Only the potentials are not quadratic: slope and curvature along dx define the rest.
+            first, then = (linearized.gradient(at, of_potentials=False)[0] for at in (x, x + dx))
+            slope, bend = float(np.sum(first * dx)), float(np.sum((then - first) * dx))
+
+            def merit(alpha: float) -> tuple[float, float, np.ndarray]:
+                trial = x + alpha * dx
+                parts = [step.h**2 * each.value(trial) for each in step.potentials]
+                parts += [alpha * slope, 0.5 * alpha**2 * bend]
+                return sum(parts), sum(abs(part) for part in parts), trial
+
+            start, magnitude, _ = merit(0.0)
+            alpha, accepted = line_search_with_contact(merit, (start, magnitude, -decrement), x, dx, step, bends)
+        size = self.model.farthest(dx)[0]
+        iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
+        self.check_convergence(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)
+        x = x if accepted is None else accepted
+        self.update_lagging_at_solution(x, step, report)
+        if not report.reason and len(report.history) >= MOST_MEETING:
+            report.reason = f"{MOST_MEETING} linear solves did not meet the tolerance"
+        return x
+
+    def _judge_solve(
+        self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
+    ) -> None:
+        """Record a linear solve, and end the step if it was the last one. Loads that change, such as starting or ending
+        contact, require another.
+        """
+        size = self.model.farthest(dx)[0]
+        decrement = -float(np.sum(g * dx))
+        report.iterations += 1
+        report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
+        missing = self.system.error_estimate()
+        # An exact solve of a linear problem leaves no residual.
+        report.movement = size + missing.movement if changing else missing.movement
+        stop_reason = self.stop_reason(missing.decrement + (decrement if changing else 0.0), report.movement, step.h)
+        if stop_reason:
+            report.converged = True
+            report.reason = stop_reason if changing else "one linear solve"
+        elif report.iterations == (MOST_SOLVES if changing else 1):
+            solves = f"{MOST_SOLVES} linear solves" if changing else "one linear solve"
+            report.reason = f"{solves} did not meet the tolerance"
+
+    def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
+        """Record the displacement dx (n,3) m due to the residual ``left`` (n,3) kg m. A step with too large a residual
+        has not converged.
+        """
+        missing = self.system.error_estimate()
+        report.movement = (self.model.farthest(dx)[0] + missing.movement) / step.time.theta
+        decrement = missing.decrement - float(np.sum(left * dx))
+        if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
+            report.converged = False
+            share = report.movement / self.model.size
+            report.reason = f"elasticity, asked once a step, left a movement by {share:.1%} of the body's size"

@@ -1,0 +1,301 @@
+"""Mixed FEM: positions and stretches as independent unknowns, statically condensed to positions ([MFEM22]).
+
+    L(x, s, lambda) = 1/2 |x - x~|_M^2 + h² sum_e w_e ( psi(s_e) + lambda_e . (s(F_e(x)) - s_e) ) - h² f . x
+
+Six numbers represent each symmetric S, and lambda is dual to them, so ``psi``'s derivative by s contains the paper's
+``Sym`` (Eq. 6). The constraint has the opposite sign of Eq. 5, so that lambda is the stress ``dpsi/ds``. With
+``J = ds(F)/dF``, ``c = s(F) - s`` and the projected ``H_s``, an iteration is
+
+    (M + h² sum w B^T J^T H_s J B) dx = -(M (x - x~) + h² sum w B^T J^T (g_s + H_s c) - h² f)         (Eq. 20)
+    ds = c + J B dx,        lambda = g_s + H_s ds                                                      (Eqs. 15, 19)
+
+``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) join M and its terms. The line
+search uses L with the new lambda as merit. Its slope is at most ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the
+residual r of the linear solve.
+
+Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
+convergence near the solution of soft bodies. After the first iteration, its part from tension is added back. Once
+stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. In a subspace,
+the part from pressure is also added while the matrix stays definite. Measurements: ``docs/design/mixed_fem.md``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.energies.kinematics import Deformation, Stretch
+from ...numerics.optimization.line_search import backtrack, sums
+from ...numerics.optimization.step_report import Iteration, StepReport
+from ..model.state import State
+from .condensation import Mixed, PolarHessianTerms, condense, local_update
+from .incremental_potential import IncrementalPotential
+from .mixed_element_trial import mixed_element_trial
+from .protocol import check_direction
+from .step_solver import StepSolver
+from .theta_extrapolation import Solution
+
+HAND_OVER = 0.01
+"""Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
+alone would hand over too early in stiff bodies and damp their motion.
+"""
+
+UNTANGLING = 5
+"""Iterations, in a step that begins with inverted tets, in which stretches around them restart from the identity."""
+
+TANGLED = 0.01
+"""Part of inverted tets above which all stretches of the body restart. Restarting only those around inverted tets left
+some of a scrambled body's tets inverted at a Poisson's ratio of 0.45.
+"""
+
+
+class _Iterate(NamedTuple):
+    x: np.ndarray
+    deformation: Deformation
+    polar: np.ndarray  # polar stretches s(F(x)), (m,6)
+    stretch: Stretch
+    value: float  # L without the multiplier's term
+    magnitude: float  # the sum of its parts' magnitudes
+
+
+class _Direction(NamedTuple):
+    dx: np.ndarray
+    dF: np.ndarray
+    ds: np.ndarray
+    multiplier: np.ndarray
+    work: np.ndarray  # h² w multiplier . c, (m,)
+    decrement: float  # minus the slope of the incremental potential for s = s(F)
+    predicted_decrease: float  # minus the slope of the merit
+    disagreement: float  # h² sum w c.H_s c
+
+
+class MixedFEMSolver(StepSolver):
+    """Mixed FEM: sequential quadratic programming on positions, stretches and multipliers ([MFEM22] Alg. 1), in the
+    full space or a subspace ([SubMFEM23]).
+
+    1. Evaluate stress and projected Hessian of each element by its independent stretch.
+    2. Condense the stretches, assemble and solve the linear system for dx.
+    3. Update the stretches and multipliers element by element.
+    4. Line search on the Lagrangian, limited by CCD.
+    5. Repeat until the stop rule holds; with ``quadratic_finish``, unprojected Newton takes over near the solution.
+
+    Settings: ``quadratic_finish`` (see this module's description), and those of :class:`StepSolver`.
+    """
+
+    start_from_prediction = True
+    """Start from the inertial prediction. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken body a
+    third more iterations (main scene: 200 instead of 147 in 25 steps, 17 instead of 8 in the hardest step).
+    """
+
+    record_gradients = False
+    """If true, the history holds the incremental potential's gradient at every iteration, for one more stress
+    evaluation.
+    """
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """Solve a step, as :meth:`StepSolver.solve`."""
+        with report.timed("line_search"):
+            guess = step.time.predicted if self.start_from_prediction else state.positions
+            x, deformation = self._start(guess, state, step, report)
+            at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
+            guessed = None
+            if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
+                guessed = self._guessed(self.elastic.deformation(state.positions, deformation))
+            tangled = 0 if guessed is None else UNTANGLING
+        while report.iterations < self.settings.max_iterations:
+            if report.iterations < tangled:
+                at = self._restarted(at, self._guessed(at.deformation) if report.iterations else guessed, step)
+            gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
+            direction = self._direction(at, step, report)
+            check_direction(direction.dx, direction.predicted_decrease)
+            with report.timed("line_search"):
+                alpha, accepted, magnitude = self._search(at, direction, step)
+            size = self.model.farthest(direction.dx)[0]
+            iteration = Iteration(gradient_norm, direction.decrement, direction.predicted_decrease, alpha, alpha * size)
+            self.check_convergence(report, iteration, size, step.h, magnitude, accepted is not None)
+            at = accepted or at
+            if report.iterations <= tangled and report.converged:
+                # Converged for the restarted stretches, which is not the step's solution.
+                report.converged, report.reason, tangled = False, "", 0
+            changed = self.update_lagging(at.x, step, report)
+            if self._hands_over(direction, report):
+                report.reason = ""
+                end = self.minimize(at.x, step, report, projected=False)
+                return Solution(end.x, end.deformation, end.deformation.stretch())
+            if report.reason:
+                if not self.update_lagging_at_solution(at.x, step, report):
+                    break
+                changed = True
+            if changed:
+                at = self._valued(at.x, at.deformation, at.polar, at.stretch, step)
+        if not report.reason and report.iterations <= tangled:
+            report.reason = (
+                f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
+                f"allow more than {UNTANGLING}"
+            )
+        return Solution(at.x, at.deformation, at.stretch.s)
+
+    def _start(
+        self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
+    ) -> tuple[np.ndarray, Deformation]:
+        """Return the initial positions (n,3) m and their deformation: the guess, or the current positions if only the
+        guess inverts tets.
+        """
+        x = self.initial_iterate(guess, state, step, report)
+        deformation = self.elastic.deformation(x)
+        if step.meeting is None and deformation.sigma.min() <= 0.0:
+            other = self.start(state.positions, step)
+            unmoved = self.elastic.deformation(other, deformation)
+            if unmoved.sigma.min() > 0.0:
+                return other, unmoved
+        return x, deformation
+
+    def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
+        """Return True if Newton takes over: stretches agree with positions, or no step lowers the merit."""
+        if not self.settings.quadratic_finish or report.converged:
+            return False
+        # The first iteration often starts with s = s(F): its agreement is meaningless.
+        agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.predicted_decrease
+        return agree or bool(report.reason)
+
+    def _guessed(self, deformation: Deformation) -> np.ndarray | None:
+        """Return a mask (m,) of the tets whose stretches restart at a deformation, or None. It selects the surroundings
+        of inverted tets that are not near pins, or all tets of a tangled body.
+        """
+        inverted = deformation.sigma.min(axis=1) <= 0.0
+        if inverted.mean() > TANGLED:
+            return np.ones_like(inverted)
+        free = inverted & ~self.model.near_pins()
+        return self.model.around(free) if free.any() else None
+
+    def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
+        """Return the iterate with the ``guessed`` stretches, a mask (m,), set to the identity."""
+        if guessed is None:
+            return at
+        s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
+        return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
+
+    def _valued(
+        self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
+    ) -> _Iterate:
+        """Return an iterate from its decompositions, with the energies of the step's current potentials."""
+        rest, magnitude = step.rest_of_value(x, stretch.s, stretch)
+        elastic = step.h**2 * self.elastic.stretch_value(stretch)
+        return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
+
+    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
+        elastic, stretch = self.elastic, at.stretch
+        with report.timed("assembly"):
+            stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
+            mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+            rubs = step.friction and step.friction.condensed(at.deformation, False, self.system.N, step.h**2)
+            low_rank = step.low_rank(at.deformation)
+        first, *others = self._turnings(report)
+        direction = self._along(mixed, first, rubs, low_rank, at, step, report)
+        for turning in others:
+            if direction is None or direction.predicted_decrease <= 0.0:
+                direction = self._along(mixed, turning, rubs, low_rank, at, step, report)
+        if direction is None:
+            self.system.factorize()  # raises FactorizationError
+        return direction
+
+    def _turnings(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
+        """Return the terms of the constraint's second derivative, in the order in which they are tried until the matrix
+        is definite.
+        """
+        if not self.settings.quadratic_finish:
+            return (PolarHessianTerms.NOTHING,)
+        # In the first iteration s belongs to the last step, and its tension would resist rotations. Tension is needed
+        # only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a very long step.
+        if report.iterations == 0:
+            return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
+        # Internal friction balances relaxing stresses. Tension and pressure in stiff parts cancel when these rotate as
+        # a whole, but tension alone would resist the rotation.
+        if self.settings.stiffness_damping:
+            return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
+        return (
+            (PolarHessianTerms.ALL, PolarHessianTerms.TENSION) if self.system.is_small else (PolarHessianTerms.TENSION,)
+        )
+
+    def _along(
+        self,
+        mixed: Mixed,
+        turning: PolarHessianTerms,
+        rubs: tuple[np.ndarray, np.ndarray] | None,
+        low_rank: LowRank | None,
+        at: _Iterate,
+        step: IncrementalPotential,
+        report: StepReport,
+    ) -> _Direction | None:
+        """Return the direction with these terms of the second derivative, or None if the matrix is not definite.
+        ``rubs`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of internal friction.
+        """
+        with report.timed("assembly"):
+            system = self.system
+            P, disagreement = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
+            P, added = (P, None) if rubs is None else (P + rubs[0], rubs[1])
+            system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
+        with report.timed("factorization"):
+            if not self.system.try_factorize():
+                return None
+        with report.timed("solve"):
+            apart = at.polar - mixed.s
+            g = self._condensed_gradient(at, P, step, apart)
+            dx, residual_work = self.direction(at.x, g, step)
+        with report.timed("local"):
+            dF = self.elastic.delta_F(dx)
+            ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
+            if step.friction is not None:
+                rubbing, bent = step.friction.step_by(mixed.s, ds, step.h**2)
+                multiplier, curvature = multiplier + rubbing, curvature + bent
+            bent = 0.0
+            if step.strain is not None:
+                moved = step.strain.step_by(at.stretch, apart, ds, system.low_rank is not None)
+                multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
+                # The matrix holds only an approximation of its second derivative.
+                bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
+            if step.strain is not None or step.friction is not None:
+                work = step.element_weights * (multiplier * apart).sum(axis=1)
+            inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
+            # A sum of squares except for twists under pressure: the decrement minus the curvature of c would cancel in
+            # stiff bodies. The gain of tension alone is omitted, which is conservative.
+            predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
+        decrement = -float((g * dx).sum())
+        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
+
+    def _condensed_gradient(
+        self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, apart: np.ndarray
+    ) -> np.ndarray:
+        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa, with ``apart`` = s(F) - s (m,6)."""
+        if step.strain is None:
+            return step.gradient(at.x, P)
+        bends = self.system.low_rank is not None
+        return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, apart, bends))
+
+    def _search(
+        self, at: _Iterate, direction: _Direction, step: IncrementalPotential
+    ) -> tuple[float, _Iterate | None, float]:
+        def lagrangian(it: _Iterate, work: np.ndarray) -> tuple[float, float, _Iterate]:
+            total, size = sums(work)
+            return it.value + total, it.magnitude + size, it
+
+        def trial(alpha: float) -> tuple[float, float, _Iterate]:
+            # F is linear in x, so dF of the local update serves every trial.
+            deformation, stretch, polar, work = mixed_element_trial(
+                alpha,
+                at.deformation,
+                at.stretch,
+                direction.dF,
+                direction.ds,
+                direction.multiplier,
+                step.element_weights,
+            )
+            return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
+
+        start, magnitude, _ = lagrangian(at, direction.work)
+        longest = step.max_step_size(at.x, direction.dx)
+        alpha, accepted = backtrack(trial, start, magnitude, -direction.predicted_decrease, longest)
+        return alpha, accepted, magnitude

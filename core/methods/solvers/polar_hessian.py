@@ -1,0 +1,176 @@
+"""Second derivative of the polar stretch contracted with a stress T, which [MFEM22] drops (Eq. 14). Condensation adds
+its terms to the element matrices, by lanes.
+
+Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V``,
+
+    T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
+
+If T is diagonal there, as the stress of an isotropic energy at its own stretch, the twists are the terms that do not
+couple rotations and shears.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...foundation.kernels.jit import inlined, inner_kernel
+from ...foundation.kernels.simd_math import (
+    LANES,
+    cross,
+    dot,
+    each,
+    matrix,
+    product,
+    set_vector,
+    six,
+    times,
+    transposed,
+    vector,
+)
+from ...foundation.kernels.small_matrix import SMALLEST_SUM
+from . import workspace as at
+
+
+class PolarHessianTerms(IntEnum):
+    """Twist terms of the constraint's second derivative in the element matrices: NOTHING (Eq. 14), TENSION
+    (semi-definite), or ALL.
+
+    Rotation against a tension costs energy, against a pressure it releases energy. The remaining terms couple rotations
+    with shears, which stiff parts hardly have. EXACT includes them, for the stress ``g_s + H_s c``.
+    """
+
+    NOTHING = 0
+    TENSION = 1
+    ALL = 2
+    EXACT = 3
+
+
+@inlined
+def _share(own, other):
+    """``own / (own + other)``, with the sum clamped away from zero (inverted elements)."""
+    total = own + other
+    least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
+    return own / (least if abs(total) < SMALLEST_SUM else total)
+
+
+@inlined
+def shares_of(sigma):
+    """``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
+    x, y, z = sigma
+    return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
+
+
+@inlined
+def twists_of(Vt, Q, sigma, stress, turning):
+    """Return the twists about the three axes, Pa: clamped at zero, or unclamped if ``turning`` > 1."""
+    least = -1e300 if turning > 1 else 0.0
+    x, y, z = product(Vt, Q)
+    t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
+    return (
+        max((u + v) / max(sigma[1] + sigma[2], SMALLEST_SUM), least),
+        max((t + v) / max(sigma[0] + sigma[2], SMALLEST_SUM), least),
+        max((t + u) / max(sigma[0] + sigma[1], SMALLEST_SUM), least),
+    )
+
+
+@inner_kernel
+def add_twists(W, turning):
+    """Add the twists to the blocks of all lanes: ``w/2 twist_k`` times the squared rotations ``D_ij - D_ji``."""
+    for lane in range(LANES):
+        U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
+        sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
+        twists = twists_of(Vt, matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), turning)
+        w = 0.5 * W[at.WEIGHT + lane]
+        pull = each((w, w, w), twists)
+        a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
+        Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
+        _add_block(W, at.BLOCKS + lane, a, Ta)
+        _add_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ta)
+        _add_block(W, at.BLOCKS + 2 * at.A_BLOCK + lane, b, Tb)
+        _add_block(W, at.BLOCKS + 3 * at.A_BLOCK + lane, c, Ta)
+        _add_block(W, at.BLOCKS + 4 * at.A_BLOCK + lane, c, Tb)
+        _add_block(W, at.BLOCKS + 5 * at.A_BLOCK + lane, c, Tc)
+
+
+@inner_kernel
+def add_polar_hessian(W):
+    """Add the complete second derivative to the blocks of all lanes, for the condensed stress.
+
+    A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.
+    """
+    for lane in range(LANES):
+        U, Vt, N = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)), matrix(W, at.N + lane)
+        sigma = vector(W, at.SIGMA + lane)
+        T = _over_sums(six(W, at.TENSION + lane), sigma, W[at.WEIGHT + lane])
+        shares = shares_of(sigma)
+        a = _parts(T, shares, times(Vt, N[0]))
+        b = _parts(T, shares, times(Vt, N[1]))
+        c = _parts(T, shares, times(Vt, N[2]))
+        _add_bend(W, at.BLOCKS + lane, U, T, a, a)
+        _add_bend(W, at.BLOCKS + at.A_BLOCK + lane, U, T, b, a)
+        _add_bend(W, at.BLOCKS + 2 * at.A_BLOCK + lane, U, T, b, b)
+        _add_bend(W, at.BLOCKS + 3 * at.A_BLOCK + lane, U, T, c, a)
+        _add_bend(W, at.BLOCKS + 4 * at.A_BLOCK + lane, U, T, c, b)
+        _add_bend(W, at.BLOCKS + 5 * at.A_BLOCK + lane, U, T, c, c)
+
+
+@inlined
+def _over_sums(t, sigma, weight):
+    """T' of six numbers T, as a matrix. It is zero for a flat or inverted element, whose polar stretch jumps."""
+    w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
+    x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
+    yz, xz, xy = w * t[3] / (y + z), w * t[4] / (x + z), w * t[5] / (x + y)
+    return (0.5 * w * t[0] / x, xy, xz), (xy, 0.5 * w * t[1] / y, yz), (xz, yz, 0.5 * w * t[2] / z)
+
+
+@inlined
+def _parts(T, shares, n):
+    """n, ``T' n``, m along the three axes, and T' times these."""
+    x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
+    return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
+
+
+@inlined
+def _add_bend(W, place, U, T, a, b):
+    n, _, x, y, z, tx, ty, tz = a
+    _, tn, u, v, w, tu, tv, tw = b
+    whole = dot(n, tn)
+    K = (
+        (
+            whole - dot(x, tu) - x[0] * tu[0] - dot(x, u) * T[0][0] - u[0] * tx[0],
+            -(x[1] * tv[0] + dot(x, v) * T[0][1] + v[0] * tx[1]),
+            -(x[2] * tw[0] + dot(x, w) * T[0][2] + w[0] * tx[2]),
+        ),
+        (
+            -(y[0] * tu[1] + dot(y, u) * T[1][0] + u[1] * ty[0]),
+            whole - dot(y, tv) - y[1] * tv[1] - dot(y, v) * T[1][1] - v[1] * ty[1],
+            -(y[2] * tw[1] + dot(y, w) * T[1][2] + w[1] * ty[2]),
+        ),
+        (
+            -(z[0] * tu[2] + dot(z, u) * T[2][0] + u[2] * tz[0]),
+            -(z[1] * tv[2] + dot(z, v) * T[2][1] + v[2] * tz[1]),
+            whole - dot(z, tw) - z[2] * tw[2] - dot(z, w) * T[2][2] - w[2] * tz[2],
+        ),
+    )
+    _add_block(W, place, product(U, K), U)
+
+
+@inlined
+def _turns(U, n):
+    """``D_ij - D_ji`` of a corner that moves along x, y and z, up to the sign."""
+    return cross(U[0], n), cross(U[1], n), cross(U[2], n)
+
+
+@inlined
+def _pulled(pull, turns):
+    return each(pull, turns[0]), each(pull, turns[1]), each(pull, turns[2])
+
+
+@inlined
+def _add_block(W, place, A, B):
+    """Add ``A B^T``."""
+    x, y, z = matrix(W, place)
+    u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
+    set_vector(W, place, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))
+    set_vector(W, place + 3 * LANES, (y[0] + v[0], y[1] + v[1], y[2] + v[2]))
+    set_vector(W, place + 6 * LANES, (z[0] + w[0], z[1] + w[1], z[2] + w[2]))

@@ -1,0 +1,28 @@
+"""Factories of the solver and of the space in which it solves, by the settings."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ...foundation.schema.settings import SolverSettings
+from ...numerics.linear_solvers.registry import Choice
+from ..model.model import Model
+from ..subspaces.reduced_model import skinning_subspace
+from ..subspaces.space import Space
+from .protocol import Solver
+
+
+def space_of(model: Model, settings: SolverSettings) -> Space:
+    """Return the solver's space by the settings: the model itself, or its subspace, which is slow to construct."""
+    if not settings.kind.takes_modes:
+        return model
+    return skinning_subspace(model, settings.modes, settings.cubature_points).model
+
+
+def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
+    """Return the solver that the settings name, for the space in which it solves.
+
+    ``linear_solver`` is a choice already made, which replaces the settings' own.
+    """
+    module, _, method = settings.kind.method.rpartition(".")
+    return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

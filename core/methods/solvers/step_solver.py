@@ -1,0 +1,387 @@
+"""Base class of the solvers: incremental potential, linear system, pins, Newton iteration and stop rules of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.errors import DivergenceError
+from ...foundation.schema.settings import SolverSettings
+from ...mechanics.energies.kinematics import Deformation
+from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
+from ...mechanics.forces.mass_damping import MassDamping
+from ...mechanics.forces.step_potential import Load, LoadsOrFactory, Motion
+from ...numerics.integrators import backward_euler, bdf2
+from ...numerics.integrators.registry import integrator
+from ...numerics.integrators.time_step import History, TimeStep
+from ...numerics.linear_solvers.registry import Choice
+from ...numerics.optimization.line_search import Trial, backtrack, lengthen
+from ...numerics.optimization.step_report import Iteration, StepReport
+from ..model.state import State
+from ..subspaces.space import Space
+from .active_set_qp import QPSolution, solve_active_set_qp
+from .incremental_potential import MAX_LAGGING_ITERATIONS, IncrementalPotential
+from .kinematic_targets import advance_prescribed_motion
+from .protocol import check_direction, check_finite
+from .stretch_damping import StretchDamping
+from .theta_extrapolation import Solution, extrapolate_theta_step
+
+ROUND_OFF_DECREMENT = 1e-9
+"""Part of the merit's magnitude below which a decrement is round-off."""
+
+MAX_EXTENDED_STEP = 64.0
+"""Largest step length along a direction whose matrix was not positive definite."""
+
+BLOWUP_DISTANCE = 1e3
+"""Distance from a vertex's predicted position, in sizes of the body, beyond which a step has blown up."""
+
+
+STAGNATION_RATIO = 0.5
+"""Ratio of the displacements of two full steps above which convergence stagnates."""
+
+
+def is_stagnating(history: list[Iteration]) -> bool:
+    """Return True if, since the last shortened step, a full step was hardly shorter than its predecessor, as with a
+    projected Hessian.
+    """
+    for later, earlier in zip(history[:0:-1], history[-2::-1]):
+        if min(later.step_length, earlier.step_length) < 1.0:
+            return False
+        if later.movement > STAGNATION_RATIO * earlier.movement:
+            return True
+    return False
+
+
+def line_search_with_contact(
+    merit: Callable[[float], tuple[float, float, Trial]],
+    start: tuple[float, float, float],
+    x: np.ndarray,
+    dx: np.ndarray,
+    step: IncrementalPotential,
+    bends: bool,
+) -> tuple[float, Trial | None]:
+    """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
+    Steps longer than 1 are tried if the Hessian had to be projected (``bends``), since a projected direction is too
+    short near a saddle.
+    """
+    alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
+    if step.meeting is None or not bends or alpha < 1.0:
+        return alpha, accepted
+    return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
+
+
+class NewtonIterate(NamedTuple):
+    """Positions x (n,3) m with their deformation, and the incremental potential there with its magnitude, kg m²."""
+
+    x: np.ndarray
+    deformation: Deformation
+    value: float
+    magnitude: float
+
+
+class StepSolver:
+    """Base class of the solvers. "Positions" are the unknowns of the space: all vertices, or the few unknowns of a
+    subspace, whose cubature points replace the tets. A method is the same in both: condensed to a subspace, an
+    iteration of Mixed FEM is [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local step.
+
+    Settings: ``integrator`` (with ``theta``); ``gravity``, m/s²; ``max_iterations``; ``stop_rule`` and its tolerance
+    (``tolerance``, part of the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
+    ``mass_damping``, 1/s; ``stiffness_damping``, s; ``linear_solver``.
+    """
+
+    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+        self.model = model
+        self.settings = settings
+        self.elastic = model.elastic
+        self.inertia = InertiaPotential(model.mass)
+        self.gravity = GravityPotential(model.lumped_masses, np.asarray(settings.gravity))
+        self.integrator = integrator(settings.integrator)
+        own = {name: getattr(settings, name) for name in self.integrator.OWN}
+        self._rule = partial(self.integrator.begin, **own)
+        self.drag = self.mass_damping_load(model)
+        self.linear_solver = linear_solver
+        self.system = model.linear_system(settings, linear_solver)
+
+    def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
+        """Return the load of mass damping, or none."""
+        drag = self.settings.mass_damping
+        return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
+
+    def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
+        """Continue with the same body, as :meth:`Solver.follow`."""
+        self.model, self.elastic = model, model.elastic
+        if pinned:
+            del self.system  # free its factor before the next one is allocated
+            self.system = model.linear_system(self.settings, self.linear_solver)
+        elif stiffness:
+            self.system.follow(model.elastic.shear_modulus)
+
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
+    ) -> tuple[State, StepReport]:
+        """Advance a state by a step of the time integration rule, as :meth:`Solver.step`."""
+        with self.model.blas_threads():
+            new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
+            if new is None:
+                rule = bdf2 if report.converged else backward_euler
+                new, replacing = self.step_by(rule.begin, state, pin_targets, time_step, loads)
+                report = replacing.instead_of(report, rule.LABEL)
+            return new, report
+
+    def step_by(
+        self,
+        rule: Callable[..., TimeStep],
+        state: State,
+        pin_targets: np.ndarray,
+        time_step: float,
+        loads: LoadsOrFactory,
+    ) -> tuple[State | None, StepReport]:
+        """Return the state after a rule's step, or None if another rule should repeat it, and the report."""
+        report = StepReport(self.settings.solver)
+        time = rule(state.positions, state.velocities, state.history, time_step)
+        step = self.begin(state, time, pin_targets, loads)
+        at = self.solve(state, step, report)
+        gradient = self._record_gradient(at, state, step, report)
+        if time.theta < 1.0:
+            left, targets = None if report.converged else gradient, pin_targets
+            if report.blocked:
+                targets = time.extrapolated(state.positions[self.model.pinned], step.prescribed_positions)
+            new = extrapolate_theta_step(state, at, left, step, self.model, targets)
+            if new is not None:
+                step.end_step()
+                new = replace(new, history=History(state.positions, state.velocities, time_step))
+            return new, report
+        history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
+        velocities = time.velocities(at.x) if at.velocities is None else at.velocities
+        step.end_step()
+        return State(at.x, velocities, at.stretch, history), report
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """Return the minimizer of the incremental potential, to the method's accuracy."""
+        raise NotImplementedError
+
+    # -- a step's beginning and end ---------------------------------------------------------------------------------
+
+    def begin(
+        self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
+    ) -> IncrementalPotential:
+        """Return the incremental potential of a step from a state."""
+        given = time.interpolated(state.positions[self.model.pinned], pin_targets)
+        loads = loads(time.theta) if callable(loads) else loads
+        earlier = state.history.positions if time.extrapolation else None
+        motion = Motion(
+            state.positions, time.base, time.step, state.velocities, time.theta, earlier, time.extrapolation
+        )
+        potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
+        beta = self.settings.stiffness_damping
+        friction = StretchDamping(self.elastic, beta, state, time) if beta else None
+        return IncrementalPotential(
+            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, given, friction
+        )
+
+    def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
+        """Return initial positions with pins at their prescribed positions."""
+        x = positions.copy()
+        x[self.model.pinned] = step.prescribed_positions
+        check_finite(x, "position")
+        return x
+
+    def initial_iterate(
+        self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
+    ) -> np.ndarray:
+        """Return initial positions: the guess, if the path to it and the guess itself are free of contact; otherwise
+        the current positions, with pins and obstacles moved along their prescribed paths.
+        """
+        if step.meeting is None:
+            return self.start(guess, step)
+        self.system.uncouple()
+        x = advance_prescribed_motion(self, state.positions, step, report)
+        if step.meeting.normalized_gap(x) < np.inf:
+            return x
+        ahead = self.start(guess, step)
+        return ahead if step.max_step_size(x, ahead - x) == 1.0 and step.meeting.normalized_gap(ahead) == np.inf else x
+
+    def _record_gradient(
+        self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
+    ) -> np.ndarray:
+        """Return the incremental potential's gradient (n,3) kg m at a solution, and record it in the report.
+        DivergenceError names a vertex that is not finite or has flown away.
+        """
+        check_finite(at.x, "position")
+        self._check_flight(state, at.x, step)
+        gradient = step.gradient_at(at.x, at.deformation)
+        report.gradient_norm = float(np.linalg.norm(gradient))
+        report.linear_solver = self.system.choice
+        report.force = report.gradient_norm / step.h**2
+        if not report.reason:
+            report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
+        return gradient
+
+    def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
+        """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE plus ten times
+        the displacement of the pins.
+        """
+        flight, vertex = self.model.farthest(x - step.time.predicted)
+        far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
+        if flight <= far:
+            return
+        pinned, moved = self.model.pinned, np.zeros_like(x)
+        moved[pinned] = x[pinned] - state.positions[pinned]
+        if flight > far + 10.0 * self.model.farthest(moved)[0]:
+            raise DivergenceError(
+                f"Vertex {{vertex}} flew {flight:.3g} m away in one step.",
+                "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
+                vertex,
+                len(self.model.mesh.rest_positions),
+            )
+
+    # -- Newton's iteration -----------------------------------------------------------------------------------------
+
+    def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
+        """Evaluate positions for a Newton iteration; a deformation that is ``near`` speeds this up."""
+        deformation = self.elastic.deformation(x, near)
+        return NewtonIterate(x, deformation, *step.value(x, deformation))
+
+    def minimize(self, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool) -> NewtonIterate:
+        """Newton iterations from x (n,3) m until the report has a stop reason or the cap is reached."""
+        with report.timed("line_search"):
+            at = self.evaluate(x, step)
+        while report.iterations < self.settings.max_iterations:
+            accepted = self.newton_iteration(at, step, report, projected)
+            at = accepted or at
+            changed = self.update_lagging(at.x, step, report)
+            if report.reason:
+                if not self.update_lagging_at_solution(at.x, step, report):
+                    break
+                changed = True
+            if changed:
+                at = NewtonIterate(at.x, at.deformation, *step.value(at.x, at.deformation))
+        return at
+
+    def newton_iteration(
+        self, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
+    ) -> NewtonIterate | None:
+        """Make one Newton iteration on the incremental potential and record it. Return None if no step lowers the
+        potential.
+
+        Unprojected Hessians are projected if Cholesky fails.
+        """
+        with report.timed("assembly"):
+            g = step.gradient_at(at.x, at.deformation)
+            creeping = step.meeting is not None and is_stagnating(report.history)
+            projected = projected and not creeping
+            self._assemble(at, step, projected, not creeping)
+        with report.timed("factorization"):
+            bends = not projected and not self.system.try_factorize()
+            if bends:
+                self._assemble(at, step, projected=True)
+            if projected or bends:
+                self.system.factorize()
+        with report.timed("solve"):
+            dx = self.direction(at.x, g, step).change
+        decrement = -float((g * dx).sum())
+        check_direction(dx, decrement)
+
+        def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
+            trial = self.evaluate(at.x + alpha * dx, step, at.deformation)
+            return trial.value, trial.magnitude, trial
+
+        with report.timed("line_search"):
+            alpha, accepted = line_search_with_contact(
+                merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends
+            )
+        size = self.model.farthest(dx)[0]
+        iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
+        self.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
+        return accepted
+
+    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
+        """Return the minimizer of the iteration's quadratic model at x (n,3) m, after its system was factorised."""
+        if self.system.is_small and (obstacles := step.unilateral_springs(x)):
+            return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
+        return QPSolution(self.system.solve(-gradient), self.system.residual_work)
+
+    def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True) -> None:
+        """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
+        added, system = None, self.system
+        if step.friction is not None:
+            added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
+        tangent = step.tangent(at.deformation, projected)
+        if step.meeting is not None:
+            step.meeting.projected = touching
+        low_rank = step.low_rank(at.deformation)
+        system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
+
+    def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
+        """Norm of the incremental potential's gradient over free vertices, kg m."""
+        return float(np.linalg.norm(step.gradient_at(x, deformation)))
+
+    # -- when to stop -----------------------------------------------------------------------------------------------
+
+    def check_convergence(
+        self,
+        report: StepReport,
+        iteration: Iteration,
+        direction_size: float,
+        h: float,
+        magnitude: float,
+        accepted: bool,
+    ) -> None:
+        """Record an iteration, and whether and why it was the last one.
+
+        The complete search direction is judged, not the part that the line search took: at the minimum, round-off alone
+        determines that part.
+        """
+        report.iterations += 1
+        report.history.append(iteration)
+        report.movement = direction_size
+        stop_reason = self.stop_reason(iteration.decrement, direction_size, h)
+        predicted_decrease = iteration.predicted_decrease
+        if stop_reason or not accepted:
+            # An inexact solution of the linear system can be small far from the minimum.
+            missing = self.system.error_estimate()
+            report.movement += missing.movement
+            stop_reason = self.stop_reason(iteration.decrement + missing.decrement, report.movement, h)
+            predicted_decrease += missing.decrement
+        if stop_reason:
+            report.converged = True
+            report.reason = stop_reason
+        elif not accepted and abs(predicted_decrease) <= ROUND_OFF_DECREMENT * magnitude:
+            report.converged = True
+            report.reason = "the energy cannot be lowered any further (round-off)"
+        elif not accepted:
+            report.reason = "the line search failed: no step along the search direction lowers the energy"
+
+    def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
+        """Return the reason if the stop rule holds, or an empty string."""
+        settings = self.settings
+        if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
+            return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
+        if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
+            return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
+        if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
+            return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
+        return ""
+
+    def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+        """Return True if lagged terms were updated at an iterate x: after full steps only, since a shortened step does
+        not reach a state of the body.
+        """
+        return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
+
+    def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+        """Return True if a converged step must continue, because friction requires another iteration or lagged terms
+        changed at the solution.
+        """
+        unconverged = report.converged and step.is_unconverged(x)
+        if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):
+            return False
+        report.converged, report.reason = False, ""
+        if unconverged or step.renewals_left >= 0:
+            return True
+        report.reason = f"friction or the pull of pins changed still after {MAX_LAGGING_ITERATIONS} rounds"
+        return False

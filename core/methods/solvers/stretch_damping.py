@@ -1,0 +1,105 @@
+"""Internal friction: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and
+leaves rigid motion unchanged.
+
+    D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
+
+c is the effective step, and ``(s - s_b) / c`` the rate of s by the time integration rule. C is lagged: the projected
+second derivative of psi by s at the step's beginning. For small displacements the force is ``beta K v``: a vibration of
+angular frequency omega decays by ``beta omega² / 2`` per second (Sifakis and Barbic 2012, SIGGRAPH course notes, Sec.
+1). For a finite rotation, ``beta K v`` sees a strain of half the squared angle and damps it. A rotation does not change
+s, and since D depends on F by s alone, its forces have neither a resultant nor a torque.
+
+In Mixed FEM, D is a function of the independent stretches, like the elastic energy. A function of F would resist
+rotations of stiff parts, whose tets a finite step along a straight line stretches. In both cases its stress and
+stiffness are condensed as the elastic ones (``condensation``), with s_b as the independent stretch.
+
+Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet, as in a scrambled body, is
+huge. A tet has no friction if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
+one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.energies.kinematics import Deformation, Stretch
+from ...mechanics.forces.elastic import ElasticDensity
+from ...numerics.integrators.time_step import TimeStep
+from ..model.state import State
+from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
+
+UPRIGHT = 0.1, 10.0
+"""Smallest signed singular value of F and the largest, between which a tet has friction."""
+
+
+class StretchDamping:
+    """Internal friction during one step of the time integration rule ``time`` from a state.
+
+    Parameters
+    ----------
+    elastic : elastic density of the space's unknowns
+    beta : damping coefficient, s
+    state : state at the beginning of the step
+    time : TimeStep
+    """
+
+    def __init__(self, elastic: ElasticDensity, beta: float, state: State, time: TimeStep) -> None:
+        start = elastic.deformation(state.positions)
+        polar, upright = start.stretch(), _upright(start)
+        base = polar
+        if time.extrapolation:
+            before = elastic.deformation(state.history.positions, start)
+            upright &= _upright(before)
+            base = time.base_of(polar, before.stretch())
+        law, factor = elastic.stretch_tangent(Stretch(polar, start.sigma, start.V)), beta / time.step
+        # Energies can be infinite in tets without friction.
+        curvature = np.where(upright[:, None, None], factor * law.curvature, 0.0)
+        flip = np.where(upright[:, None], factor * law.flip, 0.0)
+        self._weights, self.start = elastic.weights, start
+        self._lagged = base, start.V, np.zeros_like(start.sigma), curvature, flip
+
+    def value(self, s: np.ndarray) -> float:
+        """Return D at stretches s (m,6), J."""
+        return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
+
+    def stress(self, deformation: Deformation) -> np.ndarray:
+        """Return the derivatives of D by F, not weighted, (m,3,3) Pa."""
+        return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
+
+    def condensed(
+        self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the stresses and the element matrices (m,10,3,3) times ``scale`` (h² in a step): the complete second
+        derivative if ``exact``, otherwise its semi-definite part ``J^T C J``. N (m,4,3) are shape function gradients,
+        1/m.
+        """
+        return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
+
+    def linearized(
+        self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return :meth:`condensed` at ``F + dF`` for dF (m,3,3), with s linearized about the deformation."""
+        mixed = self._mixed(deformation, deformation.stretch())
+        away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
+        return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
+
+    def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivative of D by s at ``s + ds``, (m,6) Pa, and ``w ds . C ds`` times ``scale``, (m,)."""
+        rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
+        at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))
+        stress = local_update(at, PolarHessianTerms.NOTHING, still, self._weights)[1]
+        return stress, local_update(along, PolarHessianTerms.NOTHING, still, scale * self._weights)[2]
+
+    def _condensed(self, mixed: Mixed, exact: bool, N: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        m = len(self._weights)
+        blocks, turning = np.empty((m, 10, 3, 3)), PolarHessianTerms.EXACT if exact else PolarHessianTerms.NOTHING
+        P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros((m, 4)), blocks)
+        return P, blocks
+
+    def _mixed(self, deformation: Deformation, s: np.ndarray) -> Mixed:
+        return Mixed(*deformation[1:], s, *self._lagged)
+
+
+def _upright(deformation: Deformation) -> np.ndarray:
+    smallest, largest = UPRIGHT
+    return (deformation.sigma[:, 2] >= smallest) & (deformation.sigma[:, 0] <= largest)

@@ -1,0 +1,109 @@
+"""Points of a body in a subspace: their positions, and the forces and stiffnesses at them in terms of the unknowns.
+
+``y = Y + E U`` with E (p, r) the rows of the basis at the points. A force f acts as ``E^T f``, a stiffness K (3 x 3) at
+each as ``E^T K E``, which is dense for any number of points. Springs at more points than unknowns are therefore
+condensed to as many points as unknowns, by the QR factors of ``sqrt(w) E``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...mechanics.forces.embedded_points import NO_SHARE
+
+UNSEEN = 1e-3
+"""Relative singular value of the points' shares under which a displacement does not move them."""
+
+
+class CarriedPoints:
+    """p points ``y = Y + E U``, with the interface of :class:`forces.embedded_points.EmbeddedPoints`.
+
+    Parameters
+    ----------
+    rest : (p,3) Y, m
+    shares : (p,r) E, kept as an attribute
+    """
+
+    is_dense = True
+
+    def __init__(self, rest: np.ndarray, shares: np.ndarray) -> None:
+        self._rest, self.shares = rest, np.ascontiguousarray(shares)
+
+    def __len__(self) -> int:
+        return len(self._rest)
+
+    def positions(self, U: np.ndarray) -> np.ndarray:
+        """Return positions (p,3) m for unknowns (r,3)."""
+        return self._rest + self.shares @ U
+
+    def moved(self, change: np.ndarray) -> np.ndarray:
+        """Return the displacements (p,3) m for a change (r,3) of the unknowns."""
+        return self.shares @ change
+
+    def unknowns_at(
+        self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
+        """Return the unknowns (r,3) that fit the points to positions (p,3) m: least squares with non-negative weights
+        (p,). The unknowns ``given`` (g,) are fixed at ``values`` (g,3).
+        """
+        unknowns = np.zeros((self.shares.shape[1], 3))
+        unknowns[given] = values
+        free = np.setdiff1d(np.arange(len(unknowns)), given)
+        root = np.sqrt(weights / weights.sum())[:, None]
+        away = root * (positions - self.positions(unknowns))
+        unknowns[free] = np.linalg.lstsq(root * self.shares[:, free], away, rcond=UNSEEN)[0]
+        return unknowns
+
+    def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return True for each point (p,) that does not move while these unknowns are fixed."""
+        size = np.abs(self.shares)
+        moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
+        return moving <= NO_SHARE * size.max(initial=0.0)
+
+    def condensing(self, weights: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray | None]:
+        """Return condensed points, as few as the unknowns, with the same pull as these with non-negative weights (p,);
+        their weights; and the matrix (r,p) that maps the targets. The matrix is None if nothing was condensed.
+
+        ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
+        Q^T sqrt(w) t|²`` plus the part orthogonal to Q.
+        """
+        if len(self) <= self.shares.shape[1]:
+            return self, weights, None
+        root = np.sqrt(weights)[:, None]
+        Q, R = np.linalg.qr(root * self.shares)
+        matrix = (root * Q).T
+        return CarriedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
+
+    def spread(self, forces: np.ndarray) -> np.ndarray:
+        """Return forces (p,3) at the points as forces on the unknowns, (r,3)."""
+        return self.shares.T @ forces
+
+    def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at points to the upper blocks of a matrix (3,r,3,r)."""
+        # Most points of a body have no contact.
+        active = np.flatnonzero(K.any(axis=(1, 2)))
+        if len(active) == 0:
+            return
+        E, K = self.shares[active], scale * K[active]
+        for i in range(3):
+            for p in range(i, 3):
+                matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E
+
+    def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
+        """Add ``scale`` times a symmetric stiffness (3p,3p) between the points to the upper blocks of a matrix
+        (3,r,3,r).
+        """
+        K = K.tobsr((3, 3))
+        active = np.unique(K.indices)
+        if len(active) == 0:
+            return
+        # Rows between the active ones are empty.
+        E, starts = self.shares[active], np.append(K.indptr[active], len(K.indices))
+        columns = np.searchsorted(active, K.indices)
+        for i in range(3):
+            for p in range(i, 3):
+                part = sp.csr_matrix((scale * K.data[:, i, p], columns, starts), shape=(len(active), len(active)))
+                matrix[i, :, p, :] += E.T @ (part @ E)

@@ -1,0 +1,98 @@
+"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3).
+
+``reduced_stiffness`` assembles its stiffness.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.jit import kernel, summing_kernel
+from ...mechanics.energies.kinematics import Deformation
+from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
+
+UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+"""Shape gradients of the tet whose corners are the origin and the ends of the axes."""
+
+
+class CubatureElastic(ElasticDensity):
+    """``sum_c w_c psi_c(F_c(U))`` with ``F_c = I + U^T G_c``: G holds the basis's gradients at the cubature tets.
+
+    Parameters
+    ----------
+    elastic : ElasticPotential of the body
+    basis : (n,r) scalar basis, ``x = X + basis U``
+    tets : (c,) chosen tets; weights : (c,) m³
+
+    Element kernels receive ``N`` (c,4,3) and ``masses`` (c,4) for the stiffness: unit shape gradients, and zeros,
+    because the mass matrix is that of the basis.
+    """
+
+    def __init__(self, elastic: ElasticPotential, basis: np.ndarray, tets: np.ndarray, weights: np.ndarray) -> None:
+        super().__init__(weights, elastic.energies, elastic.energy_of_tet[tets], elastic.parameters[tets])
+        corners = basis[elastic.tets[tets]]
+        self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
+        self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros((len(tets), 4))
+
+    def gradients(self, U: np.ndarray) -> np.ndarray:
+        """Return the deformation gradients of unknowns (r,3), (c,3,3)."""
+        return self._times(U, 1.0)
+
+    def delta_F(self, dU: np.ndarray) -> np.ndarray:
+        """Return the changes of the deformation gradients by changes (r,3) of the unknowns, (c,3,3)."""
+        return self._times(dU, 0.0)
+
+    def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
+        F = np.empty((len(self.weights), 3, 3))
+        _gradients(self.G, np.ascontiguousarray(U.T), rest, F)
+        return F
+
+    def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
+        """Return the decomposed deformation gradients of unknowns (r,3); one that is ``near`` speeds it up."""
+        return Deformation.of(self.gradients(U), None if near is None else near.V)
+
+    def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
+        """Return the gradient by the unknowns of stresses (c,3,3), (r,3), in N times the unit of the basis."""
+        forces = np.zeros((3, self.G.shape[1]))
+        _pull(self.G, self.weights, stress, forces)
+        return np.ascontiguousarray(forces.T)
+
+
+@summing_kernel
+def _gradients(G, U, rest, F):
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` of each point, with U (3,r)."""
+    x, y, z = U[0], U[1], U[2]
+    for c in range(len(F)):
+        first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
+        xx, xy, xz, yx, yy, yz, zx, zy, zz = rest, 0.0, 0.0, 0.0, rest, 0.0, 0.0, 0.0, rest
+        for k in range(len(x)):
+            a, b, d = first[k], second[k], third[k]
+            xx += x[k] * a
+            xy += x[k] * b
+            xz += x[k] * d
+            yx += y[k] * a
+            yy += y[k] * b
+            yz += y[k] * d
+            zx += z[k] * a
+            zy += z[k] * b
+            zz += z[k] * d
+        F[c, 0, 0], F[c, 0, 1], F[c, 0, 2] = xx, xy, xz
+        F[c, 1, 0], F[c, 1, 1], F[c, 1, 2] = yx, yy, yz
+        F[c, 2, 0], F[c, 2, 1], F[c, 2, 2] = zx, zy, zz
+
+
+@kernel
+def _pull(G, weights, stress, forces):
+    """Add ``sum_c w_c P_c G_c``, (3,r), to ``forces``. Each row of G is read once."""
+    x, y, z = forces[0], forces[1], forces[2]
+    for c in range(len(weights)):
+        P, w = stress[c], weights[c]
+        xx, xy, xz = w * P[0, 0], w * P[0, 1], w * P[0, 2]
+        yx, yy, yz = w * P[1, 0], w * P[1, 1], w * P[1, 2]
+        zx, zy, zz = w * P[2, 0], w * P[2, 1], w * P[2, 2]
+        first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
+        for k in range(len(x)):
+            a, b, d = first[k], second[k], third[k]
+            x[k] += xx * a + xy * b + xz * d
+            y[k] += yx * a + yy * b + yz * d
+            z[k] += zx * a + zy * b + zz * d

@@ -1,0 +1,136 @@
+"""Linear system of a body in a subspace: dense and small ([SubMFEM23] Eq. 6).
+
+The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature tets c and the free unknowns, three
+components each. Its layout is (3, r, 3, r), with a component's unknowns side by side: ``B_c A`` is the same for x, y
+and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
+diagonal are written.
+
+Trap: LAPACK is column-major and this layout is row-major, so LAPACK's lower triangle is the upper one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.blas import dgemm
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ...foundation.errors import FactorizationError
+from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.forces.step_potential import StepPotential
+from ...numerics.linear_solvers.linear_system import LinearSystem
+from .cubature_elastic import CubatureElastic
+from .reduced_stiffness import ReducedStiffness
+
+
+class DenseSystem(LinearSystem):
+    """Assembles, factorizes and solves, with the interface of the full space's system.
+
+    Parameters
+    ----------
+    elastic : CubatureElastic
+    mass : (r,r) of the basis
+    pinned : (p,) prescribed unknowns
+    """
+
+    is_small = True
+    choice = "dense Cholesky of the subspace"
+
+    def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
+        super().__init__(elastic.N, elastic.weights, elastic.masses)
+        self._size = len(mass)
+        free = np.setdiff1d(np.arange(self._size), pinned)
+        self.free = _side_by_side(free)
+        self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
+        self._matrix = np.empty((3, len(free), 3, len(free)))
+        self._factor = np.empty((3 * len(free), 3 * len(free))).T
+
+    @cached_property
+    def _change(self) -> np.ndarray:
+        """Additions to the matrix by all unknowns, (3,r,3,r). Allocated when needed, since it is as large as the
+        factor.
+        """
+        return np.empty((3, self._size, 3, self._size))
+
+    def assemble(
+        self,
+        scale: float,
+        unknowns: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
+    ) -> None:
+        """Assemble the matrix from ``blocks``, the blocks ``added`` to them (c,10,3,3), the mass, and ``scale`` times
+        the step's other potentials and ``low_rank``.
+        """
+        if added is not None:
+            self.blocks += added
+        self._stiffness.assemble(self.blocks, self._matrix)
+        if potentials:
+            self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
+        self.low_rank = low_rank and low_rank.scaled(scale)
+        self._add_low_rank(1.0)
+
+    def _add_low_rank(self, factor: float) -> None:
+        if self.low_rank is None:
+            return
+        Y, C = self.low_rank
+        rows = Y[self.free].transpose(1, 0, 2).reshape(-1, len(C))
+        # The row-major matrix is column-major for BLAS, and the sum is symmetric: it is added in place.
+        dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
+
+    def add(self, change: Callable[[np.ndarray], bool]) -> bool:
+        """Let ``change`` add to the last assembled matrix, by all unknowns. Return the result of ``change``."""
+        self._change.fill(0.0)
+        answer = change(self._change)
+        self._matrix += self._change[:, self.free][:, :, :, self.free]
+        return answer
+
+    def try_factorize(self, whole: bool = False) -> bool:
+        """Compute Cholesky's factor. If it fails, try again without the low-rank part, unless the factor must be of the
+        ``whole`` matrix. Return False if there is none.
+        """
+        if self._has_factor():
+            return True
+        if whole or self.low_rank is None:
+            return False
+        self._add_low_rank(-1.0)
+        self.low_rank = None
+        return self._has_factor()
+
+    def _has_factor(self) -> bool:
+        # The upper blocks in row-major order are LAPACK's lower ones, whose factorization is faster.
+        self._factor[...] = self._matrix.reshape(self._factor.shape).T
+        self._factor, failed = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
+        return failed == 0
+
+    def error(self) -> FactorizationError:
+        """Return the error for a subspace matrix that is not positive definite."""
+        return FactorizationError(
+            "The subspace's matrix is not positive definite.",
+            "Use more cubature points, more substeps, or a smaller ratio of stiffnesses.",
+        )
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Return the solution (r,3), with zeros at pinned unknowns."""
+        solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
+        out = np.zeros((self._size, 3))
+        out[self.free] = solution.reshape(3, -1).T
+        return out
+
+
+def _add_stiffness(
+    potentials: tuple[StepPotential, ...], unknowns: np.ndarray, scale: float, matrix: np.ndarray
+) -> bool:
+    for potential in potentials:
+        potential.add_stiffness(unknowns, scale, matrix)
+    return True
+
+
+def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:
+    """Return the numbers, as a slice if they are consecutive."""
+    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers

@@ -1,0 +1,60 @@
+"""Handles that display a body's surface with its tets' deformation, by linear blend skinning on the graphics card.
+
+The handles that move the tets' vertices are inaccurate for points between these (``skinning.py``). The surface
+displacements of the unknowns are fitted instead, so that handles stay as small as the displacements allow. Handles of
+hard pins are not fitted, since no other handle moves a pin's points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from .handle_fit import HandleFit
+from .reduced_model import WATCHED, Subspace
+from .skinning_basis import skinning_columns
+
+POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
+"""Number of fitted surface points for each product of a weight and a coordinate, and the least number in total."""
+
+
+class DisplayHandles:
+    """Handles of the surface of a subspace's body, whose vertices are tied to the mesh by an embedding.
+
+    Attributes
+    ----------
+    weights : (p,h) of the surface's vertices, those of modes and then of pins
+    """
+
+    def __init__(self, subspace: Subspace, embedding: Embedding) -> None:
+        space, skinning = subspace.model, subspace.model.skinning
+        mesh, modes = space.mesh, len(subspace.parts.transform)
+        self.weights = skinning.weights_at(embedding)
+        fitted = _spread(len(self.weights), max(FEWEST_FITTED, POINTS_A_COLUMN * modes))
+        rest = embedding.take(fitted).apply(mesh.rest_positions, mesh.tets)
+        largest = np.abs(self.weights).max(axis=0)
+        largest[largest == 0.0] = 1.0
+        scaled = self.weights[fitted] / largest
+        movements = space.points(embedding.take(fitted)).shares
+        pins = subspace.parts.transform.shape[1]
+        movements[:, pins:] -= skinning_columns(self.weights[fitted][:, modes // 4 :], skinning.coordinates.of(rest))
+        fit = HandleFit(rest, scaled[:, : modes // 4], skinning.coordinates)
+        own = fit.coefficients(movements) / np.repeat(largest[: modes // 4], 4)[:, None]
+        self._transform = np.vstack([own, np.eye(4 * subspace.pins.count, own.shape[1], pins)])
+        watched = embedding.take(_spread(len(self.weights), WATCHED))
+        rest, weights = watched.apply(mesh.rest_positions, mesh.tets), skinning.weights_at(watched)
+        shown = skinning_columns(weights, skinning.coordinates.of(rest)) @ self._transform
+        self._beside = shown - space.points(watched).shares
+
+    def of(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return handles (h,4,3), m, for unknowns (r,3); zero at rest."""
+        return (self._transform @ unknowns).reshape(-1, 4, 3)
+
+    def apart(self, unknowns: np.ndarray) -> float:
+        """Return the largest distance, m, between displayed and simulated positions of watched surface vertices."""
+        return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
+
+
+def _spread(count: int, most: int) -> np.ndarray:
+    """Return at most ``most`` of ``count`` numbers, evenly spread."""
+    return np.arange(0, count, -(-count // most) or 1)

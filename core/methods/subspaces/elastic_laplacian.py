@@ -1,0 +1,31 @@
+"""Laplacian of the elastic energy ([SubMFEM23] Eq. 9): stiff where the body is stiff.
+
+``H_w`` is the sum of the three diagonal blocks of the stiffness at rest by coordinates, a scalar matrix over vertices.
+For linear elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here the energies themselves provide it.
+
+Weights in stiff parts vary only by the ratio of softest to stiffest, so beyond :data:`STIFFEST` they do not change.
+With a larger ratio, round-off in the matrix would hide the soft parts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...mechanics.assembly.sparsity import corner_pairs
+from ..model.model import Model
+
+STIFFEST = 1e10
+"""Largest ratio of Young's moduli to the softest one in the Laplacian; stiffer tets are clamped to it."""
+
+
+def elastic_laplacian(model: Model) -> sp.csr_matrix:
+    """Return ``H_w`` over all vertices, (n,n), N/m. Its rows sum to zero."""
+    tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
+    blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
+    rows, columns, slots = corner_pairs(tets, np.arange(n))
+    E = elastic.youngs_modulus
+    share = np.minimum(1.0, STIFFEST * E.min() / E)
+    values = (share[:, None] * np.trace(blocks, axis1=2, axis2=3)).ravel()[slots]
+    lower = sp.csr_matrix((values, (np.maximum(rows, columns), np.minimum(rows, columns))), shape=(n, n))
+    return (lower + sp.tril(lower, -1).T).tocsr()

@@ -1,0 +1,42 @@
+"""Joined reduced model of several coupled bodies, each in its own subspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from ..model.merged_model import concatenate_columns
+from ..model.model import Model, Slices
+from .reduced_model import ReducedModel, Subspace, in_basis
+from .spectral_clusters import Cubature
+
+
+def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
+    """Return the bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the
+    other. ``slices`` of unknowns and of cubature points relate each body's states and pinned unknowns to the joined
+    ones. The basis is dense: all vertices times all unknowns.
+    """
+    spaces = [each.model for each in subspaces]
+    first = np.cumsum([0, *(space.unknowns for space in spaces)])
+    points = np.cumsum([0, *(len(each.parts.tets) for each in subspaces)])
+    tets = np.concatenate([each.parts.tets + body.tets.start for each, body in zip(subspaces, whole.slices)])
+    clusters = np.concatenate([each.parts.clusters + start for each, start in zip(subspaces, points)])
+    cubature = Cubature(tets, np.concatenate([each.parts.volumes for each in subspaces]), clusters)
+    pinned = np.concatenate([space.pinned + start for space, start in zip(spaces, first)])
+    slices = tuple(
+        Slices(slice(int(a), int(b)), slice(int(c), int(d))) for a, b, c, d in zip(first, first[1:], points, points[1:])
+    )
+    made = in_basis(whole, block_diag(*(space.basis for space in spaces)), pinned, cubature)
+    return following(replace(made, slices=slices), spaces)
+
+
+def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
+    """Return the joined model of these bodies with their current stiffness and pinned unknowns."""
+    elastic = copy(whole.elastic)
+    elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
+    given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]
+    return replace(whole, elastic=elastic, pinned=np.concatenate(given))

@@ -1,0 +1,141 @@
+"""Pins in a subspace: each connected group of pinned vertices is a handle that moves them affinely.
+
+Modes vanish at pins, so moving pins need weights of their own: 1 on their group, 0 on the others, and harmonic under
+the elastic Laplacian inside. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
+those of the modes, and the springs determine them: this lets a body turn about a single pin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...foundation.kernels.small_matrix import batch_svd
+from ...foundation.progress import OnProgress, ignore_progress
+from ...mechanics.constraints.pins import PinSchedule
+from ...numerics.linear_solvers.factorized import factorized
+from ...numerics.linear_solvers.registry import fastest
+from ..model.model import Model
+from .skinning_modes import ALONG
+
+FLAT = 1e-6
+"""Singular value of a group's extent, relative to the body's size, under which it is flat in that direction."""
+
+OPEN_TURN = 1e-9
+"""Weight of no rotation beside the fitted one. It decides only rotations that a group's points leave open."""
+
+
+class PinHandles:
+    """Handles of pinned vertices.
+
+    Parameters
+    ----------
+    pinned : (p,) vertices; group : (p,) number of the group of each
+    weights : (n,g), each 1 on its group and 0 on the others: from :func:`harmonic_weights`
+    coordinates : (n,4) homogeneous, of the rest positions; size : m, of the body
+    """
+
+    def __init__(
+        self, pinned: np.ndarray, group: np.ndarray, weights: np.ndarray, coordinates: np.ndarray, size: float
+    ) -> None:
+        self.pinned, self.weights = pinned, weights
+        self._group, self._coordinates, self._size = group, coordinates[pinned], size
+
+    @property
+    def count(self) -> int:
+        """Number of groups, g."""
+        return self.weights.shape[1]
+
+    def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
+        """Return the schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
+
+        A handle is held until the last of its vertices is released.
+        """
+        columns = np.searchsorted(pins.corners, self.pinned)
+        displacements = pins.targets[:, columns] - rest_positions[self.pinned]
+        targets = np.stack([self.unknowns(sample) for sample in displacements])
+        held = np.zeros((len(pins.held), self.count), dtype=bool)
+        for g in range(self.count):
+            held[:, g] = pins.held[:, columns[self._group == g]].any(axis=1)
+        return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
+
+    def unknowns(self, displacements: np.ndarray) -> np.ndarray:
+        """Return affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
+        vertices best.
+
+        The best rigid motion is fitted first, then the least stretch and shear for the remainder.
+        """
+        out = np.empty((4 * self.count, 3))
+        for g in range(self.count):
+            rows = self._group == g
+            out[4 * g : 4 * g + 4] = _affine(self._coordinates[rows], displacements[rows] / self._size)
+        return self._size * out
+
+
+def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
+    """Return the number of the connected group of each pinned vertex (p,), (p,)."""
+    return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
+
+
+def harmonic_weights(
+    laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
+) -> np.ndarray:
+    """Return harmonic weights (n,g): 1 on their group of pinned vertices, 0 on islands without pins."""
+    H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
+    weights = np.zeros((n, count))
+    weights[pinned, group] = 1.0
+    islands = connected_components(H, directed=False)[1]
+    held = np.isin(islands, islands[pinned])
+    held[pinned] = False
+    free = np.flatnonzero(held)
+    if len(free) and count:
+        factor = factorized(H[free][:, free].tocsc(), fastest())
+        pull = -(H[free][:, pinned] @ weights[pinned])
+        for k, column in enumerate(pull.T):
+            on_progress(k / count)
+            weights[free, k] = factor.solve(np.ascontiguousarray(column))
+    return weights
+
+
+def handle_weights(
+    model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the group of each pinned vertex (p,), and the weights of handles: of groups held by springs (n,s), and of
+    pinned groups (n,g).
+    """
+    group = pin_groups(laplacian, model.pinned)
+    free = np.zeros((len(model.mesh.rest_positions), 0))
+    if model.anchors is not None:
+        free = _sprung_weights(laplacian, ALONG * model.anchors, model.pinned)
+    return group, free, harmonic_weights(laplacian, model.pinned, group, on_progress)
+
+
+def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
+    """Return the weights (n,s) of groups held by springs, which pull them to 1 in their group and to 0 in the others; 0
+    at pinned vertices.
+    """
+    n = laplacian.shape[0]
+    touched = np.flatnonzero(anchors.diagonal())
+    group = pin_groups(laplacian, touched)
+    weights = np.zeros((n, int(group.max(initial=-1)) + 1))
+    islands = connected_components(laplacian, directed=False)[1]
+    free = np.setdiff1d(np.flatnonzero(np.isin(islands, islands[touched])), pinned)
+    if len(free) == 0 or weights.shape[1] == 0:
+        return weights
+    one = np.zeros_like(weights)
+    one[touched, group] = 1.0
+    factor = factorized((laplacian + anchors)[free][:, free].tocsc(), fastest())
+    for k, column in enumerate((anchors @ one)[free].T):
+        weights[free, k] = factor.solve(np.ascontiguousarray(column))
+    return weights
+
+
+def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
+    """Return (4,3) from homogeneous coordinates (q,4) and displacements (q,3), relative to the body's size."""
+    centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
+    arms, away = coordinates[:, :3] - centre, displacements - shift
+    U, _sigma, V = batch_svd(((arms + away).T @ arms + OPEN_TURN * np.eye(3))[None])
+    linear = (U[0] @ V[0].T).T - np.eye(3)
+    linear += np.linalg.pinv(arms, rcond=FLAT) @ (away - arms @ linear)
+    return np.vstack([linear, shift - centre @ linear])

@@ -1,0 +1,288 @@
+"""Body in a skinning subspace: the interface of :class:`Model`, at a cost independent of its mesh ([SubMFEM23] Sec. 4).
+
+Unknowns are U (r,3), ``x = X + A U``: first the free ones, of modes and of handles held by springs, then the prescribed
+ones, the handles of hard pins. They are zero at rest.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from ...foundation.kernels.jit import summing_kernel
+from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.progress import OnProgress, OnStepProgress, ignore_progress, ignore_step_progress
+from ...foundation.schema.settings import SolverSettings
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.assembly.tangent_blocks import tangent_blocks
+from ...mechanics.energies.tangent import Tangent
+from ...numerics.linear_solvers.blas_threads import one_blas_thread
+from ...numerics.linear_solvers.registry import Choice
+from ..model.model import Model, Slices
+from ..model.state import State
+from .carried_points import CarriedPoints
+from .cubature_elastic import CubatureElastic
+from .dense_system import DenseSystem
+from .material_parts import material_parts
+from .pin_handles import PinHandles, handle_weights
+from .reduced_stiffness import ReducedStiffness
+from .skinning import Coordinates, Skinning
+from .skinning_basis import orthonormal, skinning_columns
+from .skinning_modes import SkinningModes, skinning_modes
+from .spectral_clusters import Cubature, spectral_clusters, weight_features
+
+STEPS = ("modes", "handles", "cubature", "projection")
+"""Steps of the reduction, in order."""
+
+POINTS_A_MODE = 20
+"""Cubature points per mode that avoid spurious motion ([SubMFEM23] Sec. 7.5)."""
+
+WATCHED = 500
+"""Largest number of cubature tets' corners that measure how far a body moves. All rows of the basis would not stay in
+the processor's cache.
+"""
+
+TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
+"""Number of surface points with contact per handle, and the least number in total. The surface between them can
+penetrate.
+"""
+
+
+@dataclass(frozen=True)
+class ReducedModel:
+    """Reduced model in a subspace.
+
+    Attributes
+    ----------
+    mesh : TetMesh, n vertices
+    basis : (n,r) scalar basis A, handles of hard pins last
+    moved_mass : (n,r) ``M A``
+    elastic : CubatureElastic
+    mass : (r,r) ``A^T M A``; lumped_masses : (r,) ``A^T M 1``
+    pinned : (p,) prescribed unknowns
+    size : m, of the body
+    watched : (w,) vertices that measure how far the body moves
+    skinning : Skinning or None
+        The map that defines the basis.
+    slices : for several bodies in one model, the unknowns and the cubature points of each
+    """
+
+    mesh: TetMesh
+    basis: np.ndarray
+    moved_mass: np.ndarray
+    elastic: CubatureElastic
+    mass: np.ndarray
+    lumped_masses: np.ndarray
+    pinned: np.ndarray
+    size: float
+    watched: np.ndarray
+    skinning: Skinning | None = None
+    slices: tuple[Slices, ...] = ()
+
+    is_reduced: ClassVar[bool] = True
+    grows: ClassVar[bool] = False
+
+    def vertices(self, U: np.ndarray) -> np.ndarray:
+        """Return the positions of the mesh's vertices at unknowns (r,3), (n,3), m."""
+        return self.mesh.rest_positions + self.basis @ U
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknown vectors in a state's positions."""
+        return len(self.mass)
+
+    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+        """Return the largest displacement of a watched vertex by a change (r,3) of the unknowns, m, and the vertex."""
+        distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
+        return distance, int(self.watched[row])
+
+    @cached_property
+    def _watched_rows(self) -> np.ndarray:
+        return np.ascontiguousarray(self.basis[self.watched])
+
+    def around(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the chosen cubature points themselves: they have no neighbours."""
+        return chosen
+
+    def near_pins(self) -> np.ndarray:
+        """Return False for all points: prescribed handles move the pinned vertices."""
+        return np.zeros(len(self.elastic.weights), dtype=bool)
+
+    def blas_threads(self) -> AbstractContextManager[object]:
+        """Limit the BLAS to one thread: on a busy machine, threads that wait for each other at every product cost ten
+        times the gain. The stiffness, most of the work, uses the kernels' threads instead.
+        """
+        return one_blas_thread()
+
+    def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
+        """Return its linear system, which is dense for all settings."""
+        return DenseSystem(self.elastic, self.mass, self.pinned)
+
+    def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
+        """Return a tangent, plus the mass times a factor, as step potentials expect it: the upper blocks of a matrix
+        (3,r,3,r).
+        """
+        r, mass = len(self.mass), mass_factor * self.mass
+        matrix = np.zeros((3, r, 3, r))
+        if tangent is None:
+            for i in range(3):
+                matrix[i, :, i, :] = mass
+            return matrix
+        blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
+        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
+        ReducedStiffness(self.elastic.G, mass).assemble(blocks, matrix)
+        return matrix
+
+    def points(self, embedding: Embedding) -> CarriedPoints:
+        """Return points of the mesh that move with the unknowns by their tets, as :meth:`Model.points`."""
+        tets, rest = self.mesh.tets, self.mesh.rest_positions
+        return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
+
+    @property
+    def touching(self) -> int | None:
+        """Number of surface points that suffice for contact, since the body moves smoothly between them."""
+        if self.skinning is None:
+            return None
+        return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
+
+    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+        """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
+        return self.moved_mass.T @ accelerations
+
+    def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
+        """Return a start state, as :meth:`Model.state_at`."""
+        deformation = self.elastic.deformation(unknowns)
+        stretch = deformation.stretch()
+        stretch[deformation.sigma[:, 2] <= 0.0] = UNSTRETCHED
+        return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
+
+    def rest_state(self) -> State:
+        """Return the state of the rest shape without velocity."""
+        return self.state_at(np.zeros((len(self.mass), 3)))
+
+
+def in_basis(
+    model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
+) -> ReducedModel:
+    """Return a model in any scalar basis (n,r), with the prescribed unknowns ``pinned``."""
+    elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
+    MA = model.mass @ basis
+    corners = np.unique(model.mesh.tets[cubature.tets])
+    watched = corners[:: -(-len(corners) // WATCHED)]
+    mass, lumped_masses = basis.T @ MA, MA.sum(axis=0)
+    return ReducedModel(model.mesh, basis, MA, elastic, mass, lumped_masses, pinned, model.size, watched, skinning)
+
+
+class SubspaceParts(NamedTuple):
+    """Expensive results of a reduction, as arrays.
+
+    Attributes
+    ----------
+    weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected part of each vertex
+    pin_group : (p,) group of each pinned vertex, of g
+    pin_weights : (n,s+g) of handles: of s groups held by springs, which are free, then of those pinned
+    transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
+    tets, volumes, clusters : of the :class:`Cubature`
+    """
+
+    weights: np.ndarray
+    eigenvalues: np.ndarray
+    islands: np.ndarray
+    pin_group: np.ndarray
+    pin_weights: np.ndarray
+    transform: np.ndarray
+    tets: np.ndarray
+    volumes: np.ndarray
+    clusters: np.ndarray
+
+    @property
+    def cubature(self) -> Cubature:
+        """Cubature of the chosen tets."""
+        return Cubature(self.tets, self.volumes, self.clusters)
+
+    def at(self, cubature: Cubature) -> SubspaceParts:
+        """Return these parts with another cubature."""
+        tets, volumes, clusters = cubature
+        return self._replace(tets=tets, volumes=volumes, clusters=clusters)
+
+
+def find_subspace(
+    model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
+) -> SubspaceParts:
+    """Return the subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 per
+    mode ([SubMFEM23] Sec. 7.5). It reports the first three of ``STEPS``.
+    """
+    found = skinning_modes(model, modes, partial(on_progress, "modes"))
+    on_progress("handles", 0.0)
+    group, free, given = handle_weights(model, found.laplacian, partial(on_progress, "handles"))
+    X = model.mesh.rest_positions
+    columns = skinning_columns(np.hstack([found.weights, free]), Coordinates.around(X).of(X))
+    on_progress("cubature", 0.0)
+    cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(on_progress, "cubature"))
+    return SubspaceParts(
+        found.weights,
+        found.eigenvalues,
+        found.islands,
+        group,
+        np.hstack([free, given]),
+        orthonormal(columns, model.mass),
+        *cubature,
+    )
+
+
+def find_cubature(
+    model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
+) -> Cubature:
+    """Return a cubature of about ``points`` tets of a model for these modes."""
+    features = weight_features(found.weights, found.eigenvalues, model.mesh)
+    elastic, parts = model.elastic, material_parts(model, found.islands)
+    return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Reduced model with its parts and pin handles, for inspection."""
+
+    model: ReducedModel
+    parts: SubspaceParts
+    pins: PinHandles
+
+
+def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
+    """Return the reduced model of these parts: free unknowns, then four for each handle of hard pins."""
+    X = model.mesh.rest_positions
+    coordinates = Coordinates.around(X)
+    given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
+    pins = PinHandles(model.pinned, parts.pin_group, given, coordinates.of(X), model.size)
+    transform = block_diag(parts.transform, np.eye(4 * pins.count))
+    skinning = Skinning(model.mesh, np.hstack([parts.weights, parts.pin_weights]), coordinates, transform)
+    pinned = np.arange(parts.transform.shape[1], transform.shape[1])
+    return Subspace(in_basis(model, skinning.basis(), pinned, parts.cubature, skinning), parts, pins)
+
+
+def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
+    """Compute a model's subspace."""
+    return subspace_of(model, find_subspace(model, modes, points))
+
+
+@summing_kernel
+def _farthest(A, U):
+    """Return the length of the longest row of ``A U^T`` and its number, for U (3,r)."""
+    first, second, third = U[0], U[1], U[2]
+    longest, found = -1.0, 0
+    for w in range(len(A)):
+        row, x, y, z = A[w], 0.0, 0.0, 0.0
+        for k in range(len(row)):
+            x += row[k] * first[k]
+            y += row[k] * second[k]
+            z += row[k] * third[k]
+        squared = x * x + y * y + z * z
+        if squared > longest:
+            longest, found = squared, w
+    return np.sqrt(longest), found

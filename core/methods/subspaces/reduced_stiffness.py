@@ -1,0 +1,141 @@
+"""Elastic stiffness of a scalar basis from cubature points ([SubMFEM23] Eq. 6).
+
+It consists of blocks of coordinates i, p,
+
+    K_ip = sum_c G_c^T Q_c,ip G_c         with Q_c,ip (3,3) the second derivatives of point c by rows i and p of F
+
+six of them by symmetry, with a third of the arithmetic of ``B^T Q B``. The kernels for element matrices compute the
+second derivatives: they are the blocks of a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3.
+
+One thread computes a few columns of a block. The BLAS multiplies tiles of few columns and few points, which stay in the
+processor's nearest cache, and for symmetric blocks only tiles on or above the diagonal. The result is therefore bitwise
+independent of the number of threads, and no thread waits for another that a busy machine delays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.kernels.aligned import aligned
+from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
+from ...foundation.kernels.shared_items import ItemKernel, done, take
+
+BLOCKS = 6
+"""Blocks (1,2), (1,3), (2,3), (1,1), (2,2), (3,3) of a symmetric 3 x 3 matrix. The cheapest come last, so that threads
+end at about the same time.
+"""
+
+CHUNK = 80
+"""Cubature points that are multiplied and summed at once."""
+
+TILE = 32
+"""Approximate number of columns of G in a tile."""
+
+FEW = 1_000_000
+"""Points times entries of a block under which another thread costs more than it gains."""
+
+
+class ReducedStiffness:
+    """Stiffness and mass for r unknowns.
+
+    Parameters
+    ----------
+    G : (3c,r) gradients of the basis at the points
+    mass : (r,r) added to the diagonal blocks
+    """
+
+    def __init__(self, G: np.ndarray, mass: np.ndarray) -> None:
+        self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
+
+    def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
+        """Fill the upper blocks of a matrix (3,r,3,r) from second derivatives by F, in the blocks (c,10,3,3) of tets
+        with unit shape gradients. Entries far below the diagonal are not written.
+        """
+        run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
+        run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
+
+
+def symmetric(matrix: np.ndarray) -> np.ndarray:
+    """Return the whole matrix (3r,3r) from its upper blocks (3,r,3,r)."""
+    upper = matrix.reshape(3 * matrix.shape[1], -1)
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
+def _tiles(G: np.ndarray) -> np.ndarray:
+    """Return the columns of G (n,r) in tiles of equal width, (tiles,n,width); zeros pad the last."""
+    rows, r = G.shape
+    width = max(1, -(-r // max(1, round(r / TILE))))
+    begins = range(0, r, width)
+    tiles = aligned(len(begins) * rows, width).reshape(-1, rows, width)
+    tiles.fill(0.0)
+    for tile, begin in zip(tiles, begins, strict=True):
+        tile[:, : min(width, r - begin)] = G[:, begin : begin + width]
+    return tiles
+
+
+@ItemKernel
+def _assemble(items, blocks, tiles, mass, matrix):
+    """Compute items, each a tile's columns of a block."""
+    count, _, width = tiles.shape
+    product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
+    item = take(items)
+    while item >= 0:
+        block, u = item // count, count - 1 - item % count
+        i, p = (max(block - 1, 0), min(block + 1, 2)) if block < 3 else (block - 3, block - 3)
+        rows = u + 1 if i == p else count
+        for first in range(0, len(blocks), CHUNK):
+            last = min(first + CHUNK, len(blocks))
+            points = slice(3 * first, 3 * last)
+            _multiply(blocks[first:last], i, p, tiles[u, points], product)
+            for t in range(rows):
+                sums = K[t] if first == 0 else part
+                np.dot(tiles[t, points].T, product[: 3 * (last - first)], sums)
+                if first > 0:
+                    _add(part, K[t])
+        for t in range(rows):
+            _put(K[t], t * width, u * width, mass, 1.0 if i == p else 0.0, matrix[i, :, p])
+        done(items)
+        item = take(items)
+
+
+@inner_kernel
+def _multiply(blocks, i, p, G, product):
+    """Compute ``Q_ip G`` of some points."""
+    for c in range(len(blocks)):
+        for a in range(3):
+            x, y, z = _row(blocks[c], a, i, p)
+            out = product[3 * c + a]
+            for k in range(len(out)):
+                out[k] = x * G[3 * c, k] + y * G[3 * c + 1, k] + z * G[3 * c + 2, k]
+
+
+@inner_kernel
+def _add(part, K):
+    for j in range(part.shape[0]):
+        for k in range(part.shape[1]):
+            K[j, k] += part[j, k]
+
+
+@inner_kernel
+def _put(K, row, column, mass, mass_factor, block):
+    """Write a tile, with its mass, to a row and column of a block."""
+    r = len(mass)
+    for j in range(min(len(K), r - row)):
+        out, its_mass = block[row + j], mass[row + j]
+        for k in range(min(len(K), r - column)):
+            out[column + k] = K[j, k] + mass_factor * its_mass[column + k]
+
+
+@inlined
+def _row(block, a, i, p):
+    return _entry(block, a, 0, i, p), _entry(block, a, 1, i, p), _entry(block, a, 2, i, p)
+
+
+@inlined
+def _entry(block, a, b, i, p):
+    """Return the second derivative by columns a, b of rows i, p of F: element blocks belong to corners (a+1, b+1), a >=
+    b; the others are their transposes.
+    """
+    if a >= b:
+        return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]
+    return block[(b + 1) * (b + 2) // 2 + a + 1, p, i]

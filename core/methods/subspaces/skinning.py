@@ -1,0 +1,82 @@
+"""Linear blend skinning: the map from a subspace's unknowns to the vertices of the body.
+
+    x(p) = p + sum_k w_k(p) (c(p) @ H_k)
+
+Weights w_k belong to the vertices, coordinates c(p) are affine in the rest position, and the handles H_k (4,3) are
+linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
+weights.
+
+Skinning is inaccurate for points between the vertices of a tet. With interpolated weights they differ from interpolated
+positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``. The difference is small relative
+to the handles, but not relative to a displacement to which many large handles cancel. Such points follow their tets,
+and separate handles display them (``display_handles.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from .skinning_basis import skinning_columns
+
+
+class Coordinates(NamedTuple):
+    """Homogeneous coordinates of rest positions, centred and scaled: ``c(p) = [(p - centre) / size, 1]``.
+
+    Attributes
+    ----------
+    centre : (3,) m
+    size : m
+    """
+
+    centre: np.ndarray
+    size: float
+
+    @classmethod
+    def around(cls, rest_positions: np.ndarray) -> Coordinates:
+        """Return the coordinates that map positions (n,3) m to the range from -1/2 to 1/2."""
+        low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
+        return cls(0.5 * (low + high), float((high - low).max()))
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """Return the coordinates (p,4) of rest positions (p,3), m."""
+        return np.column_stack([(points - self.centre) / self.size, np.ones(len(points))])
+
+
+def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
+    """Return the skinned positions (p,3), m, of points with these rest positions (p,3) m and weights (p,h), by handles
+    (h,4,3), m.
+    """
+    at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
+    return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)
+
+
+@dataclass(frozen=True)
+class Skinning:
+    """Map from the unknowns (r,3) of a subspace to the body's vertices.
+
+    Attributes
+    ----------
+    mesh : TetMesh, n vertices
+    weights : (n,h) of modes, then of pin handles
+    coordinates : Coordinates
+    transform : (4h,r) from unknowns to handles
+    """
+
+    mesh: TetMesh
+    weights: np.ndarray
+    coordinates: Coordinates
+    transform: np.ndarray
+
+    def weights_at(self, embedding: Embedding) -> np.ndarray:
+        """Return the weights (p,h) of points tied to the mesh."""
+        return embedding.apply(self.weights, self.mesh.tets)
+
+    def basis(self) -> np.ndarray:
+        """Return the basis (n,r) of the vertices' displacements."""
+        columns = skinning_columns(self.weights, self.coordinates.of(self.mesh.rest_positions))
+        return np.ascontiguousarray(columns @ self.transform)

@@ -1,0 +1,105 @@
+"""Skinning eigenmodes ([SubMFEM23] Sec. 5.1): weights that follow the materials.
+
+The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian and the scalar mass.
+Pinned vertices are eliminated, so weights vanish there. Springs that hold the body are added to the Laplacian, and
+weights nearly vanish there. A connected part of the body without a pin (an island) has the constant weight as an extra
+mode for its rigid motion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackError
+
+from ...foundation.errors import SubspaceError
+from ...foundation.progress import OnProgress, ignore_progress
+from ...geometry.mesh.tie_breaking import first_largest
+from ...numerics.linear_solvers.lowest import lowest_pairs
+from ..model.model import Model
+from .elastic_laplacian import elastic_laplacian
+
+MOST_MODES = 64
+"""Largest number of modes that the preview supports."""
+
+DEGENERATE = 1e-6
+"""Relative distance under which two eigenvalues are equal: a cut between them would depend on round-off."""
+
+ALONG = 3.0
+"""Number of axes over which the elastic Laplacian sums an isotropic stiffness."""
+
+
+class SkinningModes(NamedTuple):
+    """``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants
+    of free islands; ``islands`` (n,), the connected part of each vertex; ``laplacian`` (n,n) N/m.
+    """
+
+    weights: np.ndarray
+    eigenvalues: np.ndarray
+    islands: np.ndarray
+    laplacian: sp.csr_matrix
+
+
+def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
+    """Return the lowest ``count`` modes of a model; a few less if the next has the same eigenvalue as the last ones.
+
+    Raises
+    ------
+    SubspaceError
+        More modes than free vertices or than the preview supports, fewer than free islands, or none found.
+    """
+    H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
+    islands = connected_components(H, directed=False)[1]
+    free = np.setdiff1d(np.arange(n), model.pinned)
+    loose = np.setdiff1d(np.unique(islands), islands[model.held])
+    _check(count, len(free), len(loose))
+    held = H if model.anchors is None else H + ALONG * model.anchors
+    values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, on_progress)
+    kept = _whole_clusters(values, count, len(loose))
+    weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
+    weights[free] = vectors[:, :kept]
+    # The lowest modes, as many as there are free islands, span the islands' constants. Replace them by these.
+    for column, island in enumerate(loose):
+        constant = (islands == island).astype(np.float64)
+        weights[:, column], eigenvalues[column] = constant / np.sqrt(constant @ (M @ constant)), 0.0
+    return SkinningModes(_with_sign(weights), eigenvalues, islands, H)
+
+
+def _check(count: int, free: int, loose: int) -> None:
+    most = min(free, MOST_MODES)
+    if count > most:
+        what = "there are free vertices" if free < MOST_MODES else "the preview carries"
+        raise SubspaceError(f"{count} modes are more than {what}.", f"Set Modes to {most} or less.")
+    if count < max(loose, 1):
+        raise SubspaceError(
+            f"The body has {loose} separate parts without a pin, and each needs a mode of its own to move.",
+            f"Set Modes to {max(loose, 1)} or more, or join the parts.",
+        )
+
+
+def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgress) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        return lowest_pairs(H, M, count, on_progress)
+    except ArpackError as error:
+        raise SubspaceError(
+            "The modes of the body cannot be found: its materials or its tetrahedra differ too much.",
+            "Bring the stiffnesses of the materials nearer to one another, or choose Mixed FEM.",
+        ) from error
+
+
+def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
+    """Return the number of modes to keep, up to ``count``, so that the next one has a different eigenvalue."""
+    kept = min(count, len(values))
+    same = np.diff(values) <= DEGENERATE * values[1:]
+    while kept < len(values) and kept > loose + 1 and same[kept - 1]:
+        kept -= 1
+    return kept
+
+
+def _with_sign(weights: np.ndarray) -> np.ndarray:
+    """Return the modes, each positive at its largest value; among values equal up to round-off, at the first."""
+    at = first_largest(np.abs(weights), DEGENERATE)
+    return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

@@ -1,0 +1,75 @@
+"""Check that cubature points suffice: with too few points a body is too soft, or even limp ([SubMFEM23] Fig. 14).
+
+The check uses displacements that the points hardly feel: the lowest eigenvectors of the cubature stiffness at rest. The
+exact energy of such a displacement, over all tets, shows how much of it the points miss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ...foundation.progress import OnProgress, ignore_progress
+from ..model.model import Model
+from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
+from .reduced_stiffness import symmetric
+
+ENOUGH = 0.25
+"""Share of its energy that a low mode must keep under cubature."""
+
+DOUBLINGS = 3
+"""Largest number of doublings in the search for enough points."""
+
+LOOKED_AT = 24
+"""Number of lowest modes to check, beside the rigid ones."""
+
+COSTS_NOTHING = 1e-9
+"""Energy relative to the mean of these modes, under which one is rigid."""
+
+
+def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
+    """Return the least share of the rest energy, of tets and springs, that a low mode keeps under cubature: 1 is exact,
+    0 limp.
+    """
+    r = space.unknowns
+    tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
+    springs = np.zeros((r, r)) if model.anchors is None else space.basis.T @ (model.anchors @ space.basis)
+    K = symmetric(space.stiffness(tangent, 0.0)) + np.kron(np.eye(3), springs)
+    free = np.setdiff1d(np.arange(r), space.pinned)
+    rows = np.concatenate([free + i * r for i in range(3)])
+    mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])
+    highest = min(LOOKED_AT + 6, len(rows)) - 1
+    _values, vectors = eigh(K[np.ix_(rows, rows)], mass, subset_by_index=[0, highest])
+    exact = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
+    felt, whole = np.empty(highest + 1), np.empty(highest + 1)
+    for k, vector in enumerate(vectors.T):
+        on_progress(k / len(felt))
+        U = np.zeros((r, 3))
+        U[free] = vector.reshape(3, -1).T
+        held = np.sum(U * (springs @ U))
+        felt[k] = held + np.sum(U * space.elastic.nodal_forces(tangent.stress_change(space.elastic.delta_F(U))))
+        dF = model.elastic.delta_F(space.basis @ U)
+        whole[k] = held + model.elastic.weights @ np.einsum("mij,mij->m", dF, exact.stress_change(dF))
+    bends = whole > COSTS_NOTHING * whole.mean()
+    return float((felt[bends] / whole[bends]).min(initial=1.0))
+
+
+def points_that_suffice(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
+    """Return the number of points, doubled a few times, at which every low mode keeps :data:`ENOUGH` of its energy; 0
+    if there is none.
+    """
+    space = subspace.model
+    points, most = len(subspace.parts.tets), len(model.mesh.tets)
+    for k in range(DOUBLINGS):
+        if points >= most:
+            return 0
+        points = min(2 * points, most)
+
+        def so_far(part: float, before: int = k) -> None:
+            on_progress((before + part) / DOUBLINGS)
+
+        cubature = find_cubature(model, subspace.parts, points, so_far)
+        finer = in_basis(model, space.basis, space.pinned, cubature, space.skinning)
+        if felt_share(model, finer) >= ENOUGH:
+            return points
+    return 0

@@ -1,0 +1,206 @@
+"""Cubature by clusters of skinning weights ([SubMFEM23] Sec. 5.2, Eq. 11).
+
+Tets with similar weights deform similarly. K-means clusters them on the weights averaged to tets and scaled by the
+inverse squared eigenvalue, so that the softest modes are sampled most. The tet nearest to a cluster's centre represents
+all of its volume. Constant weights carry no information and are excluded (their scale would be infinite). Clusters do
+not cross the borders of islands and of materials.
+
+Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
+point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
+
+The quantisation error distributes the points among these parts: n points leave about ``S n^(-2/3)`` of a part's spread
+S in three dimensions, and the sum is least for ``n ~ S^(3/5)``. In a stiff part strains, and so energies, are smaller
+by its stiffness: S is multiplied by the softest part's modulus over its own. Every bone still needs points, so a part
+requests at least a quarter of its number at uniform stiffness.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...foundation.errors import SubspaceError
+from ...foundation.progress import OnProgress, ignore_progress
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.tie_breaking import jittered
+
+ROUNDS = 60
+"""Largest number of k-means iterations, which end when no tet changes its cluster."""
+
+LAST_ROUNDS = 3
+"""Last iterations, which use all tets of a part; the others use a sample."""
+
+KEPT = 0.25
+"""Least factor of a part's request by its stiffness, for parts of any stiffness."""
+
+SAMPLE, SAMPLE_A_POINT = 20_000, 50
+"""Tets in the sample of a part, and their least number per cubature point."""
+
+JITTER = 1e-3
+"""Noise on the tets' centres, relative to their standard deviation: k-means amplifies the round-off of eigenvectors."""
+
+ALIKE = 1e-6
+"""Relative difference below which two squared distances from a centre count as equal."""
+
+
+class Cubature(NamedTuple):
+    """``tets`` (c,) chosen tets; ``weights`` (c,) m³ of body that each represents; ``clusters`` (m,), for each tet the
+    number of the chosen one that represents it.
+    """
+
+    tets: np.ndarray
+    weights: np.ndarray
+    clusters: np.ndarray
+
+
+def every_tet(volumes: np.ndarray) -> Cubature:
+    """Return all tets (m,) with their volumes, m³: exact."""
+    every = np.arange(len(volumes))
+    return Cubature(every, volumes.copy(), every)
+
+
+def spectral_clusters(
+    features: np.ndarray,
+    volumes: np.ndarray,
+    parts: np.ndarray,
+    count: int,
+    on_progress: OnProgress = ignore_progress,
+    moduli: np.ndarray | None = None,
+) -> Cubature:
+    """Choose about ``count`` tets.
+
+    Parameters
+    ----------
+    features : (m,k), from :func:`weight_features`
+    volumes : (m,) of body in each tet, m³
+    parts : (m,) labels; clusters do not span parts
+    count : cubature points, at least one per part
+    moduli : (m,) Young's, Pa, or anything proportional to them; uniform if None
+
+    Raises
+    ------
+    SubspaceError
+        More parts than points.
+    """
+    if count >= len(volumes):
+        return every_tet(volumes)
+    members = [np.flatnonzero(parts == part) for part in np.unique(parts)]
+    if len(members) > count:
+        raise SubspaceError(
+            f"{count} cubature points are fewer than the {len(members)} parts of different material.",
+            f"Set Cubature Points to {len(members)} or more.",
+        )
+    clusters, tets, done = np.empty(len(volumes), dtype=np.int64), [], 0
+    stiffness = np.ones(len(members)) if moduli is None else np.array([np.median(moduli[rows]) for rows in members])
+    for rows, share in zip(members, _shares(features, volumes, members, stiffness, count), strict=True):
+
+        def so_far(part: float, before: int = done, size: int = len(rows)) -> None:
+            on_progress((before + part * size) / len(volumes))
+
+        labels, centres = _k_means(features[rows], volumes[rows], share, so_far)
+        done += len(rows)
+        for label in range(len(centres)):
+            own = rows[labels == label]
+            away = np.sum((features[own] - centres[label]) ** 2, axis=1)
+            clusters[own] = len(tets)
+            # Two congruent tets are equally far from the centre between them: take the first.
+            tets.append(own[np.argmax(away <= (1.0 + ALIKE) * away.min() + ALIKE**2)])
+    weights = np.bincount(clusters, volumes, minlength=len(tets))
+    return Cubature(np.array(tets, dtype=np.int64), weights, clusters)
+
+
+def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
+    """Return the features for clustering, (m,k): weights (n,j) averaged to tets and scaled by the inverse squared
+    eigenvalues (j,), and the tets' positions. Both groups have a total variance of one.
+    """
+    bends = eigenvalues > 0.0
+    gamma = eigenvalues[bends]
+    scales = (gamma.min(initial=np.inf) / gamma) ** 2
+    by_weight = weights[:, bends][mesh.tets].mean(axis=1) * scales
+    centres = jittered(mesh.rest_positions[mesh.tets].mean(axis=1), JITTER)
+    return np.hstack([_of_unit_variance(by_weight), _of_unit_variance(centres)])
+
+
+def _of_unit_variance(features: np.ndarray) -> np.ndarray:
+    away = features - features.mean(axis=0)
+    variance = float(np.mean(np.sum(away**2, axis=1)))
+    return away / np.sqrt(variance) if variance > 0.0 else away
+
+
+def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
+    centre = volumes @ features / volumes.sum()
+    return float(volumes @ np.sum((features - centre) ** 2, axis=1))
+
+
+def _shares(
+    features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
+) -> np.ndarray:
+    """Return the points of each part: one, plus a number by its spread and stiffness, at most its tets."""
+    most = np.array([len(rows) for rows in members])
+    wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
+    wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
+    shares = np.ones(len(members), dtype=np.int64)
+    left = count - len(members)
+    while left > 0 and (shares < most).any():
+        open_ = shares < most
+        wished = np.where(open_, wish, 0.0)
+        wished = wished if wished.sum() > 0.0 else open_ * 1.0
+        ideal = left * wished / wished.sum()
+        given = np.minimum(np.floor(ideal).astype(np.int64), most - shares)
+        if given.sum() == 0:
+            # Fewer points are left than parts that request them: one each for the largest remainders.
+            first = np.argsort(-np.where(open_, ideal, -1.0), kind="stable")[: min(left, int(open_.sum()))]
+            given[first] = 1
+        shares += given
+        left -= int(given.sum())
+    return shares
+
+
+def _k_means(
+    features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels (r,) and centres of Lloyd's k-means weighted by volume, with k-means++ first centres [Arthur,
+    Vassilvitskii 2007] drawn with a fixed seed. Empty clusters are dropped.
+
+    In a large part the iterations use a sample; only the last few use all tets.
+    """
+    rows, rounds = np.arange(len(features)), ROUNDS
+    if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):
+        chosen = np.random.default_rng(0).choice(rows, max(SAMPLE, SAMPLE_A_POINT * count), replace=False)
+        rows, rounds = np.sort(chosen), ROUNDS - LAST_ROUNDS
+    centres = _first_centres(features[rows], volumes[rows], count, on_progress)
+    centres, labels = _rounds(features[rows], volumes[rows], centres, range(rounds), on_progress)
+    if len(rows) < len(features):
+        centres, labels = _rounds(features, volumes, centres, range(rounds, ROUNDS), on_progress)
+    return labels, centres
+
+
+def _rounds(
+    features: np.ndarray, volumes: np.ndarray, centres: np.ndarray, numbers: range, on_progress: OnProgress
+) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.full(len(features), -1)
+    for number in numbers:
+        on_progress((1 + number) / (1 + ROUNDS))
+        before, labels = labels, cKDTree(centres).query(features)[1]
+        if np.array_equal(before, labels):
+            break
+        _used, labels = np.unique(labels, return_inverse=True)
+        mass = np.bincount(labels, volumes)
+        centres = np.stack([np.bincount(labels, volumes * column) for column in features.T], axis=1) / mass[:, None]
+    return centres, labels
+
+
+def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    points, weights = features, volumes
+    centres = [points[np.argmax(np.sum((points - points.mean(axis=0)) ** 2, axis=1))]]
+    away = np.sum((points - centres[0]) ** 2, axis=1)
+    while len(centres) < count and away.max() > 0.0:
+        on_progress(len(centres) / (count * (1 + ROUNDS)))
+        chance = np.cumsum(weights * away)
+        pick = int(np.searchsorted(chance, rng.random() * chance[-1], side="right"))
+        centres.append(points[min(pick, len(points) - 1)])
+        away = np.minimum(away, np.sum((points - centres[-1]) ** 2, axis=1))
+    return np.array(centres)

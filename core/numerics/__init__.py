@@ -1,0 +1,1 @@
+"""Linear solvers, line search and time integration rules."""

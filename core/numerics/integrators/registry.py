@@ -1,0 +1,19 @@
+"""Registry of time integration rules, one file each. A rule offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN (the
+settings that only this rule reads, passed to ``begin`` by name) and ``begin``.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from ...foundation.errors import SettingsError
+from . import backward_euler, bdf2, theta_midpoint
+
+INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backward_euler, bdf2, theta_midpoint)}
+
+
+def integrator(name: str) -> ModuleType:
+    """Return the rule with this name; SettingsError names the known ones."""
+    if name not in INTEGRATORS:
+        raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")
+    return INTEGRATORS[name]

@@ -1,0 +1,348 @@
+"""CHOLMOD through cvxopt: the fastest direct solver that may be shipped.
+
+Its supernodal factorisation orders the vertices by minimum degree or nested dissection (METIS, where pymetis is
+installed), whichever gives less fill. The symbolic step runs once per sparsity pattern.
+
+cvxopt solves several right-hand sides column by column. They are solved here instead, by the factor in CHOLMOD's
+memory: threads share the columns, and supernodes below which right-hand sides are zero are skipped.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...foundation.kernels.jit import inner_kernel, summing_kernel
+from ...foundation.kernels.shared_items import ItemKernel, done, take
+from ...foundation.kernels.simd_math import LANES
+from ...mechanics.assembly.sparsity import Pattern
+from .blas_kernels import load_cvxopt
+from .ordering import METIS, METIS_FROM, expand, factor_entries, lower_of_ones, sparsest
+from .protocol import not_definite
+
+FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+FACTOR = b"CHOLMOD FACTOR D L"
+"""Name of cvxopt's capsule for a factor of real numbers with long indices."""
+
+ONE_BY_ONE = "CHOLMOD, of a kind whose factor cannot be read, so that many dynamic nodes are slow"
+"""Label of the solver if the memory layout of the factor is unknown."""
+
+COLUMNS, FEW = 48, 16
+"""Largest number of right-hand sides that a thread solves at once, and the number from which two threads share them.
+With fewer at once the factor is read more often than needed.
+"""
+
+_LONG, _REAL, _DOUBLE = 2, 1, 0
+
+
+class CholmodSolver:
+    """CHOLMOD, supernodal. It holds the interpreter's lock during factorisation: run it in a process of its own."""
+
+    name = "cholmod"
+    label = "CHOLMOD"
+    package = "cvxopt"
+
+    def __init__(self, pattern: Pattern, like: CholmodSolver | None = None) -> None:
+        cvxopt = load_cvxopt()
+        self._cholmod, self._amd = cvxopt.cholmod, cvxopt.amd
+        self._matrix, self._sparse = cvxopt.matrix, cvxopt.sparse
+        self._pattern = pattern
+        self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
+        if like is not None:
+            self.ordering, self._order = like.ordering, like._order
+        else:
+            self._order, self.factor_entries, self.ordering = sparsest(pattern)
+        self._factor = self._symbolic()
+
+    def _symbolic(self) -> Any:
+        """Run the symbolic step.
+
+        CHOLMOD also orders by minimum degree itself, and takes the better order. With many vertices that comparison has
+        been made already, so CHOLMOD gets only one of the two orders.
+        """
+        given = {"p": self._matrix(expand(self._order, self._pattern.width))}
+        if len(self._pattern.free) < METIS_FROM:
+            return self._cholmod.symbolic(self._A, **given)
+        if self.ordering != METIS:
+            return self._cholmod.symbolic(self._A)
+        with self._options(nmethods=1):
+            return self._cholmod.symbolic(self._A, **given)
+
+    @contextmanager
+    def _options(self, **options: object) -> Iterator[None]:
+        """Context that sets CHOLMOD's own options."""
+        before = dict(self._cholmod.options)
+        self._cholmod.options.update(options)
+        try:
+            yield
+        finally:
+            self._cholmod.options.clear()
+            self._cholmod.options.update(before)
+
+    @cached_property
+    def factor_entries(self) -> int:
+        """Non-zeros of the factor."""
+        return factor_entries(self._pattern, self._order)
+
+    def factorize(self, values: np.ndarray) -> None:
+        """Refill the values in place and factorise."""
+        self._A.V = self._matrix(values)
+        try:
+            self._cholmod.numeric(self._A, self._factor)
+        except ArithmeticError as error:
+            raise not_definite() from error
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """Return the vertex at which the factorisation breaks down.
+
+        CHOLMOD names a column in a refined order that it does not report. So it factorises again without refinement.
+        """
+        free, width = self._pattern.free, self._pattern.width
+        self._A.V = self._matrix(values)
+        with self._options(postorder=False, supernodal=2):
+            try:
+                order = self._amd.order(self._A)
+                self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
+            except ArithmeticError as error:
+                return int(free[int(order[int(error.args[0])]) // width])
+        return int(free[0])
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Solve with the last factorisation."""
+        if right_hand_side.ndim == 2:
+            x = np.array(right_hand_side, dtype=np.float64, order="C")
+            self.solve_in(x, np.arange(len(x)))
+            return x
+        b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+        self._cholmod.solve(self._factor, b)
+        return np.array(b).reshape(right_hand_side.shape)
+
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Solve in place."""
+        if found := supernodes(self._factor, self._pattern.size):
+            found.solve(x, places)
+            return
+        self.label = ONE_BY_ONE
+        b = self._matrix(x[places])
+        self._cholmod.solve(self._factor, b)
+        x[places] = np.array(b)
+
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Forward substitution. If the factor cannot be read, several columns are solved as sparse right-hand sides,
+        by fours."""
+        if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
+            x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
+            found.solve(x, np.arange(len(x)), is_whole=False)
+            return x
+        b = self._matrix(np.asarray(right_hand_side, dtype=np.float64)[self._permutation])
+        if right_hand_side.ndim == 1:
+            self._cholmod.solve(self._factor, b, sys=FORWARD)
+        else:
+            b = self._matrix(self._cholmod.spsolve(self._factor, self._sparse(b), sys=FORWARD))
+        return np.array(b).reshape(right_hand_side.shape)
+
+    @cached_property
+    def _permutation(self) -> np.ndarray:
+        """Permutation of the factor's rows, known once a factor exists."""
+        numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
+        self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
+        return np.array(numbers).ravel().astype(np.intp)
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Backward substitution."""
+        b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+        for part in (BACKWARD, PERMUTE_BACK):
+            self._cholmod.solve(self._factor, b, sys=part)
+        return np.array(b).reshape(right_hand_side.shape)
+
+
+class _Factor(ctypes.Structure):
+    """``cholmod_factor`` of CHOLMOD's User Guide."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("n", "minor")),
+        *((name, ctypes.c_void_p) for name in ("Perm", "ColCount", "IPerm")),
+        ("nzmax", ctypes.c_size_t),
+        *((name, ctypes.c_void_p) for name in ("p", "i", "x", "z", "nz", "next", "prev")),
+        *((name, ctypes.c_size_t) for name in ("nsuper", "ssize", "xsize", "maxcsize", "maxesize")),
+        *((name, ctypes.c_void_p) for name in ("super", "pi", "px", "s")),
+        *((name, ctypes.c_int) for name in ("ordering", "is_ll", "is_super", "is_monotonic")),
+        *((name, ctypes.c_int) for name in ("itype", "xtype", "dtype", "useGPU")),
+    )
+
+
+class Supernodes(NamedTuple):
+    """Supernodal factor in CHOLMOD's memory.
+
+    ``columns`` (s+1,) are the first columns of the supernodes. ``row_starts`` (s+1,) are offsets into ``rows``, which
+    begin with the supernode's own columns. ``starts`` (s+1,) are offsets into ``values``, stored column by column.
+    ``order`` (n,) is the permutation of the rows.
+    """
+
+    columns: np.ndarray
+    row_starts: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    order: np.ndarray
+
+    def solve(self, x: np.ndarray, places: np.ndarray, is_whole: bool = True) -> None:
+        """Solve in place in the rows ``places`` (n,) of x (N,k), forward only if not ``is_whole``.
+
+        ``places`` follow the matrix's unknowns, or the factor's order for a forward substitution.
+        """
+        at = places[self.order] if is_whole else places
+        own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
+        items = max(-(-x.shape[1] // COLUMNS), 1 + (x.shape[1] >= FEW))
+        ends = np.minimum(-(-x.shape[1] // (items * LANES)) * LANES * np.arange(items + 1), x.shape[1])
+        _solve(items, *own, x, ends, is_whole)
+
+
+def supernodes(factor: Any, size: int) -> Supernodes | None:
+    """Return the supernodes of cvxopt's factor with ``size`` rows, or None if its layout is not that of CHOLMOD 3 to
+    5."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    held = _Factor.from_address(pointer(factor, FACTOR))
+    kind = (held.n, held.minor, held.is_ll, held.is_super, held.itype, held.xtype, held.dtype)
+    if kind != (size, size, 1, 1, _LONG, _REAL, _DOUBLE) or not 0 < held.nsuper <= size:
+        return None
+
+    def array(address: int, kind: type, count: int) -> np.ndarray:
+        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,))
+
+    columns, row_starts, starts = (
+        array(each, ctypes.c_int64, held.nsuper + 1) for each in (held.super, held.pi, held.px)
+    )
+    if (columns[-1], row_starts[-1], starts[-1]) != (size, held.ssize, held.xsize):
+        return None
+    rows, order = (array(*each) for each in ((held.s, ctypes.c_int64, held.ssize), (held.Perm, ctypes.c_int64, size)))
+    values = array(held.x, ctypes.c_double, held.xsize)
+    return Supernodes(columns, row_starts, starts, rows, values, order)
+
+
+@ItemKernel
+def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
+    """Solve an item: adjacent columns of x, which fill wide registers."""
+    item = take(items)
+    while item >= 0:
+        first, last = ends[item], ends[item + 1]
+        for s in range(len(columns) - 1):
+            own = rows[row_starts[s] : row_starts[s + 1]]
+            if _has_any(own[: columns[s + 1] - columns[s]], x, first, last):
+                _forward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, x, first, last)
+        for s in range(len(columns) - 2 if is_whole else -1, -1, -1):
+            own = rows[row_starts[s] : row_starts[s + 1]]
+            _backward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, x, first, last)
+        done(items)
+        item = take(items)
+
+
+@inner_kernel
+def _has_any(rows, x, first, last):
+    for r in rows:
+        for j in range(first, last):
+            if x[r, j] != 0.0:
+                return True
+    return False
+
+
+# Rows go in fours, so that each number read goes into four products. Numbers are named before the loops over
+# right-hand sides, since only plain loops are compiled for wide registers.
+
+
+@summing_kernel
+def _forward(L, rows, x, first, last):
+    """Apply ``L^-1`` of a supernode, L by columns (c,r), to its rows of x."""
+    width, height = L.shape
+    for c in range(0, width, 4):
+        end = min(c + 4, width)
+        for k in range(c, end):
+            _divide(L[k, k], x, rows[k], first, last)
+            for r in range(k + 1, end):
+                _subtract(L[k, r], x, rows[k], rows[r], first, last)
+        whole = height - (height - c) % 4 if end == c + 4 else end
+        for r in range(end, whole, 4):
+            p, q, u, v = (
+                x[rows[c], first:last],
+                x[rows[c + 1], first:last],
+                x[rows[c + 2], first:last],
+                x[rows[c + 3], first:last],
+            )
+            f, g, h, i = (
+                x[rows[r], first:last],
+                x[rows[r + 1], first:last],
+                x[rows[r + 2], first:last],
+                x[rows[r + 3], first:last],
+            )
+            fx, fy, fz, fw = L[c, r], L[c + 1, r], L[c + 2, r], L[c + 3, r]
+            gx, gy, gz, gw = L[c, r + 1], L[c + 1, r + 1], L[c + 2, r + 1], L[c + 3, r + 1]
+            hx, hy, hz, hw = L[c, r + 2], L[c + 1, r + 2], L[c + 2, r + 2], L[c + 3, r + 2]
+            ix, iy, iz, iw = L[c, r + 3], L[c + 1, r + 3], L[c + 2, r + 3], L[c + 3, r + 3]
+            for j in range(last - first):
+                xj, yj, zj, wj = p[j], q[j], u[j], v[j]
+                f[j] -= fx * xj + fy * yj + fz * zj + fw * wj
+                g[j] -= gx * xj + gy * yj + gz * zj + gw * wj
+                h[j] -= hx * xj + hy * yj + hz * zj + hw * wj
+                i[j] -= ix * xj + iy * yj + iz * zj + iw * wj
+        for r in range(whole, height):
+            for k in range(c, end):
+                _subtract(L[k, r], x, rows[k], rows[r], first, last)
+
+
+@summing_kernel
+def _backward(L, rows, x, first, last):
+    """Apply ``L^-T`` of a supernode."""
+    width, height = L.shape
+    for c in range((width - 1) // 4 * 4, -1, -4):
+        end = min(c + 4, width)
+        whole = height - (height - c) % 4 if end == c + 4 else end
+        for r in range(end, whole, 4):
+            p, q, u, v = (
+                x[rows[c], first:last],
+                x[rows[c + 1], first:last],
+                x[rows[c + 2], first:last],
+                x[rows[c + 3], first:last],
+            )
+            f, g, h, i = (
+                x[rows[r], first:last],
+                x[rows[r + 1], first:last],
+                x[rows[r + 2], first:last],
+                x[rows[r + 3], first:last],
+            )
+            xf, xg, xh, xi = L[c, r], L[c, r + 1], L[c, r + 2], L[c, r + 3]
+            yf, yg, yh, yi = L[c + 1, r], L[c + 1, r + 1], L[c + 1, r + 2], L[c + 1, r + 3]
+            zf, zg, zh, zi = L[c + 2, r], L[c + 2, r + 1], L[c + 2, r + 2], L[c + 2, r + 3]
+            wf, wg, wh, wi = L[c + 3, r], L[c + 3, r + 1], L[c + 3, r + 2], L[c + 3, r + 3]
+            for j in range(last - first):
+                fj, gj, hj, ij = f[j], g[j], h[j], i[j]
+                p[j] -= xf * fj + xg * gj + xh * hj + xi * ij
+                q[j] -= yf * fj + yg * gj + yh * hj + yi * ij
+                u[j] -= zf * fj + zg * gj + zh * hj + zi * ij
+                v[j] -= wf * fj + wg * gj + wh * hj + wi * ij
+        for k in range(end - 1, c - 1, -1):
+            for r in range(whole, height):
+                _subtract(L[k, r], x, rows[r], rows[k], first, last)
+            for r in range(k + 1, end):
+                _subtract(L[k, r], x, rows[r], rows[k], first, last)
+            _divide(L[k, k], x, rows[k], first, last)
+
+
+@summing_kernel
+def _subtract(factor, x, row, other, first, last):
+    """Subtract ``factor`` times a row from another row."""
+    p, q = x[row, first:last], x[other, first:last]
+    for j in range(last - first):
+        q[j] -= factor * p[j]
+
+
+@summing_kernel
+def _divide(by, x, row, first, last):
+    p, factor = x[row, first:last], 1.0 / by
+    for j in range(last - first):
+        p[j] *= factor

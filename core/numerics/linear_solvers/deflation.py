@@ -1,0 +1,181 @@
+"""Coarse space of affine displacements, one for each group of vertices, and the exact solution in it.
+
+Deflation removes the coarse space from the work of conjugate gradients. With ``E = W^T A W``, preconditioned residuals
+y are corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at ``W E^-1 W^T b``. This is the method
+A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
+Decomposition and Multigrid Methods", 2009). Plain deflation gives the same in exact arithmetic, but loses its
+orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of the whole body (Lan et al.,
+"Affine Body Dynamics", 2022) without correcting afterwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.kernels.jit import kernel
+from ...mechanics.assembly.block_rows import BlockRows
+from ...mechanics.assembly.low_rank import LowRank
+
+DEGENERATE = 1e-6
+"""Least relative length of a function after orthogonalisation; a group with a shorter one is too flat for it."""
+
+
+class AffineDeflation:
+    """Affine displacements of groups of free vertices.
+
+    Parameters
+    ----------
+    groups : (f,) from 0
+    positions : (f,3) rest positions
+    """
+
+    def __init__(self, groups: np.ndarray, positions: np.ndarray) -> None:
+        self.groups = groups
+        self.count = int(groups.max(initial=-1)) + 1
+        self._basis = affine_basis(groups, positions, self.count)
+        self._missing = np.ones((self.count, 4, 3), dtype=bool)
+        for j in range(4):
+            used = np.bincount(groups, weights=self._basis[:, j] != 0.0, minlength=self.count)
+            self._missing[used > 0, j] = False
+        self._factor = np.eye(12 * self.count)
+        columns, rows = np.indices(self._basis.shape)
+        of_functions = (self._basis.ravel(), ((4 * groups[:, None] + rows).ravel(), columns.ravel()))
+        self._restriction = sp.csr_matrix(of_functions, shape=(4 * self.count, len(groups)))
+
+    def factorize(
+        self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
+    ) -> int | None:
+        """Factorise ``W^T A W``, of A with its low rank and pairs (3f,3f).
+
+        Returns None, or a group in whose affine displacements the matrix is not positive definite.
+        """
+        E = np.zeros_like(self._factor)
+        _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
+        if low_rank is not None:
+            Y, C = low_rank
+            rows = (self._restriction @ Y.reshape(len(Y), -1)).reshape(len(E), -1)
+            E += rows @ C @ rows.T
+        if pairs is not None:
+            rows = sp.kron(self._restriction, sp.eye(3), format="csr")
+            E += (rows @ pairs @ rows.T).toarray()
+        # A group that lies in a plane has fewer affine functions: its unused rows get ones on the diagonal.
+        E[np.diag_indices(len(E))] += self._missing.ravel()
+        weak = _cholesky(E)
+        self._factor = E
+        return None if weak < 0 else weak // 12
+
+    def correction(self, residual: np.ndarray) -> np.ndarray:
+        """Apply ``W E^-1 W^T`` to a residual (f,3)."""
+        return _correct(self._factor, self.groups, self._basis, residual)
+
+
+def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
+    """Return four affine functions a group, orthonormal over its vertices, (f,4); zeros where a group is too flat."""
+    basis = np.zeros((len(groups), 4))
+    for g in range(count):
+        at = np.flatnonzero(groups == g)
+        X = positions[at] - positions[at].mean(axis=0)
+        X /= max(float(np.abs(X).max()), np.finfo(float).tiny)
+        found: list[np.ndarray] = []
+        for j, function in enumerate((np.ones(len(at)), X[:, 0], X[:, 1], X[:, 2])):
+            length = np.sqrt(len(at))
+            rest = function
+            for _ in range(2):  # twice is enough (Giraud et al., "The loss of orthogonality in Gram-Schmidt", 2005)
+                for q in found:
+                    rest = rest - np.sum(q * rest) * q
+            size = np.sqrt(np.sum(rest**2))
+            if size > DEGENERATE * length:
+                found.append(rest / size)
+                basis[at, j] = found[-1]
+    return basis
+
+
+@kernel
+def _coarse_matrix(starts, columns, values, groups, basis, E):
+    """Write the lower triangle of ``W^T A W`` to E, whose unknowns are numbered 12 group + 3 function + axis."""
+    G = E.shape[0] // 12
+    place = np.full(G, -1, dtype=np.int64)
+    near = np.empty(G, dtype=np.int64)
+    Y = np.empty((G, 3, 12))
+    for v in range(starts.shape[0] - 1):
+        g = groups[v]
+        count = 0
+        for b in range(starts[v], starts[v + 1]):
+            u = columns[b]
+            h = groups[u]
+            if h > g:
+                continue
+            if place[h] < 0:
+                place[h] = count
+                near[count] = h
+                Y[count, :, :] = 0.0
+                count += 1
+            s = place[h]
+            for r in range(3):
+                for j in range(4):
+                    for c in range(3):
+                        Y[s, r, 3 * j + c] += values[b, r, c] * basis[u, j]
+        for s in range(count):
+            h = near[s]
+            place[h] = -1
+            for j in range(4):
+                for r in range(3):
+                    row = 12 * g + 3 * j + r
+                    for k in range(12):
+                        E[row, 12 * h + k] += basis[v, j] * Y[s, r, k]
+
+
+@kernel
+def _cholesky(E):
+    """Replace E by its Cholesky factor; return the first column without a positive pivot, or -1."""
+    n = E.shape[0]
+    for i in range(n):
+        for j in range(i):
+            E[j, i] = E[i, j]
+    # By rows of the upper triangle, so that inner loops run along memory.
+    for k in range(n):
+        pivot = E[k, k]
+        if not pivot > 0.0:
+            return k
+        root = np.sqrt(pivot)
+        for j in range(k, n):
+            E[k, j] /= root
+        for i in range(k + 1, n):
+            factor = E[k, i]
+            if factor != 0.0:
+                for j in range(i, n):
+                    E[i, j] -= factor * E[k, j]
+    return -1
+
+
+@kernel
+def _correct(U, groups, basis, residual):
+    """Return ``W (U^T U)^-1 W^T residual`` for the upper factor U."""
+    n = U.shape[0]
+    c = np.zeros(n)
+    for v in range(residual.shape[0]):
+        at = 12 * groups[v]
+        for j in range(4):
+            for i in range(3):
+                c[at + 3 * j + i] += basis[v, j] * residual[v, i]
+    for k in range(n):
+        c[k] /= U[k, k]
+        for j in range(k + 1, n):
+            c[j] -= U[k, j] * c[k]
+    for k in range(n - 1, -1, -1):
+        total = c[k]
+        for j in range(k + 1, n):
+            total -= U[k, j] * c[j]
+        c[k] = total / U[k, k]
+    out = np.empty_like(residual)
+    for v in range(residual.shape[0]):
+        at = 12 * groups[v]
+        for i in range(3):
+            out[v, i] = (
+                basis[v, 0] * c[at + i]
+                + basis[v, 1] * c[at + 3 + i]
+                + basis[v, 2] * c[at + 6 + i]
+                + basis[v, 3] * c[at + 9 + i]
+            )
+    return out

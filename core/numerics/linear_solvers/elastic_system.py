@@ -1,0 +1,133 @@
+"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices, assembled and solved for full-space solvers.
+
+B_e (9 x 12) maps a tet's corners to its deformation gradient, H_e (9 x 9) is the tangent of its energy density, w_e
+its volume. The products are never formed: a tet's matrix is ten 3 x 3 blocks, of the pairs of corners a >= b, made
+from the tangent in the frame of its singular vectors and the shape gradients, ``K_ab = w N_a^T H N_b + m_ab I``.
+Other potentials of points inside a tet add to its ten blocks, so that the sparsity is that of the mesh and is found
+once.
+
+Trap: rows of pinned vertices are left out, not set to the identity; pin targets enter through the step's start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.errors import FactorizationError
+from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.assembly.pairs import joined_pairs
+from ...mechanics.assembly.sparsity import BlockSparsity
+from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
+from .body import Body
+from .conjugate_gradient import ConjugateGradients
+from .direct import Direct
+from .linear_system import LinearSystem
+from .protocol import ErrorEstimate, SystemSolver, not_definite
+from .registry import ITERATIVE, Choice
+
+
+class ElasticSystem(LinearSystem):
+    """Element system, solved directly or by conjugate gradients.
+
+    Parameters
+    ----------
+    body : Body
+    choice : Choice of the linear solver
+    inner_iterations : cap of the conjugate gradients
+    """
+
+    def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
+        super().__init__(body.N, body.weights, body.masses)
+        self._body = body
+        sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
+        self._number = sparsity.number
+        self._choice = choice
+        self._solver: SystemSolver
+        if self._choice.name == ITERATIVE:
+            self._solver = ConjugateGradients(body, sparsity.vertex_pattern, inner_iterations, self._choice.solver)
+        else:
+            self._solver = Direct(sparsity, self._choice.solver)
+
+    @property
+    def free(self) -> np.ndarray:
+        """Vertices that are not pinned."""
+        return self._solver.free
+
+    def follow(self, shear_modulus: np.ndarray) -> None:
+        """Update the solver to other shear moduli (m,), Pa."""
+        self._solver.follow(shear_modulus)
+
+    @property
+    def choice(self) -> str:
+        """Name of the linear solver and the reason for its choice, for reports."""
+        solver = self._solver
+        entries = solver.factor_entries
+        size = "" if entries is None else f" (factor {8e-6 * entries:.3g} MB)"
+        return f"{solver.label}, {solver.ordering}{size}: {self._choice.reason}"
+
+    def assemble(
+        self,
+        scale: float,
+        positions: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
+    ) -> None:
+        """Assemble the matrix from ``blocks``, which hold the tets' stiffness and mass, and from other contributions.
+
+        ``added`` (m,10,3,3) are further blocks. The step's ``potentials`` at positions (n,3) and ``low_rank`` are
+        multiplied by ``scale`` (h² for a step).
+        """
+        self.low_rank = low_rank and low_rank.scaled(scale)
+        coupling = [
+            each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
+        ]
+        pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
+        more = bool(potentials) or added is not None
+        own = self._diagonals() if more and self._choice.name == ITERATIVE else None
+        if added is not None:
+            self.blocks += added
+        for potential in potentials:
+            potential.add_stiffness(positions, scale, self.blocks)
+        changed = None if own is None else self._diagonals() - own
+        low_rank = self.low_rank and self.low_rank.of(self.free)
+        self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
+
+    def uncouple(self) -> None:
+        """Forget coupled pairs, as :meth:`LinearSystem.uncouple`."""
+        self._solver.uncouple()
+
+    def _diagonals(self) -> np.ndarray:
+        """Return a copy of the diagonals of the element blocks, (m,10,3)."""
+        return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
+
+    def try_factorize(self) -> bool:
+        """Factorise the last assembled matrix, without a low rank that would make it indefinite.
+
+        Returns False if the matrix itself is not definite. Conjugate gradients factorise only a coarse part.
+        """
+        definite = self._solver.try_factorize()
+        if self._solver.low_rank is None:
+            self.low_rank = None
+        return definite
+
+    def error(self) -> FactorizationError:
+        """Return the error, which names the vertex where the matrix is not positive definite."""
+        return not_definite(self._solver.weak_vertex(), len(self._body.rest_positions))
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Return the solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
+        out = np.zeros((len(self._body.rest_positions), 3))
+        out[self.free] = self._solver.solve(right_hand_side[self.free])
+        self.residual_work = self._solver.residual_work
+        return out
+
+    def solve_columns(self, x: np.ndarray) -> None:
+        """Solve several right-hand sides x (n,3,k) in place, without large copies."""
+        if x.size:
+            x[self._number < 0] = 0.0
+            self._solver.solve_columns(x)
+
+    def error_estimate(self) -> ErrorEstimate:
+        """Estimate the error of the last solution: zeros from a direct solver."""
+        return self._solver.error_estimate()

@@ -1,0 +1,108 @@
+"""Prefactored preconditioner of [MFEM22] Sec. 3.6: every tet resists all changes of shape equally.
+
+    P = M + h² sum_e w_e k_e grad N grad N^T
+
+is the Hessian that Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic Materials",
+2017) use: the same n x n matrix for x, y and z, independent of the deformation. It is factorised once for a model and
+a time step. With ``k = 2 mu``, as of the as-rigid-as-possible energy, the gummy bear's error after 20 inner
+iterations is half of that with ``k = mu`` or ``2 mu + lambda``, or equal.
+
+External forces may be stiffer by orders: contact's springs, sticking friction. While they act, each axis has a matrix
+of its own, with their contribution to the diagonals of the blocks there. This includes all of a ground's stiffness,
+and on slopes a bound of it within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are refactorised
+when this has changed by a factor of two at a vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mechanics.assembly.mass import element_mass
+from ...mechanics.assembly.sparsity import Pattern, corner_pairs
+from .body import Body
+from .protocol import DirectSolver
+
+CHANGED = 2.0
+"""Factor by which contact's stiffness may be wrong at a vertex before the preconditioner is refactorised."""
+
+
+class ShapePreconditioner:
+    """Approximates the system matrix of a body.
+
+    Parameters
+    ----------
+    number : (n,) index of each vertex among the unknowns, -1 where it is pinned
+    pattern : Pattern of one unknown a vertex
+    solver : the direct solver that factorises it
+    """
+
+    def __init__(self, body: Body, number: np.ndarray, pattern: Pattern, solver: type[DirectSolver]) -> None:
+        self._body, self._pattern, self._kind = body, pattern, solver
+        self._solver = solver(pattern)
+        self._scale: float | None = None
+        self._axes: list[DirectSolver] = []  # of x, y and z, once something was added
+        row, column, self._slots = corner_pairs(body.tets, number)
+        low, high = np.minimum(row, column), np.maximum(row, column)
+        self._place = np.unique(low * pattern.size + high, return_inverse=True)[1].ravel()
+        self._at_vertex = row == column
+        self._vertex = row[self._at_vertex]
+        self._added: np.ndarray | None = None  # at the vertices, (f,3), as it was factorised
+
+    def follow(self, shear_modulus: np.ndarray) -> None:
+        """Update to other shear moduli (m,), Pa; the analysis of the pattern stays."""
+        self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
+
+    @property
+    def factor_entries(self) -> int | None:
+        """Non-zeros of its factor."""
+        return self._solver.factor_entries
+
+    def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
+        """Factorise for ``scale`` (h² for a step), unless the current factor fits.
+
+        ``added`` (m,10,3) are extra diagonals of the element blocks; small changes of them keep the factor.
+        """
+        rescaled = scale != self._scale
+        if rescaled:
+            self._values = self._sum(self._shape_blocks(scale).ravel())
+            self._solver.factorize(self._values)
+            self._scale = scale
+        if added is None or not added.any():
+            self._added = None
+            return
+        at_vertices = self._at_vertices(added)
+        if not rescaled and self._added is not None and not self._differs(at_vertices, self._added, scale):
+            return
+        self._axes = self._axes or [self._kind(self._pattern) for _ in range(3)]
+        for axis, solver in enumerate(self._axes):
+            solver.factorize(self._values + self._sum(added[:, :, axis].ravel()))
+        self._added = at_vertices
+
+    def _differs(self, now: np.ndarray, then: np.ndarray, scale: float) -> bool:
+        own = self._at_vertices(np.repeat(self._shape_blocks(scale)[:, :, None], 3, axis=2))
+        ratio = (own + now) / (own + then)
+        return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
+
+    def _shape_blocks(self, scale: float) -> np.ndarray:
+        """Return the tets' part, by corner pairs, (m,10)."""
+        body = self._body
+        stiffness = scale * body.weights * 2.0 * body.shear_modulus
+        K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
+        return K[:, *np.tril_indices(4)]
+
+    def _sum(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the values of the pattern for corner pairs (10 m,)."""
+        return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
+
+    def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the diagonals of the summed matrices, (f,3), for corner pairs (m,10,3)."""
+        own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
+        return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
+
+    def solve(self, residual: np.ndarray) -> np.ndarray:
+        """Apply ``P^-1`` to residuals (f,3)."""
+        if self._added is None:
+            return self._solver.solve(residual)
+        return np.stack(
+            [solver.solve(np.ascontiguousarray(residual[:, axis])) for axis, solver in enumerate(self._axes)], axis=1
+        )

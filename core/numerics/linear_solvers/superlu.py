@@ -1,0 +1,69 @@
+"""SciPy's SuperLU: always installed, several times slower than the others, so the last resort."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from ...foundation.errors import FactorizationError
+from ...mechanics.assembly.sparsity import Pattern
+from .protocol import not_definite
+
+
+class SuperLUSolver:
+    """SuperLU without pivoting; it does not detect definiteness, so the signs of the diagonal decide."""
+
+    name = "superlu"
+    label = "SuperLU"
+    package = "scipy"
+    ordering = "minimum degree"
+
+    def __init__(self, pattern: Pattern, _like: SuperLUSolver | None = None) -> None:
+        self._pattern = pattern
+        self.factor_entries: int | None = None
+        """Known after the first factorisation."""
+
+    def factorize(self, values: np.ndarray) -> None:
+        """Expand the lower triangle and factorise."""
+        p = self._pattern
+        lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
+        full = (lower + sp.tril(lower, -1).T).tocsc()
+        options = {"SymmetricMode": True}
+        try:
+            self._factor = spla.splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        except RuntimeError as error:
+            raise not_definite() from error
+        self.factor_entries = int(self._factor.nnz)
+        if (self._factor.U.diagonal() <= 0.0).any():
+            raise not_definite()
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """Return the vertex of the first unknown, in elimination order, whose pivot is not positive."""
+        with contextlib.suppress(FactorizationError):
+            self.factorize(values)
+        negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
+        column = int(self._factor.perm_c.argsort()[negative[0]]) if len(negative) else 0
+        return int(self._pattern.free[column // self._pattern.width])
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Solve with the last factorisation."""
+        return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Solve in place."""
+        x[places] = self.solve(x[places])
+
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Forward substitution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
+        b = np.empty(right_hand_side.shape)
+        b[self._factor.perm_r] = right_hand_side
+        half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)
+        return (half.T / np.sqrt(self._factor.U.diagonal())).T
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Backward substitution."""
+        b = right_hand_side / np.sqrt(self._factor.U.diagonal())
+        return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

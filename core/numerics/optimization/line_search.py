@@ -1,0 +1,75 @@
+"""Backtracking line search with Armijo's condition and an allowance for round-off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...foundation.kernels.jit import kernel
+
+Trial = TypeVar("Trial")
+
+SUFFICIENT = 1e-4
+ROUND_OFF = 1e-13
+SHORTEST = 2.0**-30
+BLOCK = 1024
+
+
+def backtrack(
+    merit: Callable[[float], tuple[float, float, Trial]],
+    start: float,
+    magnitude: float,
+    slope: float,
+    longest: float = 1.0,
+) -> tuple[float, Trial | None]:
+    """Halve the step until the merit satisfies Armijo's condition.
+
+    Parameters
+    ----------
+    merit : step length -> (value, magnitude, trial)
+        ``magnitude`` is the sum of the absolute values of the summands, which bounds the round-off of ``value``.
+        The accepted ``trial`` is returned, so that nothing is computed twice. inf and NaN are rejected.
+    start, magnitude : merit at step length 0
+    slope : derivative there; negative for a descent direction
+    longest : initial step length
+
+    Returns
+    -------
+    step length and trial; 0 and None if no step is accepted.
+    """
+    alpha = longest
+    while alpha >= SHORTEST:
+        value, size, trial = merit(alpha)
+        allowance = ROUND_OFF * (magnitude + size)
+        if math.isfinite(value) and value <= start + SUFFICIENT * alpha * slope + allowance:
+            return alpha, trial
+        alpha *= 0.5
+    return 0.0, None
+
+
+def lengthen(
+    merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
+) -> tuple[float, Trial]:
+    """Double an accepted step up to ``longest`` while the merit decreases."""
+    value = merit(alpha)[0]
+    while 2.0 * alpha <= longest:
+        lower, _, farther = merit(2.0 * alpha)
+        if not lower < value:
+            break
+        alpha, trial, value = 2.0 * alpha, farther, lower
+    return alpha, trial
+
+
+@kernel
+def sums(parts):
+    """Return the sum of a merit's parts (m,) and the sum of their magnitudes. Summation in blocks reduces round-off."""
+    total, magnitude = 0.0, 0.0
+    for first in range(0, len(parts), BLOCK):
+        a, b = 0.0, 0.0
+        for k in range(first, min(first + BLOCK, len(parts))):
+            a += parts[k]
+            b += abs(parts[k])
+        total += a
+        magnitude += b
+    return total, magnitude

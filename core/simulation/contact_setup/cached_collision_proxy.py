@@ -1,0 +1,73 @@
+"""The collision skin of a draft lattice and its warnings, cached in a frame store: each takes as long as a frame."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...contact.proxy.collision_proxy import collision_proxy
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...jobs.checks.skin_warnings import skin_warnings
+from ...jobs.job.job import Job
+from ...jobs.store.cached_arrays import sides_of
+from ...jobs.store.cached_mesh import mesh_key
+from ...jobs.store.frame_store import FrameStore
+
+SKIN_FORMAT = 2
+"""Part of the key. Raise it when the same tetrahedra give another skin, or other warnings, than before."""
+
+_SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
+
+
+class Skin(NamedTuple):
+    """Collision skin: ``rest_positions`` (s,3) m, ``faces`` (f,3), and the embedding of its vertices in the lattice."""
+
+    rest_positions: np.ndarray
+    faces: np.ndarray
+    embedding: Embedding
+
+
+def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
+    """Return the skin of a job's body, read from the store, or made and stored. MeshError if cells are too coarse."""
+    cached = store.read_cached("skin") if store is not None else None
+    if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
+        return kept
+    made = collision_proxy(job.body.surface, mesh)
+    skin = Skin(made.rest, made.faces, Embedding.of_rows(made.carried, mesh.tets))
+    if store is not None:
+        _keep(skin, job, store)
+    return skin
+
+
+def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
+    """Return :func:`skin_warnings` of a job's body, cached with its skin."""
+    about = (store.about_cached("skin") if store is not None else None) or {}
+    said = about.get("warnings")
+    if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
+        return said
+    surface = SurfaceMesh(skin.rest_positions, skin.faces)
+    said = skin_warnings(job.body.surface, mesh, surface, job.body.resolution.cells_across)
+    if store is not None:
+        _keep(skin, job, store, warnings=said)
+    return said
+
+
+def _key(job: Job) -> dict[str, Any]:
+    return {"skin": SKIN_FORMAT, **mesh_key(job)}
+
+
+def _keep(skin: Skin, job: Job, store: FrameStore, **told: Any) -> None:
+    own = {"tet_indices": skin.embedding.tet_indices, "barycentric": skin.embedding.barycentric}
+    store.write_cached("skin", {"rest": skin.rest_positions, "faces": skin.faces, **own}, {"key": _key(job), **told})
+
+
+def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
+    """Return the stored skin, or None if the arrays are invalid."""
+    sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
+    if sides is None or not sides["f"]:
+        return None
+    rest, faces, tets, weights = (arrays[name] for name in _SCHEMA)
+    return Skin(rest, faces, Embedding(tets, weights, np.zeros(len(rest), dtype=bool)))

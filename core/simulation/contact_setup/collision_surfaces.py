@@ -1,0 +1,226 @@
+"""Collision surfaces of bodies that are stepped together, and of their colliders.
+
+The surface of a body is the skin of its draft lattice, or the boundary of other tetrahedra. A body that collides with
+colliders alone uses its render surface, which may intersect itself. Colliders and the ground are triangles on
+prescribed paths; a collider that several bodies share appears once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...contact.barrier.barrier_potential import Barrier
+from ...contact.barrier.collision_mesh import CollisionMesh, mean_edge
+from ...contact.barrier.contact_load import ContactLoad
+from ...foundation.errors import ColliderError
+from ...foundation.schema.tracks import steps_of
+from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.face_subdivision import subdivided
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import boundary_triangles
+from ...jobs.job.environment import Collider, Ground
+from ...jobs.job.job import Job
+from ...jobs.store.frame_store import FrameStore
+from ...methods.model.model import Model
+from ...methods.subspaces.space import Space
+from ..preparation.loads import track_at
+from .cached_collision_proxy import Skin, cached_skin, cached_skin_warnings
+
+OF_EDGES = 0.1
+"""Activation distance of the barriers over the smallest mean edge of the collision surfaces."""
+
+OF_SHOWN = 0.03
+"""The ratio for a render surface, where the gap is visible: a third of it for a tenth more iterations."""
+
+FLAT = 1e-12
+"""Area of a face over its longest edge's square, below which it counts as zero."""
+
+REACH = 1e4
+"""Extent of the ground's triangle, over the size of all bodies together."""
+
+SLIP = 1e-3
+"""Slip speed, in sizes of the smallest body per second, below which friction is regularised."""
+
+
+class ColliderSet(NamedTuple):
+    """Colliders and grounds, each once, in ``found``: their ``triangles`` (t,3) and the ``tracks`` (samples,k,3) m of
+    their vertices over the frames. A collider is ``collapsing`` if some face has no area at times.
+    """
+
+    names: tuple[str, ...]
+    triangles: tuple[np.ndarray, ...]
+    tracks: tuple[np.ndarray, ...]
+    found: tuple[Ground | Collider, ...] = ()
+    collapsing: tuple[bool, ...] = ()
+
+    @property
+    def initial_positions(self) -> np.ndarray:
+        """Positions of all colliders at the first frame, (c,3) m."""
+        return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
+
+    def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
+        """Return the positions of all colliders, (c,3) m, at a part (0 to 1) of the interval that ends at ``frame``,
+        counted from the first as 0; ``frames`` is their number.
+        """
+        moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
+        return np.concatenate([np.zeros((0, 3)), *moved])
+
+    def moved(self, number: int, way: np.ndarray) -> ColliderSet:
+        """Return the colliders with one of them, by number, displaced by ``way`` (3,) m in all frames."""
+        tracks = tuple(track + way if k == number else track for k, track in enumerate(self.tracks))
+        return self._replace(tracks=tracks)
+
+
+def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
+    """Return the colliders of all bodies, each once, with grounds raised by their thickness. ColliderError names a
+    collider that shrinks to nothing, and the frame.
+    """
+    found: list[Ground | Collider] = []
+    for each in (own for job in jobs for own in job.body.colliders):
+        if not any(is_same(each, other) for other in found):
+            found.append(each)
+    points = np.concatenate([job.body.surface.positions for job in jobs])
+    middle, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
+    triangles, tracks, collapsing = [], [], []
+    for each in found:
+        collapsing.append(False)
+        if isinstance(each, Collider):
+            kept, collapsing[-1] = _with_area(each, jobs[0])
+            used, numbered = np.unique(kept, return_inverse=True)
+            triangles.append(numbered.reshape(-1, 3))
+            tracks.append(each.positions[:, used])
+        else:
+            # One triangle: an edge between two would push a body that lies across it as well.
+            corners = REACH * size * np.array([[0.0, 2.0], [-(3.0**0.5), -1.0], [3.0**0.5, -1.0]]) + middle[:2]
+            triangles.append(np.array([[0, 1, 2]]))
+            tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
+    names = tuple(each.name for each in found)
+    return ColliderSet(names, tuple(triangles), tuple(tracks), tuple(found), tuple(collapsing))
+
+
+def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
+    """Return True if two bodies' colliders are the same object with the same settings."""
+    if one is other or isinstance(one, Ground) or isinstance(other, Ground):
+        return one is other or one == other
+    told = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
+    return told and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("triangles", "positions"))
+
+
+def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
+    """Return the faces (t,3) of a collider without those that never have an area, and True if others have none at
+    times.
+    """
+    longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
+    for places in collider.positions:  # sample by sample: a track may be as large as the memory
+        longest = np.maximum(longest, _sides_and_areas(places, collider.triangles)[0])
+    least = FLAT * np.maximum(longest**2, np.finfo(float).tiny)
+    ever = np.zeros_like(always)
+    for sample, places in enumerate(collider.positions):
+        flat = _sides_and_areas(places, collider.triangles)[1] <= least
+        if flat.all():
+            steps = max(steps_of(collider.positions, job.frame_count), 1)
+            raise ColliderError(
+                f"The collider “{collider.name}” shrinks to nothing at frame {job.frame_start + sample // steps}.",
+                "Keep its scale above zero, or move it away instead.",
+            )
+        always, ever = always & flat, ever | flat
+    return collider.triangles[~always].astype(np.int64), bool((ever & ~always).any())
+
+
+def _sides_and_areas(places: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the longest sides, m, and twice the areas, m², of faces (t,3), (t,) each."""
+    corners = places[triangles]
+    sides = np.roll(corners, 1, axis=1) - corners
+    return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+
+
+class CollisionSurface(NamedTuple):
+    """Collision surface of a body: ``faces`` (f,3) of points embedded in its tets, at ``rest_positions`` (s,3) m."""
+
+    rest_positions: np.ndarray
+    faces: np.ndarray
+    embedding: Embedding
+
+
+def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
+    """Return the boundary of tets, whose vertices are tet vertices."""
+    first, tets = of.start or 0, mesh.tets[of]
+    faces = boundary_triangles(tets)
+    kept, corner = np.unique(tets, return_index=True)
+    used = np.isin(kept, faces)
+    kept, corner = kept[used], corner[used]
+    own = Embedding(first + corner // 4, np.eye(4)[corner % 4], np.zeros(len(kept), dtype=bool))
+    return CollisionSurface(mesh.rest_positions[kept], np.searchsorted(kept, faces), own)
+
+
+def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
+    """Return the collision surface of a body: the skin of a draft lattice, whose boundary overhangs the body, cached in
+    the store; the boundary of other tets, which is the body's surface. MeshError if cells are too coarse for a skin.
+    """
+    if not job.body.is_lattice:
+        return _boundary(mesh)
+    return CollisionSurface(*cached_skin(job, mesh, store))
+
+
+def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
+    """Return the render surface of a body as a collision surface, subdivided to edges no longer than its tets', since
+    it bends between them.
+    """
+    whole = subdivided(job.body.surface, mesh.mean_edge)
+    return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
+
+
+def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
+    """Return warnings about parts of a body whose collision surface differs from the visible one."""
+    if not job.body.is_lattice:
+        return []
+    return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
+
+
+def concatenate_surfaces(
+    owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
+) -> CollisionMesh:
+    """Concatenate the surfaces of bodies and colliders, numbered in that order.
+
+    ``given`` (s,) bool for each body: vertices that are prescribed. Bodies in ``selves`` collide with themselves.
+    """
+    rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
+    faces = [*(own.faces for own in owns), *colliders.triangles]
+    starts = np.cumsum([0, *(len(each) for each in rest)])
+    all_given = [*given, *(np.ones(track.shape[1], dtype=bool) for track in colliders.tracks)]
+    return CollisionMesh(
+        np.concatenate(rest),
+        np.concatenate([each + start for each, start in zip(faces, starts)]),
+        np.repeat(np.arange(len(rest)), np.diff(starts)),
+        np.concatenate(all_given),
+        tuple(selves),
+    )
+
+
+def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
+    """Return the vertices of bodies' surfaces as points of the space. The tets of each body begin at its number in
+    ``firsts``.
+    """
+    return space.points(
+        Embedding(
+            np.concatenate([own.embedding.tet_indices + first for own, first in zip(owns, firsts)]),
+            np.concatenate([own.embedding.barycentric for own in owns]),
+            np.concatenate([own.embedding.outside for own in owns]),
+        )
+    )
+
+
+def meeting(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
+    """Return the contact of the bodies of a joined model, by the boundaries of their tets, with the colliders. Bodies
+    in ``selves`` collide with themselves. All pairs have one friction and no gap.
+    """
+    owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
+    points = points_of_all(whole, owns, [0] * len(owns))
+    held, ends = points.held(whole.pinned), np.cumsum([len(own.rest_positions) for own in owns])
+    met = concatenate_surfaces(owns, np.split(held, ends[:-1]), colliders, selves)
+    distance = OF_EDGES * min(mean_edge(own.rest_positions, own.faces) for own in owns)
+    barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
+    return ContactLoad(barrier, points, colliders.initial_positions)

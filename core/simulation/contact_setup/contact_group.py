@@ -1,0 +1,339 @@
+"""A group of bodies with all their colliders: collision surfaces, contact parameters of pairs, and reports of blocked
+steps.
+
+Bodies that overlap one another at the first frame are refused. A barrier cannot keep off a collider that a body
+overlaps at the first frame, or of which a face shrinks to nothing at times: that collider pushes by penalty
+(``contact/penalty.py``) and may be crossed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...contact.barrier.collision_mesh import CollisionMesh, mean_edge
+from ...contact.barrier.contact_load import ContactLoad
+from ...contact.barrier.multi_gap_barrier import BarrierSet, ContactPairParameters
+from ...contact.barrier.rest_contact_exclusions import initially_touching_pairs
+from ...foundation.errors import OverlapError
+from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_samples import faces_with_area
+from ...jobs.job.job import Job
+from ...numerics.optimization.step_report import StepReport
+from ..preparation.prepare import Prepared
+from .collision_surfaces import (
+    OF_EDGES,
+    OF_SHOWN,
+    SLIP,
+    CollisionSurface,
+    collect_colliders,
+    collision_surface,
+    concatenate_surfaces,
+    is_same,
+    points_of_all,
+    render_surface,
+    surface_warnings,
+)
+from .contact_pairs import contact_distance, initial_gaps, pair_parameters, requested_pairs
+from .initial_penetration import ContactScene, offset_touching_colliders, overlaps_of
+from .overlap_growth import grow_from_overlap, untangling_hint
+
+ULPS = 4.0
+"""Depth in a floor that counts as touching, in single-precision round-off of the largest coordinate."""
+OF_SKIN = 0.15
+"""Depth of a skin in a floor that counts as touching, in its edges: the skin lies outside the visible surface, which
+stands on the floor.
+"""
+NEARLY = 2.0
+"""Factor of the smallest distance of a blocking pair, up to which other pairs are reported as blocking, too."""
+RIGID = 1e-6
+"""Relative change of distances under a displacement up to which it is rigid."""
+STAYED = 0.99
+"""Remaining part of the displacement of pins and colliders, from which a step counts as not converged."""
+LEAST_AREA = 1e-9
+"""Least vertex area for contact pressures, as a part of a body's mean vertex area."""
+MOST_TOLD = 4
+"""Most blocking pairs that a report names."""
+LEAPS = 2.0
+"""Displacement of a collider between two samples, in its sizes, from which a warning is given."""
+
+
+class ContactGroup:
+    """Prepared jobs of one body each, in contact.
+
+    Attributes
+    ----------
+    names : of the bodies, then of the colliders; numbers refer to this order
+    owns : the collision surface of each body
+    colliders : the colliders of all bodies
+    first : (s,3) m, all surfaces at the first frame
+    growths : of bodies that begin shrunk, by their numbers
+    """
+
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
+        self._jobs, self._prepared = jobs, prepared
+        self._alone = len(jobs) == 1 and not jobs[0].body.meets.itself
+        own = render_surface if self._alone else collision_surface
+        self.owns = [own(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
+        self.colliders = collect_colliders(jobs)
+        self.names = (*(job.body.name for job in jobs), *self.colliders.names)
+        self._want = requested_pairs(jobs, self.colliders)
+        selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
+        self._points = points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
+        # Pins that are ever released are not prescribed: a vertex that becomes free must not have passed through
+        # anything.
+        last = jobs[0].frame_count - 1
+        given = [_prescribed_vertices(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
+        bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
+        finest = min(mean_edge(own.rest_positions, own.faces) for own in self.owns)
+        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
+        near, rounded = (
+            contact_distance(self._distance),
+            float(np.finfo(np.float32).eps) * max(np.abs(x).max() for x in bodies),
+        )
+        deepest = max(near, ULPS * rounded, 0.0 if self._alone else OF_SKIN * finest)
+        self.colliders = offset_touching_colliders(self._standpoint(bodies), self.colliders, near, deepest)
+        self._surfaces = concatenate_surfaces(self.owns, given, self.colliders, selves)
+        self._unshrunk = np.concatenate([*bodies, self.colliders.initial_positions])
+        found = overlaps_of(self._standpoint(bodies), self.colliders, near)
+        self.growths = grow_from_overlap(jobs, prepared, self._standpoint(bodies), self.colliders, found, near)
+        self.overlaps = [each for (_, j), each in found.items() if j < len(jobs) and not self.growths]
+        for k, growth in self.growths.items():
+            bodies[k] = growth.placed(bodies[k], growth.begin)
+        self.first = np.concatenate([*bodies, self.colliders.initial_positions])
+        self._pushed_out = {pair: each for pair, each in found.items() if pair[1] >= len(jobs)}
+        loosely = [*self._pushed_out, *((k, len(jobs) + c) for k in range(len(jobs)) for c in self._collapsing)]
+        for k, c in loosely:
+            self._want.can_collide[k, c] = self._want.can_collide[c, k] = False
+
+    @property
+    def _collapsing(self) -> np.ndarray:
+        """Numbers of colliders without a barrier, since a face shrinks to nothing."""
+        return np.flatnonzero(self.colliders.collapsing)
+
+    @property
+    def barrier_colliders(self) -> list[list[int]]:
+        """The numbers of each body's colliders that have a barrier, so that the body never crosses them."""
+        found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
+        return [
+            [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
+            for job, row in zip(self._jobs, met)
+        ]
+
+    def _standpoint(self, bodies: list[np.ndarray]) -> ContactScene:
+        return ContactScene(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
+
+    @property
+    def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+        """Separation of a body that begins inside a collider, as in :class:`OverlapError`; empty without one."""
+        first = next(iter(self._pushed_out.values()), None)
+        return () if first is None else (first.first, tuple(map(float, first.separation)))
+
+    def check_overlaps(self) -> None:
+        """Raise OverlapError if bodies overlap at the first frame."""
+        if self.overlaps:
+            first, *others = self.overlaps
+            message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
+            way = first.first, tuple(map(float, first.separation))
+            raise OverlapError(message, remedy + untangling_hint(self._jobs), way)
+
+    @cached_property
+    def excluded_pairs(self) -> list[np.ndarray]:
+        """Pairs of vertices of each body's surface that never collide, (k,2): the body touches or intersects itself
+        there at rest or at the first frame. Empty for a body without self-collision.
+        """
+        found, start = [], 0
+        for k, own in enumerate(self.owns):
+            pairs = [np.zeros((0, 2), dtype=np.int64)]
+            if k in self._surfaces.self_contact_bodies:
+                places = (self._surfaces.rest_positions, self._unshrunk)
+                pairs += [
+                    initially_touching_pairs(
+                        self._surfaces, k, OF_EDGES * mean_edge(own.rest_positions, own.faces), each
+                    )
+                    - start
+                    for each in places
+                ]
+            found.append(np.unique(np.concatenate(pairs), axis=0))
+            start += len(own.rest_positions)
+        return found
+
+    @cached_property
+    def barriers(self) -> BarrierSet:
+        """The barriers of all bodies and colliders. OverlapError if bodies overlap."""
+        self.check_overlaps()
+        starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
+        through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
+        surfaces = self._surfaces._replace(excluded_pairs=through)
+        size = min(each.model.size for each in self._prepared)
+        return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * size)
+
+    def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
+        """Return the contact of some of the bodies with all colliders, on their joined space ``whole``. OverlapError if
+        any bodies overlap.
+        """
+        owns = [self.owns[k] for k in bodies]
+        firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
+        points = points_of_all(whole, owns, [int(first) for first in firsts[:-1]])
+        barriers = self.barriers.of_bodies([*bodies, *range(len(self.owns), len(self.names))])
+        return ContactLoad(barriers, points, self.colliders.initial_positions)
+
+    def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
+        """Return the vertices (s,3) m of a body's collision surface at its unknowns (n,3)."""
+        return self._points[body].positions(unknowns)
+
+    def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
+        # The geometric mean over the touching tets: armour on soft joints does not count as a joint.
+        each = zip(self._prepared, self.owns)
+        moduli = [
+            math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
+        ]
+        softest = np.array([*moduli, *([np.inf] * len(self.colliders.names))])
+        apart = initial_gaps(surfaces, self.first, self._want, self._distance)
+        found = pair_parameters(self._want, apart, self._distance, softest)
+        for k, (job, own) in enumerate(zip(self._jobs, self.owns)):
+            found.distance[k, k] = OF_EDGES * mean_edge(own.rest_positions, own.faces)
+            found.friction[k, k] = job.body.meets.friction
+        return found
+
+    def report_contacts(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
+        """Write into the report of a step that ended at ``positions`` (n,3) the contacts, and the pairs that block the
+        remaining displacement ``way`` (n,3) m.
+        """
+        y = meeting.surface_positions(positions)
+        report.contacts = meeting.barrier.collision_count(y)
+        report.distance = meeting.barrier.smallest_distance(y) if report.contacts else None
+        if report.blocked:
+            missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.collider_positions])
+            report.blocked_by = self._stopping(meeting, y, missing)
+        if report.blocked >= STAYED:
+            report.converged = False
+            one, other = report.blocked_by[0]
+            report.reason = f"“{one}” and “{other}” block each other: {report.blocked:.0%} of the displacement is left"
+
+    def pressures(
+        self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Return the contact pressures (n,) Pa at the render vertices of each of the ``bodies``, which are at ``shown``
+        (n,3) m. A pressure is the contact force over a third of the area of the vertex's triangles, so that its
+        integral over the surface is the force.
+        """
+        forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
+        found, start = [], 0
+        for k, x in zip(bodies, shown):
+            own, carried = self.owns[k], self._carried[k]
+            area = SurfaceMesh(x, self._jobs[k].body.surface.triangles).vertex_areas
+            least = max(LEAST_AREA * float(area.mean()), np.finfo(np.float32).tiny)
+            pressed = carried @ forces[start : start + len(own.rest_positions)]
+            found.append((pressed / np.maximum(area, least)).astype(np.float32))
+            start += len(own.rest_positions)
+        return found
+
+    @cached_property
+    def _carried(self) -> list[sp.csr_matrix]:
+        """Transfer matrices (n,s), one for each body: the parts of a force on each of the s vertices of its collision
+        surface that its n render vertices take, at rest. Columns sum to 1.
+        """
+        return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
+
+    def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
+        """Return the names of the pairs that collide first on the missing displacement (s,3) m; never empty. The
+        solution may have moved the obstacle away: then the nearest vertex of another body or collider is named.
+        """
+        free = meeting.barrier.collision_free_step_size(y, missing)
+        at = y if free == 1.0 else y + free * missing
+        corners, away = meeting.barrier.collision_stencils(at)
+        surfaces = meeting.barrier.surfaces
+        own = np.array([_is_rigid(surfaces, each[each >= 0], y, missing) for each in corners], dtype=bool)
+        corners, away = corners[~own], away[~own]
+        order = np.argsort(away)
+        near = order[away[order] <= NEARLY * away[order[0]]] if len(order) else []
+        told = dict.fromkeys(self._named(surfaces, corners[k][corners[k] >= 0]) for k in near)
+        return list(told)[:MOST_TOLD] or [self._nearest_to(surfaces, int((missing**2).sum(axis=1).argmax()), at)]
+
+    def _nearest_to(self, surfaces: CollisionMesh, vertex: int, y: np.ndarray) -> tuple[str, str]:
+        others = np.flatnonzero(surfaces.body_ids != surfaces.body_ids[vertex])
+        if not len(others):  # one body with self-collision only
+            return self._named(surfaces, np.array([vertex, vertex]))
+        return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
+
+    def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
+        """Return the names of the two sides of a pair: a collider, a body, or its pins."""
+        bodies = surfaces.body_ids[corners]
+        names = []
+        for k in (bodies[0], bodies[-1]):
+            pinned = k < len(self.owns) and surfaces.is_prescribed[corners[bodies == k]].any()
+            names.append(f"pins of {self.names[k]}" if pinned else self.names[k])
+        return min(names), max(names)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Warnings, each with a remedy: bodies that begin in colliders, collapsing colliders, collision surfaces that
+        differ from the visible ones, and colliders that leap.
+        """
+        each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
+        factor = self._jobs[0].length_factor
+        said = [found.shown(factor).pushed_out() for found in self._pushed_out.values()]
+        said += [
+            f"A face of “{self.colliders.names[c]}” shrinks to nothing at times: it gives way a little, and may be "
+            "crossed. Keep its faces open."
+            for c in self._collapsing
+        ]
+        said += [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
+        return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
+
+    def _leap(self, number: int) -> str:
+        track = self.colliders.tracks[number]
+        size = float(np.ptp(track, axis=1).max())
+        ways = np.linalg.norm(np.diff(track, axis=0), axis=2).min(axis=1, initial=np.inf)
+        if len(track) < 2 or ways.max() <= LEAPS * size:
+            return ""
+        steps = max((len(track) - 1) // max(self._jobs[0].frame_count - 1, 1), 1)
+        frame = self._jobs[0].frame_start + -(-(int(ways.argmax()) + 1) // steps)
+        name = self.names[len(self.owns) + number]
+        return (
+            f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
+            "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
+        )
+
+
+def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
+    """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
+    if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
+        return False
+    x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
+    before, after = np.linalg.norm(x, axis=1), np.linalg.norm(end, axis=1)
+    return bool((np.abs(after - before) <= RIGID * before.max()).all())
+
+
+def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
+    """Return the transfer matrix (n,s) of :attr:`ContactGroup._carried`. A collision vertex that render vertices
+    surround with at least half of its area shares its force by their areas, which spreads it over a finer render mesh;
+    any other shares it by its closest point.
+    """
+
+    def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
+        triangles = faces_with_area(surface)
+        at = SurfaceSearch(surface.positions, triangles).nearest(points)
+        rows = np.repeat(np.arange(len(points)), 3)
+        shape = len(points), len(surface.positions)
+        return sp.csr_matrix((at.weights.ravel(), (rows, triangles[at.triangles].ravel())), shape=shape)
+
+    colliding = SurfaceMesh(own.rest_positions, own.faces)
+    around = weights(render.positions, colliding).T @ sp.diags(render.vertex_areas)
+    area = np.asarray(around.sum(axis=1)).ravel()
+    is_fine = area >= 0.5 * np.maximum(colliding.vertex_areas, np.finfo(np.float64).tiny)
+    shares = sp.diags(is_fine / np.where(is_fine, area, 1.0)) @ around
+    return (shares + sp.diags(1.0 - is_fine) @ weights(own.rest_positions, render)).T.tocsr()
+
+
+def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
+    """Return the mask (s,) bool of surface vertices that pins hold, by prescribed unknowns or by springs."""
+    in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
+    return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -1,0 +1,118 @@
+"""Contact parameters of each pair of bodies and colliders: whether they collide, their friction, gap and activation
+distance.
+
+Two bodies have the geometric mean of their friction coefficients and the sum of their thicknesses as the gap. A
+collider's friction applies to every body. Settings of a pair (``job/pair.py``) take precedence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...contact.barrier.barrier_potential import Barrier
+from ...contact.barrier.collision_mesh import CollisionMesh
+from ...contact.barrier.multi_gap_barrier import ContactPairParameters
+from ...jobs.job.environment import Collider, Ground
+from ...jobs.job.groups import do_meet
+from ...jobs.job.job import Job
+from .collision_surfaces import ColliderSet, is_same
+
+HALVINGS = 10
+"""Most halvings of the activation distance for two surfaces that begin close to each other. Closer ones touch."""
+FEW = 4.0
+"""Number of halvings that does not slow steps down."""
+ROOM = 0.1
+"""Least excess of the initial distance over the requested gap, as a part of the activation distance; below it the gap
+is reduced.
+"""
+
+
+class PairRequests(NamedTuple):
+    """Requests for each pair: ``can_collide`` (b,b) bool, ``friction`` (b,b), ``gap`` (b,b) m."""
+
+    can_collide: np.ndarray
+    friction: np.ndarray
+    gap: np.ndarray
+
+
+def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
+    """Return the requests of the bodies, the colliders and the settings of pairs."""
+    bodies, n = [job.body for job in jobs], len(jobs)
+    count = n + len(colliders.names)
+    meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
+    own = np.array([body.meets.friction for body in bodies])
+    friction = np.zeros((count, count))
+    friction[:n, :n] = np.sqrt(own[:, None] * own)
+    for k, body in enumerate(bodies):
+        for j in range(k):
+            meets[k, j] = do_meet(body, bodies[j])
+            gap[k, j] = body.meets.thickness + bodies[j].meets.thickness
+        for c, found in enumerate(colliders.found, start=n):
+            meets[c, k] = any(is_same(found, each) for each in body.colliders)
+            gap[c, k], friction[c, k] = body.meets.thickness + _thickness(found), found.friction
+    meets, gap = meets | meets.T, gap + gap.T
+    friction = np.maximum(friction, friction.T)
+    names = np.array([*(body.name for body in bodies), *colliders.names])
+    raised = [0.0] * n + [each.thickness - _thickness(each) for each in colliders.found]
+    for k, pair in ((k, pair) for k, body in enumerate(bodies) for pair in body.pairs):
+        for j in np.flatnonzero(meets[k] & (names == pair.other)):
+            if pair.friction is not None:
+                friction[k, j] = friction[j, k] = pair.friction
+            if pair.thickness is not None:
+                gap[k, j] = gap[j, k] = max(pair.thickness - raised[j], 0.0)
+    return PairRequests(meets, friction, gap)
+
+
+def _thickness(found: Ground | Collider) -> float:
+    """Return the gap of a collider, m. A ground has none: it is raised by its thickness instead, which needs no barrier
+    of its own.
+    """
+    return 0.0 if isinstance(found, Ground) else found.thickness
+
+
+def pair_parameters(
+    want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
+) -> ContactPairParameters:
+    """Return the parameters of pairs that begin ``apart`` (b,b) m and not closer than :func:`contact_distance`.
+
+    ``distance`` m is the activation distance of pairs that begin farther apart; ``softest`` (b,) Pa are the moduli of
+    bodies, inf for colliders. Closer pairs get an activation distance at which they begin at rest, and a smaller gap if
+    theirs does not fit. Both are halved a whole number of times: each value takes a barrier of its own. If some
+    distance is halved at most FEW times, all are halved as often.
+    """
+    gap, room = want.gap.copy(), apart - want.gap
+    tight = want.can_collide & (room < ROOM * distance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halved = np.maximum(np.ceil(np.log2(np.where(tight & (gap > 0.0), 2.0 * gap / apart, 1.0))), 0.0)
+        gap = np.where(tight, gap * 0.5**halved, gap)
+        times = np.clip(np.ceil(np.log2(distance / np.maximum(apart - gap, 0.0))), 0.0, HALVINGS)
+    times = np.where(want.can_collide, times, 0.0)
+    times = np.maximum(times, times[times <= FEW].max(initial=0.0))
+    stiffness = np.minimum(softest[:, None], softest)
+    return ContactPairParameters(want.friction, gap, distance * 0.5**times, stiffness)
+
+
+def contact_distance(distance: float) -> float:
+    """Return the distance, m, below which two surfaces touch and cannot begin."""
+    return distance * 0.5 ** (HALVINGS - 1)
+
+
+def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
+    """Return the initial distances (b,b) m of pairs that can collide, with the surfaces at ``first`` (s,3) m; inf
+    beyond the gap plus the activation distance.
+    """
+    count = len(want.can_collide)
+    apart = np.full((count, count), np.inf)
+    low = np.array([first[surfaces.body_ids == k].min(axis=0) for k in range(count)])
+    high = np.array([first[surfaces.body_ids == k].max(axis=0) for k in range(count)])
+    for i, j in np.argwhere(np.triu(want.can_collide, 1)):
+        reach = want.gap[i, j] + distance
+        if (low[i] - reach > high[j]).any() or (low[j] - reach > high[i]).any():
+            continue
+        both = np.isin(surfaces.body_ids, (i, j))
+        pair = surfaces._replace(self_contact_bodies=()).of_vertices(both)
+        apart[i, j] = apart[j, i] = Barrier(pair, reach, 1.0, 0.0, 1.0).smallest_distance(first[both])
+    return apart

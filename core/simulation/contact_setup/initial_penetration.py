@@ -1,0 +1,272 @@
+"""Overlaps at the first frame: their depths, and the shortest displacements found that separate the surfaces.
+
+Displacements are straight. The directions tried are the normals of both surfaces in the overlap of their bounding
+boxes, the axes and their diagonals. Bisection along each finds the length at which the surfaces are free, to a
+hundredth of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ...contact.barrier.barrier_potential import Barrier
+from ...contact.barrier.collision_mesh import CollisionMesh
+from ...foundation.lengths import length_words
+from ...geometry.mesh.farthest_points import farthest_points
+from ...geometry.mesh.vertex_normals import face_normals
+from ...geometry.mesh.winding_number import WindingNumber
+from ...jobs.job.environment import Ground
+from .collision_surfaces import ColliderSet
+from .contact_pairs import PairRequests
+
+HAIR = 0.1
+"""Distance by which touching colliders are moved off at the first frame, as a part of the barrier's activation
+distance.
+"""
+MOST_NORMALS, FEW_NORMALS = 12, 4
+"""Most face normals that are tried as directions, of each of two solids; and of an open surface."""
+HALVINGS, ABOUT = 30, 0.01
+"""Most bisections along a direction, and the relative precision of the length at which they end."""
+SAMPLES, LONGER = 2000, 0.01
+"""Points of each surface that are tested for overlap; and the relative step by which a displacement grows if they
+missed one.
+"""
+BETTER = 0.98
+"""Part of the shortest separation so far at which another direction has to be free."""
+BEYOND = 1.05
+"""Length that a separation adds to the depth, over the gap plus the activation distance."""
+
+
+class Overlap(NamedTuple):
+    """Overlap of two surfaces, by their names: moving ``first`` by ``separation`` (3,) m frees it from ``second``. They
+    overlap by ``depth`` m; the rest of the separation is the distance that they keep. ``is_below``: the body is under a
+    ground.
+    """
+
+    first: str
+    second: str
+    depth: float
+    separation: np.ndarray
+    is_below: bool = False
+
+    def shown(self, factor: float) -> Overlap:
+        """Return the overlap in the user's lengths, which were multiplied by ``factor``."""
+        return self._replace(depth=self.depth / factor, separation=self.separation / factor)
+
+    def said(self, others: int = 0) -> tuple[str, str]:
+        """Return the message and the remedy; ``others`` is the number of further overlaps."""
+        more = "" if others == 0 else f" So {'does another pair' if others == 1 else f'do {others} other pairs'}."
+        if self.is_below:
+            return (
+                f"“{self.first}” begins {length_words(self.depth)} under “{self.second}”.{more}",
+                f"Raise it by {length_words(self.separation[2])}.",
+            )
+        how = f"by {length_words(self.depth)}" if self.depth > 0.0 else "or touch"
+        way = ", ".join(f"{0.0 if abs(part) < 1e-9 else part:.4g}" for part in self.separation)
+        return (
+            f"“{self.first}” and “{self.second}” overlap {how} at the first frame.{more}",
+            f"Move “{self.first}” by ({way}) m, or farther.",
+        )
+
+    def pushed_out(self) -> str:
+        """Return the warning about a body that begins inside a collider."""
+        deep, remedy = length_words(self.depth) if self.depth > 0.0 else "by a hair", self.said()[1]
+        body = f"“{self.first}”" if self.first else "The body"
+        return (
+            f"{body} begins in “{self.second}”, {deep} deep: it is pushed out, and may cross it meanwhile and "
+            f"later. {remedy}"
+        )
+
+
+class ContactScene(NamedTuple):
+    """Names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of the bodies; the ``requests`` of
+    each pair, and the activation distance of the barriers beyond the gap, ``distance`` m.
+    """
+
+    names: tuple[str, ...]
+    faces: list[np.ndarray]
+    positions: list[np.ndarray]
+    requests: PairRequests
+    distance: float
+
+
+class _SurfacePair:
+    """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved. ``is_body``: the second is a
+    body, in which nothing may lie.
+    """
+
+    def __init__(
+        self, a: np.ndarray, faces_a: np.ndarray, b: np.ndarray, faces_b: np.ndarray, is_body: bool, distance: float
+    ) -> None:
+        self._a, self._faces_a, self._b, self._faces_b = a, faces_a, b, faces_b
+        n, rest = len(a), np.concatenate([a, b])
+        body = (np.arange(len(rest)) >= n).astype(np.int64)
+        surfaces = CollisionMesh(rest, np.concatenate([faces_a, faces_b + n]), body, np.zeros(len(rest), dtype=bool))
+        self._barrier = Barrier(surfaces, distance, 1.0, 0.0, 1.0)
+        self._is_body = is_body
+
+    @property
+    def nearest(self) -> float:
+        """Smallest distance, m; inf if none is below the activation distance."""
+        return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
+
+    def overlaps(self, way: np.ndarray) -> bool:
+        """Return True if the surfaces overlap with the first displaced by ``way`` (3,) m."""
+        a = self._a + way
+        if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
+            return False
+        if self._barrier.has_intersections(np.concatenate([a, self._b])):
+            return True
+        inside = self._is_body and self._winding_b.contains(a[:1])[0]
+        return bool(inside or self._winding_a.contains(self._b[:1] - way)[0])
+
+    @cached_property
+    def _winding_a(self) -> WindingNumber:
+        return WindingNumber(self._a, self._faces_a)
+
+    @cached_property
+    def _winding_b(self) -> WindingNumber:
+        return WindingNumber(self._b, self._faces_b)
+
+    @cached_property
+    def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """A few points of each surface if the second is a solid, so that point containment detects overlaps; else None.
+        A closed collider that contains most of a body counts as a room.
+        """
+        a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
+        edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+        is_closed = (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
+        solid = self._is_body or (is_closed and self._winding_b.contains(a).mean() < 0.5)
+        return (a, b) if solid else None
+
+    def _roughly(self, way: np.ndarray) -> bool:
+        """Return True if the surfaces overlap, as :meth:`overlaps`; tests a few points only if both are solids."""
+        if self._samples is None:
+            return self.overlaps(way)
+        a, b = self._samples
+        return bool(self._winding_b.contains(a + way).any() or self._winding_a.contains(b - way).any())
+
+    def _directions(self) -> np.ndarray:
+        """Return the directions (d,3), unit, in which the first may be freed from the second."""
+        low = np.maximum(self._a.min(axis=0), self._b.min(axis=0))
+        high = np.minimum(self._a.max(axis=0), self._b.max(axis=0))
+        sides = [(self._b, self._faces_b, 1.0), (self._a, self._faces_a, -1.0)]
+        found = []
+        for points, faces, sign in sides[: 1 if self._samples is None else 2]:
+            corners = points[faces]
+            near = (corners.min(axis=1) <= high).all(axis=1) & (corners.max(axis=1) >= low).all(axis=1)
+            own = np.unique(np.round(sign * face_normals(corners[near]), 3), axis=0)
+            own = own[np.linalg.norm(own, axis=1) > 0.5]
+            most = MOST_NORMALS if self._samples is not None else FEW_NORMALS
+            if len(own) > most:
+                own = own[farthest_points(own, most).points]
+            found += [own, -own]
+        if self._samples is not None:
+            found.append(np.array([each for each in product((-1.0, 0.0, 1.0), repeat=3) if any(each)]))
+            found.append(self._a.mean(axis=0, keepdims=True) - self._b.mean(axis=0))
+        ways = np.concatenate(found)
+        lengths = np.linalg.norm(ways, axis=1)
+        return ways[lengths > 0.0] / lengths[lengths > 0.0, None]
+
+    def freeing(self, least: float) -> tuple[float, np.ndarray]:
+        """Return the length, m, and the direction (3,) of the shortest separation found. The search ends at one below
+        ``least`` m.
+        """
+        best, found = np.inf, np.zeros(3)
+        for along in self._directions():
+            most = float((self._b @ along).max() - (self._a @ along).min())
+            high = min(most, BETTER * best)
+            if most <= 0.0 or (high < most and self._roughly(high * along)):
+                continue
+            low = 0.0
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                low, high = (middle, high) if self._roughly(middle * along) else (low, middle)
+                if high - low <= ABOUT * high or high < least:
+                    break
+            best, found = high, along
+            if best < least:
+                break
+        # A few points may miss an overlap.
+        more = max(LONGER * best, 0.5 * least)
+        while self._samples is not None and self.overlaps(best * found):
+            best, more = best + more, 1.5 * more
+        return best, found
+
+
+def crossing(at: ContactScene, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
+    """Return the pairs, by number, that can collide and overlap, or are closer than ``near`` (b,b) m."""
+    return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
+
+
+def overlaps_of(at: ContactScene, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
+    """Return the overlaps of pairs, by number, that can collide and overlap, or are closer than ``touching`` m."""
+    found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
+    return {pair: each for pair, each in found.items() if each is not None}
+
+
+def offset_touching_colliders(at: ContactScene, colliders: ColliderSet, touching: float, deepest: float) -> ColliderSet:
+    """Return the colliders, moved off the bodies that merely touch them at the first frame.
+
+    A collider touches a body if it is closer than ``touching`` m and not deeper than ``deepest`` m. It is moved for all
+    frames by the depth and a clearance: bodies put on a floor begin exactly at its height. A ground, which reaches up
+    by its thickness, is lowered below all bodies that are not under it.
+    """
+    n = len(at.positions)
+    for c in range(n, len(at.names)):
+        ways, met = [], np.flatnonzero(at.requests.can_collide[c, :n])
+        if isinstance(colliders.found[c - n], Ground):
+            height, level = colliders.found[c - n].height, float(colliders.tracks[c - n][0, 0, 2])
+            lowest = [low for k in met if height - (low := float(at.positions[k][:, 2].min())) <= deepest]
+            lower = min(min(lowest, default=np.inf) - HAIR * at.distance - level, 0.0)
+            colliders = colliders.moved(c - n, np.array([0.0, 0.0, lower]))
+            continue
+        for k in met:
+            found = _overlap(at, colliders, int(k), c, touching)
+            if found is not None and found.depth <= deepest:
+                length = float(np.linalg.norm(found.separation))
+                deep = length - BEYOND * (at.requests.gap[k, c] + at.distance)
+                ways.append((max(deep, 0.0) + HAIR * at.distance) * found.separation / length)
+        if ways:
+            colliders = colliders.moved(c - n, -np.mean(ways, axis=0))
+    return colliders
+
+
+def _pairs(at: ContactScene) -> Sequence[tuple[int, int]]:
+    n = len(at.positions)
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.requests.can_collide, 1)) if i < n]
+
+
+def _meeting(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> _SurfacePair | float | None:
+    """Return a body and a body or collider that overlap, or are closer than ``touching`` m; for a ground, the height in
+    m that the body lacks; else None.
+    """
+    n = len(at.positions)
+    if j < n:
+        b, faces = at.positions[j], at.faces[j]
+    elif isinstance(found := colliders.found[j - n], Ground):
+        lacking = found.height - float(at.positions[i][:, 2].min())
+        return lacking if lacking > touching else None
+    else:
+        b, faces = colliders.tracks[j - n][0], colliders.triangles[j - n]
+    a, reach = at.positions[i], max(at.distance, touching)
+    if (a.min(axis=0) > b.max(axis=0) + reach).any() or (b.min(axis=0) > a.max(axis=0) + reach).any():
+        return None
+    two = _SurfacePair(a, at.faces[i], b, faces, j < n, touching)
+    return two if two.overlaps(np.zeros(3)) or two.nearest < touching else None
+
+
+def _overlap(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> Overlap | None:
+    clear, found = BEYOND * (at.requests.gap[i, j] + at.distance), _meeting(at, colliders, i, j, touching)
+    if found is None:
+        return None
+    if isinstance(found, float):
+        up = found + colliders.found[j - len(at.positions)].thickness + clear
+        return Overlap(at.names[i], at.names[j], found, np.array([0.0, 0.0, up]), True)
+    depth, along = found.freeing(0.5 * touching)
+    return Overlap(at.names[i], at.names[j], depth if depth > touching else 0.0, (depth + clear) * along)

@@ -1,0 +1,107 @@
+"""Untangling: bodies that overlap others at the first frame begin shrunk about their centre, free of overlaps, and grow
+to full size over the pre-roll.
+
+The rest shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is.
+Each step begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.schema.tracks import steps_of
+from ...jobs.job.job import Job
+from ..preparation.prepare import Prepared
+from .collision_surfaces import ColliderSet
+from .initial_penetration import ContactScene, Overlap, crossing
+
+SMALLER, SMALLEST = 0.9, 0.2
+"""Factor between one trial size and the next, and the least size at which a body may begin, as parts of its full size.
+"""
+
+
+class Growth(NamedTuple):
+    """A body begins at the part ``begin`` of its size, scaled about ``centre`` (3,) m; it has its full size after
+    ``frames``.
+    """
+
+    begin: float
+    centre: np.ndarray
+    frames: int
+
+    def size(self, time: float | np.ndarray) -> float | np.ndarray:
+        """Return the size, as a part of the full one, at a time in frames from the first."""
+        return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
+
+    def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
+        """Return positions (...,3) m scaled to ``size`` about the centre."""
+        return positions - (1.0 - size) * (positions - self.centre)
+
+    def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
+        """Return the velocities (n,3) m/s of the growth in a step that begins at ``time`` and lasts ``step`` frames, or
+        ``h`` s.
+        """
+        rate = (self.size(time + step) / self.size(time) - 1.0) / h
+        return rate * (positions - _middle(positions, masses))
+
+    def held(self, body: Prepared, frames: int) -> Prepared:
+        """Return the body of a job of so many frames, with the targets of its pins shrunk with it."""
+
+        def carried(track: np.ndarray) -> np.ndarray:
+            times = np.arange(len(track)) / max(steps_of(track, frames), 1)
+            return self.placed(track, self.size(times)[:, None, None])
+
+        pins = replace(body.pins, targets=carried(body.pins.targets))
+        pinned = body.pin_springs.pinned.along(carried)
+        return replace(body, pins=pins, pin_springs=body.pin_springs._replace(pinned=pinned))
+
+
+def grow_from_overlap(
+    jobs: Sequence[Job],
+    prepared: Sequence[Prepared],
+    at: ContactScene,
+    colliders: ColliderSet,
+    found: dict[tuple[int, int], Overlap],
+    touching: float,
+) -> dict[int, Growth]:
+    """Return the growths of bodies that overlap others and have Untangle on, by the bodies' numbers.
+
+    ``found`` are the overlaps at the first frame; ``touching`` m is the contact distance. The bodies begin at the
+    largest trial size at which no bodies overlap, they keep their distances, and they collide with no further collider.
+    The result is empty if there is no such size, or no pre-roll.
+    """
+    n, frames = len(jobs), jobs[0].pre_roll
+    grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.meets.untangle}
+    if not grows or not frames or prepared[0].space.is_reduced:
+        return {}
+    near = np.full(at.requests.gap.shape, touching)
+    for k in grows:
+        near[k, :n] = near[:n, k] = at.requests.gap[k, :n] + at.distance
+    middles = {k: _middle(prepared[k].first_state().positions, prepared[k].model.lumped_masses) for k in grows}
+    size = SMALLER
+    while size >= SMALLEST:
+        growths = {k: Growth(size, middles[k], frames) for k in sorted(grows)}
+        places = [growths[k].placed(x, size) if k in grows else x for k, x in enumerate(at.positions)]
+        if crossing(at._replace(positions=places), colliders, near) <= {pair for pair in found if pair[1] >= n}:
+            return growths
+        size *= SMALLER
+    return {}
+
+
+def untangling_hint(jobs: Sequence[Job]) -> str:
+    """Return the remedy, besides moving them, for bodies that overlap and were not untangled."""
+    lead, wanted = jobs[0], any(job.body.meets.untangle for job in jobs)
+    if lead.body.solver.kind.takes_modes:
+        return " In a subspace, Untangle does nothing." if wanted else ""
+    if wanted and lead.pre_roll:
+        return " Untangle cannot part them: at no size down to a fifth of theirs they are free."
+    asked = " and ".join(["turn on Untangle"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
+    return f" Or {asked}: they grow apart over the Pre-Roll."
+
+
+def _middle(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    return masses @ positions / masses.sum()

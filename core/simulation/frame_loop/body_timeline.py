@@ -1,0 +1,176 @@
+"""Timeline of a prepared body: its loads in each step, and its changes when pins are released or its stiffness is keyed
+or set interactively. Steppers of one body and of several bodies query it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.schema.settings import moduli
+from ...jobs.job.job import Job
+from ...mechanics.forces.step_potential import Load
+from ...methods.eigenfit.stretch_potential import StretchLoad
+from ...numerics.optimization.step_report import StepReport
+from ..preparation.loads import lerp
+from ..preparation.prepare import Prepared
+
+
+class StateUpdate(NamedTuple):
+    """Changes of a body since the previous step; None for everything unchanged.
+
+    body : Prepared
+        A new body, for example with other tets. The first step is the change from no body.
+    pins : int
+        Pins stay as they are held during this frame, counted from the job's first as 0.
+    stiffness : (K,)
+        Logarithms of the factors of the materials' moduli (``settings.moduli``).
+    """
+
+    body: Prepared | None = None
+    pins: int | None = None
+    stiffness: np.ndarray | None = None
+
+
+class Invalidated(NamedTuple):
+    """Flags of changes since the previous step: any at all, the whole body, the pinned unknowns, the stiffness."""
+
+    any: bool = False
+    body: bool = False
+    pinned: bool = False
+    stiffness: bool = False
+
+
+class InteractiveChange(NamedTuple):
+    """Interactive additions to the keyed logarithms: of the materials' moduli (K,), and of the stiffness of vibrations
+    (k,).
+    """
+
+    stiffness: np.ndarray | float = 0.0
+    vibrations: np.ndarray | float = 0.0
+
+
+NO_INTERACTIVE_CHANGE = InteractiveChange()
+
+
+class BodyTimeline:
+    """Timeline of a prepared job's body. Frames are counted from the job's first as 0.
+
+    ``space`` is the current space of the solver.
+    """
+
+    def __init__(self, job: Job, prepared: Prepared) -> None:
+        self._job, now, keyed = job, np.array(moduli(job.body.materials)), job.body.moduli
+        self._keyed = np.zeros((job.frame_count, len(now))) if keyed is None else np.log(keyed / now)
+        factors = job.body.vibration_stiffness
+        self._control = None if factors is None else np.log(factors)
+        self._pins, self._stiffness = min(1, job.frame_count - 1), np.zeros(len(now))
+        self.follow(StateUpdate(prepared))
+
+    def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
+        """Update the body to a part (0 to 1) of the interval that ends at a frame. Return the changes."""
+        changed = self.follow(self._change(at, part, by_hand.stiffness))
+        self._factors = self._controlled(at, part, by_hand.vibrations)
+        return changed
+
+    def pin_targets(self, at: int, part: float) -> np.ndarray:
+        """Return the targets of the pinned unknowns, (p,3) m."""
+        return self.body.pins.targets_at(at, part)
+
+    @property
+    def is_matched_by_potential(self) -> bool:
+        """Return True if a potential matches the vibrations to the finer body, rather than the stiffness alone."""
+        return bool(self._matched())
+
+    def report_match(self, report: StepReport, positions: np.ndarray) -> None:
+        """Set the energy share that a match takes, ``taken``, in the last report of a frame, at unknowns ``positions``
+        (r,3).
+        """
+        for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
+            report.taken = load.taken(self.space.elastic, positions)
+
+    def loads_at(
+        self,
+        at: int,
+        substep: int,
+        theta: float,
+        further: Callable[[float], Sequence[Load]] = lambda _part: (),
+    ) -> tuple[Load, ...]:
+        """Return the loads of a substep of the interval that ends at a frame, evaluated after its part theta.
+        ``further`` returns loads beside the job's own at a part of that interval.
+        """
+        begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
+        now = lerp(begin, end, theta)
+        pulled = self._pulled(at, begin, now)
+        return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
+
+    def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
+        """Return the springs of pins, for a step between two parts of the interval that ends at a frame."""
+        if self._springs is None:
+            return []
+        pinned = self.body.pin_springs.pinned
+        return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
+
+    def _matched(self) -> list[Load]:
+        """Return the potential that matches the vibrations to those of the finer body, if any."""
+        body = self.body
+        if body.matching is None:
+            return []
+        beta = self._job.body.solver.stiffness_damping
+        load = body.matching.load(body.felt(self._scale), beta, self._factors)
+        return [] if load is None else [load]
+
+    def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
+        """Return the factors of the vibrations' stiffness at a part of the interval that ends at a frame, (k,)."""
+        if self._control is None:
+            return None
+        return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
+
+    def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
+        """Return the changes between now and a part of the interval that ends at a frame."""
+        held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
+        return StateUpdate(
+            pins=None if np.array_equal(held[at], held[self._pins]) else at,
+            stiffness=None if np.array_equal(stiffness, self._stiffness) else stiffness,
+        )
+
+    def follow(self, change: StateUpdate) -> Invalidated:
+        """Apply the changes of a body. This table alone defines which quantities are recomputed, here and in the
+        solvers:
+
+        ==========================  ==========================  =====================  ==========
+        quantity                    other pins                  other stiffness        a new body
+        ==========================  ==========================  =====================  ==========
+        mesh, mass, basis           kept                        kept                   new
+        elasticity                  kept                        scaled                 new
+        springs of pins             recomputed                  scaled                 new
+        points held in contact      recomputed                  kept                   new
+        matrix's pattern and        new if other unknowns       kept                   new
+        symbolic factor             are pinned
+        preconditioner, deflation   likewise                    values                 new
+        inertia, gravity, drag      kept                        kept                   new
+        loads, stiffness of contact kept                        kept                   new
+        matching                    kept                        scaled                 new
+        ==========================  ==========================  =====================  ==========
+        """
+        if all(part is None for part in change):
+            return Invalidated()
+        new, body = change.body is not None, change.body or self.body
+        space = body.space if new else self.space
+        if new or change.stiffness is not None:
+            self._stiffness = self._stiffness if change.stiffness is None else change.stiffness
+            self._scale = body.scale(self._stiffness)
+            space = replace(space, elastic=body.space.elastic.scaled(body.felt(self._scale)))
+        if new or change.pins is not None:
+            self._pins = self._pins if change.pins is None else change.pins
+            space = replace(space, pinned=body.pins.held_corners(self._pins))
+            if not space.is_reduced:
+                space = replace(space, anchors=body.pin_springs.pinned.holding(self._pins, body.pin_springs.moduli))
+            self._held = body.loads.held(space.pinned, body.pin_springs.pinned.anchors(self._pins))
+        self._springs = body.pin_springs.holding(self._pins, self._scale)
+        pinned = new or not np.array_equal(space.pinned, self.space.pinned)
+        self.body, self.space = body, space
+        return Invalidated(True, new, pinned, new or change.stiffness is not None)

@@ -1,0 +1,156 @@
+"""Fit of skinning handles to the frames of a bake.
+
+Subspace solvers provide their own weights; for other solvers the weights are the body's skinning modes and pin handles.
+The handles are a projection, and the bake reports its error. The error is small for a subspace solver, whose surface
+follows its tets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...foundation.errors import SubspaceError
+from ...foundation.events import Done, OnEvent, Phase, StoppedAfter, ignore
+from ...jobs.job.job import Job
+from ...jobs.store.cached_handles import CLOSE, Handles, cache_handles, cached_handles
+from ...jobs.store.frame_store import FrameStore
+from ...jobs.store.store_lock import alone
+from ...methods.model.model import Model
+from ...methods.subspaces.handle_fit import HandleFit
+from ...methods.subspaces.pin_handles import handle_weights
+from ...methods.subspaces.skinning import Coordinates
+from ...methods.subspaces.skinning_modes import MOST_MODES, skinning_modes
+from ..preparation.prepare import Prepared, Stopped, prepare
+from .compile_kernels import warm_up
+
+
+def mode_count(job: Job, model: Model, modes: int) -> int:
+    """Return the number of skinning modes that represent ``modes`` on a body: at least one for each part without a pin,
+    at most as many as its free vertices. Return 0 if the solver has its own.
+
+    Raises
+    ------
+    SubspaceError
+        Too many parts without a pin.
+    """
+    if job.body.solver.kind.takes_modes:
+        return 0
+    tets, n = model.mesh.tets, len(model.mesh.rest_positions)
+    edges = np.repeat(tets[:, 0], 3), tets[:, 1:].ravel()
+    graph = sp.coo_matrix((np.ones(len(edges[0])), edges), shape=(n, n))
+    labels = connected_components(graph, directed=False)[1]
+    loose = len(np.setdiff1d(labels, labels[model.held]))
+    if loose > MOST_MODES:
+        raise SubspaceError(
+            f"The body has {loose} separate parts without a pin, and Geometry Nodes follow {MOST_MODES} at most.",
+            "Set Result to Shape Keys, or join parts.",
+        )
+    return min(max(modes, loose), n - len(model.pinned))
+
+
+@alone
+def find_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> str:
+    """Keep the handles of the frames in a store. Return "done" or "stopped", as the last event reports."""
+    try:
+        if cached_handles(job, store, modes) is None:
+            warm_up(on_event, [job])
+            keep_handles(job, store, modes, prepare(job, store, on_event, should_stop), on_event, should_stop)
+    except Stopped:
+        on_event(StoppedAfter())
+        return "stopped"
+    on_event(Done(len(store.frames()), []))
+    return "done"
+
+
+def keep_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    prepared: Prepared,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Find the handles of all frames in a store and keep them there. ``modes`` applies to solvers without a subspace:
+    the number is doubled, up to :data:`MOST_MODES`, until the handles are within :data:`CLOSE` of all frames.
+
+    Raises
+    ------
+    SubspaceError
+        As in :func:`mode_count`.
+    Stopped
+        Between two frames, if ``should_stop`` returns True.
+    """
+    count = mode_count(job, prepared.model, modes)
+    kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
+    most = mode_count(job, prepared.model, MOST_MODES)
+    while kept.largest_error > CLOSE * job.body.surface.size and 0 < count < most:
+        count = min(2 * count, most)
+        kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
+    cache_handles(store, 0 if job.body.solver.kind.takes_modes else modes, kept)
+
+
+def _fitted(
+    job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
+) -> Handles:
+    """Return the handles for weights (n,h) that fit all frames in a store best."""
+    frames = store.frames()
+    on_event(Phase("handles", 0, len(frames)))
+    largest = np.abs(weights).max(axis=0, initial=0.0)
+    weights = (weights[:, largest > 0.0] / largest[largest > 0.0]).astype(np.float32)
+    to_world = job.frame_matrices
+    rest = _local(to_world[0], job.body.surface.positions)
+    coordinates = _coordinates(rest)
+    whole = np.column_stack([np.ones(len(rest)), weights.astype(np.float64)])
+    fit = HandleFit(rest, whole, coordinates)
+    handles, errors = np.empty((len(frames), 1 + weights.shape[1], 4, 3), np.float32), np.empty((len(frames), 2))
+    for k, frame in enumerate(frames):
+        if should_stop():
+            raise Stopped
+        matrix = to_world[frame - job.frame_start]
+        moved = _local(matrix, store.read(frame)) - rest
+        handles[k] = fit.handles(moved)
+        # The error is that of the rounded handles.
+        off = np.linalg.norm((fit.displacements(handles[k].astype(np.float64)) - moved) @ matrix[:3, :3].T, axis=1)
+        errors[k] = np.sqrt(np.mean(off**2)), off.max()
+        on_event(Phase("handles", k + 1, len(frames)))
+    centre, size = coordinates.centre.astype(np.float32), np.array([coordinates.size], dtype=np.float32)
+    return Handles(np.array(frames, dtype=np.int32), weights, handles, centre, size, errors)
+
+
+def _weights(prepared: Prepared, count: int) -> np.ndarray:
+    """Return weights at the surface's vertices, (n,h): of ``count`` skinning modes, or of the solver's subspace if it
+    is 0.
+    """
+    if not count:
+        return prepared.space.skinning.weights_at(prepared.embedding)
+    return prepared.embedding.apply(_modes_and_pins(prepared.model, count), prepared.model.mesh.tets)
+
+
+def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
+    """Return weights at a body's vertices as in a subspace, (n,h)."""
+    found = skinning_modes(model, modes)
+    _group, free, given = handle_weights(model, found.laplacian)
+    return np.hstack([found.weights, free, given])
+
+
+def _coordinates(rest: np.ndarray) -> Coordinates:
+    """Return coordinates around the surface that are exact in 32 bits. The size is a power of two, so that the division
+    does not round.
+    """
+    around = Coordinates.around(rest)
+    return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
+
+
+def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return world positions (n,3) in the object's own coordinates; ``matrix`` (4,4) maps the object to the world."""
+    return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

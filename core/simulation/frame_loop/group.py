@@ -1,0 +1,308 @@
+"""Time stepping of several bodies that can collide. Each body is prepared separately and keeps its own pins, loads and
+changes. All share the solver's settings, the steps and the contact. Bodies that can touch within a step are solved as
+one system (:mod:`.islands`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...foundation.errors import CorruptFrameError, SettingsError, VertexError
+from ...jobs.job.groups import check_group
+from ...jobs.job.job import Job
+from ...mechanics.forces.step_potential import Load
+from ...mechanics.forces.submodel_load import SubmodelLoad
+from ...methods.model.merged_model import joined, joined_state, states_of
+from ...methods.model.state import State
+from ...methods.solvers import make_solver
+from ...methods.subspaces.joined_subspaces import following, joined_subspaces
+from ...methods.subspaces.space import Space
+from ...numerics.integrators.registry import integrator
+from ...numerics.integrators.time_step import History
+from ...numerics.optimization.step_report import StepReport
+from ..contact_setup.collision_surfaces import CollisionSurface
+from ..contact_setup.contact_group import ContactGroup
+from ..preparation.prepare import Prepared, Stopped
+from .body_timeline import BodyTimeline
+from .islands import Bodies, Island, IslandSolution, Sweep, solve_apart
+from .single_body import Frame, simulate
+
+
+class GroupStepper:
+    """Steps prepared jobs of one body each together. Frames are counted from the first as 0. ``growths`` holds the
+    growth of bodies that begin shrunk, by their numbers.
+
+    SettingsError if the jobs are not compatible.
+    """
+
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
+        check_group(jobs)
+        self._lead = jobs[0]
+        self._gathering = ContactGroup(jobs, prepared)
+        self._colliders = self._gathering.colliders
+        self.growths, self._prepared = self._gathering.growths, list(prepared)
+        for k, growth in self.growths.items():
+            self._prepared[k] = growth.held(prepared[k], self._lead.frame_count)
+        loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.barrier_colliders)]
+        self._courses = [
+            BodyTimeline(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)
+        ]
+        _check_matches(jobs, self._courses)
+        settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
+        # If a rule solves part of a step and extrapolates, the body has the size at the end of that part.
+        extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
+        self._theta = settings.theta if extrapolates else 1.0
+        self._barriers = self._gathering.barriers
+        self._islands: dict[Bodies, Island] = {}
+        self._last: list[Bodies] = [tuple(range(len(jobs)))]
+        self._places = self._earlier = self._colliders.initial_positions
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return warnings, each with a remedy, about collision surfaces and colliders."""
+        return self._gathering.warnings
+
+    @property
+    def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+        """Return the separation as in ``errors.OverlapError``, for a body that begins inside a collider."""
+        return self._gathering.separation
+
+    @property
+    def surfaces(self) -> list[CollisionSurface]:
+        """Return the collision surface of each body."""
+        return self._gathering.owns
+
+    @property
+    def excluded_pairs(self) -> list[np.ndarray]:
+        """Return the excluded vertex pairs (k,2) of each body's surface: they never collide, because the body touches
+        itself there.
+        """
+        return self._gathering.excluded_pairs
+
+    def first_states(self) -> list[State]:
+        """Return the initial state of each body."""
+        states = [each.first_state() for each in self._prepared]
+        for k, growth in self.growths.items():
+            states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
+        return self._growing(states, 0.0)
+
+    def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
+        """Return the contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
+        found: dict[int, np.ndarray] = {}
+        for bodies in self._last:
+            meeting, own = self._island(bodies).meeting, [states[k] for k in bodies]
+            shown = [self._prepared[k].surface(state.positions) for k, state in zip(bodies, own)]
+            positions = np.concatenate([state.positions for state in own])
+            found |= zip(bodies, self._gathering.pressures(meeting, positions, bodies, shown))
+        return [found[k] for k in range(len(states))]
+
+    def advance(
+        self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
+    ) -> tuple[list[State], list[list[StepReport]]]:
+        """Return the states at a frame, from those at the previous frame, and the reports of each body's steps. Raises
+        Stopped between steps.
+        """
+        if states[0].colliders is not None:
+            if states[0].colliders.shape[1] != len(self._places):
+                raise CorruptFrameError("A saved state is of other colliders.", "Bake from the start.")
+            self._places, self._earlier = states[0].colliders
+        states, reports = [replace(state, colliders=None) for state in states], [[] for _ in states]
+        substeps = self._lead.body.solver.substeps
+        for k in range(1, substeps + 1):
+            self._follow(at, k)
+            solved = self._solved(states, at, k, should_stop)
+            for bodies, (own, report, _places) in solved.items():
+                for body, state in zip(bodies, own):
+                    others = [self._gathering.names[other] for other in bodies if other != body]
+                    states[body] = state
+                    reports[body].append(replace(report, solved_with=others))
+            if self.growths and at <= self._lead.pre_roll:
+                states = self._growing(states, at - 1.0 + k / substeps)
+        if len(self._courses) == 1:
+            self._courses[0].report_match(reports[0][-1], states[0].positions)
+        return [replace(states[0], colliders=np.array([self._places, self._earlier])), *states[1:]], reports
+
+    def _follow(self, at: int, substep: int) -> None:
+        """Update the bodies, and the islands of the last step, to a substep."""
+        substeps = self._lead.body.solver.substeps
+        sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
+        resized = {k for k, size in sizes.items() if size != self._sizes[k]}
+        self._sizes, changes = sizes, [course.advance_to(at, substep / substeps) for course in self._courses]
+        for bodies, island in self._islands.items():
+            own, grown = [changes[k] for k in bodies], not resized.isdisjoint(bodies)
+            if grown or any(change.any for change in own):
+                island.space = self._space(bodies, island.space)
+                pinned, stiffness = (any(getattr(each, name) for each in own) for name in ("pinned", "stiffness"))
+                island.solver.follow(island.space, grown or pinned, grown or stiffness)
+
+    def _solved(
+        self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
+    ) -> dict[Bodies, IslandSolution]:
+        """Return the islands of a substep with their solutions. Raises Stopped between islands."""
+        part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
+        targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
+        for k, (course, state) in enumerate(zip(self._courses, states)):
+            ahead = state.positions + self._lead.time_step * state.velocities
+            ahead[course.space.pinned] = targets[k]
+            predicted.append(surface_at(k, ahead))
+        start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._places]
+        arriving = self._colliders.positions_at(self._lead.frame_count, at, part)
+        sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body_ids, arriving)
+        used = set()
+
+        def solve(bodies: Bodies) -> IslandSolution:
+            if should_stop():
+                raise Stopped
+            used.add(bodies)
+            return self._step(bodies, states, targets, arriving, at, substep)
+
+        solved, places = solve_apart(self._barriers, sweep, predicted, surface_at, solve)
+        # Islands of earlier steps are dropped, because each holds a factorization.
+        self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
+        self._places, self._earlier = places, self._places
+        for bodies in solved:
+            self._islands[bodies].meeting.collider_positions = places
+        return solved
+
+    def _step(
+        self,
+        bodies: Bodies,
+        states: Sequence[State],
+        targets: Sequence[np.ndarray],
+        arriving: np.ndarray,
+        at: int,
+        substep: int,
+    ) -> IslandSolution:
+        """Solve a substep of an island, from the states of all bodies to the targets of their pins, each (p,3) m, and
+        of the colliders, ``arriving`` (c,3) m.
+        """
+        island, state = self._island(bodies), joined_state([states[k] for k in bodies])
+        meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
+        meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
+            self._places,
+            self._earlier,
+            arriving,
+        )
+
+        def acting(theta: float) -> tuple[Load, ...]:
+            return *self._acting(island, bodies, at, substep, theta), *island.loads
+
+        try:
+            state, report = island.solver.step(state, given, self._lead.time_step, acting)
+        except VertexError as error:
+            raise self._of_body(error, bodies) from error
+        way = np.zeros_like(state.positions)
+        way[space.pinned] = given - state.positions[space.pinned]
+        self._gathering.report_contacts(report, meeting, state.positions, way)
+        return IslandSolution(states_of(space, state), report, meeting.collider_positions)
+
+    def _island(self, bodies: Bodies) -> Island:
+        """Return the island of some bodies, reused from the last step or created."""
+        if bodies not in self._islands:
+            space = self._space(bodies)
+            solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
+            self._islands[bodies] = Island(space, solver, self._gathering.contact_load(space, bodies))
+        return self._islands[bodies]
+
+    def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
+        """Return the joined space of some bodies in their current condition. Growing bodies have the rest shape of
+        their current size. In subspaces, the changes are applied to the joined space ``before``.
+        """
+        courses = [self._courses[k] for k in bodies]
+        spaces = [course.space for course in courses]
+        if not spaces[0].is_reduced:
+            sizes = [self._sizes.get(k, 1.0) for k in bodies]
+            return joined([space.shrunk(size) if size < 1.0 else space for space, size in zip(spaces, sizes)])
+        if before is not None:
+            return following(before, spaces)
+        subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
+        return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
+
+    def _sizes_at(self, time: float) -> dict[int, float]:
+        """Return the sizes of the growing rest shapes, relative to their own, at a time in frames from the first."""
+        return {k: float(growth.size(time)) for k, growth in self.growths.items()}
+
+    def _growing(self, states: Sequence[State], time: float) -> list[State]:
+        """Return states at a time, in frames from the first, in which growing bodies have the velocities of their
+        growth, also in the history.
+        """
+        states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
+        for k, growth in self.growths.items():
+            x, before = states[k].positions, states[k].history
+            v = growth.velocities(x, self._prepared[k].model.lumped_masses, time, step, h)
+            if before is not None:
+                before = History(x - h * v, v, before.time_step)
+            states[k] = replace(states[k], velocities=v, history=before)
+        return states
+
+    def _acting(self, island: Island, bodies: Bodies, at: int, substep: int, theta: float) -> Iterator[Load]:
+        """Yield the loads on each body of an island in a substep."""
+        for k, part in zip(bodies, island.space.slices):
+            for load in self._courses[k].loads_at(at, substep, theta):
+                yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
+
+    def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
+        """Return an error at a vertex of an island, or at an unknown of a subspace, with the body and its own vertex
+        number.
+        """
+        if error.vertex is None:
+            return error
+        spaces = [self._courses[k].space for k in bodies]
+        sizes = [space.unknowns for space in spaces]
+        if sum(sizes) != error.among:
+            sizes = [len(space.mesh.rest_positions) for space in spaces]
+        ends = np.cumsum(sizes)
+        body = int(np.searchsorted(ends, error.vertex, side="right"))
+        return error.of(self._gathering.names[bodies[body]], error.vertex - int(ends[body]) + sizes[body])
+
+
+def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
+    """SettingsError if a body of a group is matched by a potential: a step has only one."""
+    for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
+        # The check needs the controlled vibrations of a frame.
+        course.advance_to(min(1, job.frame_count - 1), 1.0)
+        if course.is_matched_by_potential:
+            raise SettingsError(
+                f"“{job.body.name}” meets others, and is made to swing as a finer body by a potential.",
+                "Set Match Method to Fitted Materials and turn Control Vibrations off, or turn off the match.",
+            )
+
+
+def simulate_group(
+    jobs: Sequence[Job],
+    prepared: Sequence[Prepared],
+    start: tuple[int, Sequence[State]] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    begun: Callable[[GroupStepper], None] = lambda _stepper: None,
+) -> Iterator[list[Frame]]:
+    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and its states), to the last.
+    ``begun`` is called with the stepper before the first step. A body without contact is stepped by :func:`simulate`,
+    and so is the continuation of a live take.
+    """
+    was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
+    if not any_contact(jobs) or (was_played and len(jobs) == 1):
+        alone = start and (start[0], start[1][0])
+        yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
+        return
+    stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
+    begun(stepper)
+    number, states = start or (first, stepper.first_states())
+    if start is None:
+        yield [Frame(first, state, []) for state in states]
+    elif was_played:
+        raise CorruptFrameError("A saved state does not tell where colliders are.", "Bake from the start.")
+    for frame in range(number + 1, jobs[0].frame_end + 1):
+        states, reports = stepper.advance(states, frame - first, should_stop)
+        pressures = stepper.pressures(states)
+        yield [Frame(frame, *each) for each in zip(states, reports, pressures)]
+
+
+def any_contact(jobs: Sequence[Job]) -> bool:
+    """Return True if bodies that are baked together can have contact: with each other, with themselves, or with
+    colliders if the solver supports them.
+    """
+    body = jobs[0].body
+    return len(jobs) > 1 or body.meets.itself or bool(body.colliders and body.solver.kind.meets_bodies)

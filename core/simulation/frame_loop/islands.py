@@ -1,0 +1,148 @@
+"""Islands: bodies of a group that can touch within a step. Each island is solved as one system, separate from all
+others.
+
+A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
+reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
+forces begin. Each island is solved with its own iterations, line search and friction. Then the islands of the actual
+displacements are found. If two bodies of different islands came within reach, their islands are joined, and that step
+is solved again from its start. Accepted solutions never crossed: their surfaces stay out of reach of other islands on
+the straight displacements of the step.
+
+A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach need its
+position where it stopped.
+
+The islands depend only on the state at the start of a step, so a resumed bake has identical islands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...contact.barrier.contact_load import ContactLoad
+from ...contact.barrier.multi_gap_barrier import BarrierSet
+from ...mechanics.forces.step_potential import Load
+from ...methods.model.state import State
+from ...methods.solvers.protocol import Solver
+from ...methods.subspaces.space import Space
+from ...numerics.optimization.step_report import StepReport
+
+Bodies = tuple[int, ...]
+"""Numbers of the bodies of an island, ascending."""
+
+
+@dataclass
+class Island:
+    """Bodies that are solved as one system: their joined space, solver and contact."""
+
+    space: Space
+    solver: Solver
+    meeting: ContactLoad
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """Return the contact load; none if the island has neither contact nor inversion prevention and is solved as
+        without contact.
+        """
+        return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
+
+
+class IslandSolution(NamedTuple):
+    """Solution of a step of an island: the state of each body, the report, and the final positions of the colliders,
+    (c,3) m.
+    """
+
+    states: list[State]
+    report: StepReport
+    collider_positions: np.ndarray
+
+
+class Sweep(NamedTuple):
+    """Vertices of all bodies' and colliders' surfaces at the ``start`` of a step, (s,3) m; ``body`` (s,), the numbers
+    of their owners; ``targets`` (c,3) m, the prescribed final positions of the colliders.
+    """
+
+    start: np.ndarray
+    body: np.ndarray
+    targets: np.ndarray
+
+    @property
+    def moving(self) -> np.ndarray:
+        """Numbers of the colliders that move."""
+        colliders = slice(len(self.start) - len(self.targets), None)
+        return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
+
+
+def solve_apart(
+    barriers: BarrierSet,
+    surfaces: Sweep,
+    predicted: Sequence[np.ndarray],
+    surface_at: Callable[[int, np.ndarray], np.ndarray],
+    solve: Callable[[Bodies], IslandSolution],
+) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
+    """Return the islands of a step with their solutions, and the final positions of the colliders, (c,3) m.
+
+    Parameters
+    ----------
+    predicted : vertices (s,3) m of each body's surface at the predicted end of the step
+    surface_at : returns the vertices (s,3) m of a body's surface, from its number and unknowns (r,3)
+    solve : solves a step of an island
+    """
+    count = len(predicted)
+    apart = np.full(int(surfaces.body.max()) + 1, -1)
+    apart[:count] = np.arange(count)
+    ahead = np.concatenate([*predicted, surfaces.targets])
+    islands = merge_islands([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart))
+    solved: dict[Bodies, IslandSolution] = {}
+    while True:
+        solved = {bodies: solved.get(bodies) or solve(bodies) for bodies in islands}
+        if len(islands) == 1:
+            return solved, solved[islands[0]].collider_positions
+        ends = {k: state for bodies, each in solved.items() for k, state in zip(bodies, each.states)}
+        end = np.concatenate([*(surface_at(k, ends[k].positions) for k in range(count)), surfaces.targets])
+        pairs, places = _coupled(barriers, surfaces, end, solved)
+        if not pairs:
+            return solved, places
+        islands = merge_islands(islands, pairs)
+
+
+def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
+    """Return the islands after joining those that pairs of bodies connect, in the order of their first bodies."""
+    links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
+    count = sum(map(len, islands))
+    graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
+    number = connected_components(graph, directed=False)[1]
+    return [tuple(np.flatnonzero(number == k).tolist()) for k in dict.fromkeys(number.tolist())]
+
+
+def _coupled(
+    barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
+) -> tuple[set[tuple[int, int]], np.ndarray]:
+    """Return the pairs of bodies that couple islands in a step with final surfaces ``end`` (s,3) m, and the final
+    positions of the colliders, (c,3) m.
+
+    A blocked collider couples all islands within its reach. Otherwise its position is that of the first island within
+    reach, or its target if there is none.
+    """
+    of_body = {k: bodies for bodies in solved for k in bodies}
+    number = np.full(int(surfaces.body.max()) + 1, -1)
+    for island, bodies in enumerate(solved):
+        number[list(bodies)] = island
+    moving = surfaces.moving
+    number[moving] = len(solved) + np.arange(len(moving))
+    near = barriers.near_pairs(surfaces.start, end, number)
+    pairs = {(a, b) for a, b in near if b < len(of_body)}
+    places, owner = surfaces.targets.copy(), surfaces.body[len(surfaces.body) - len(surfaces.targets) :]
+    for collider in moving:
+        reached = sorted(a for a, b in near if b == collider)
+        if any(solved[of_body[k]].report.blocked for k in reached):
+            pairs |= {(reached[0], k) for k in reached if of_body[k] != of_body[reached[0]]}
+        if reached:
+            own = owner == collider
+            places[own] = solved[of_body[reached[0]]].collider_positions[own]
+    return pairs, places

@@ -1,0 +1,160 @@
+"""Live mode: a body stepped frame by frame with interactive grabs.
+
+A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
+interpolated linearly between frames, like those of a bake's springs. Before its grab, a vertex has its first position
+as the target and no stiffness. After its release, it keeps the target without stiffness. A take therefore equals a bake
+with the springs of :func:`take_springs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.errors import SettingsError, SpringError
+from ...foundation.schema.settings import moduli
+from ...jobs.job.body import VIBRATION_STIFFNESS
+from ...jobs.job.environment import Spring
+from ...jobs.job.job import Job
+from ...mechanics.forces.springs import Springs
+from ..preparation.loads import lerp
+from ..preparation.prepare import Prepared
+from .body_timeline import InteractiveChange
+from .single_body import Frame
+from .stepper import Stepper
+
+SAME_STIFFNESS = 1e-6
+"""Relative change of stiffness below which modes count as unchanged."""
+
+
+class Grab(NamedTuple):
+    """Spring from a vertex of the surface to a target (3,) m, with a stiffness in N/m."""
+
+    vertex: int
+    target: np.ndarray
+    stiffness: float
+
+
+class LiveBody:
+    """Prepared job for interactive stepping. Beyond the last frame its surroundings are static.
+
+    Parameters
+    ----------
+    job : Job, made one frame longer by :meth:`Job.prolonged`
+    prepared : Prepared, of that job
+    """
+
+    def __init__(self, job: Job, prepared: Prepared) -> None:
+        self._job, self._prepared = job, prepared
+        self._stepper, self._by_hand = Stepper(job, prepared), InteractiveChange()
+        self._points: dict[int, object] = {}
+        self.reset()
+
+    def reset(self) -> Frame:
+        """Return to the first frame without grabs."""
+        self._grabs: dict[int, Grab] = {}
+        self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
+        return self._frame
+
+    def advance(self, grabs: Sequence[Grab]) -> Frame:
+        """Advance by one frame.
+
+        Raises
+        ------
+        SpringError : a grab's vertex does not exist. SinewError : the step failed; the state of the body is unchanged.
+        """
+        before, now = self._grabs, self._renewed(grabs)
+        number, last = self._frame.number + 1, self._job.frame_end
+        at = min(number, last) - self._job.frame_start
+        pulls = self._pulls(before, now)
+        state, reports = self._stepper.advance(self._frame.state, at, pulls, by_hand=self._by_hand)
+        self._grabs, self._frame = now, Frame(number, state, reports)
+        return self._frame
+
+    def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
+        """Set the materials' moduli (``settings.moduli``), Pa, and the factors of the controlled vibrations' stiffness;
+        empty sequences restore the keyed values. Return True if the modes of a subspace, or the match of its
+        vibrations, belong to another stiffness distribution.
+
+        Cubature points use the new stiffness at once. The contact stiffness is unchanged.
+        """
+        body, unbounded = self._job.body, np.finfo(np.float64)
+        stiffness = _change(
+            moduli(body.materials),
+            youngs_moduli,
+            (unbounded.tiny, unbounded.max),
+            SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa."),
+        )
+        factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
+        wrong = SettingsError("The stiffness of a vibration is out of its range.", "Set it from 0.1 to 10.")
+        self._by_hand = InteractiveChange(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
+        if self._prepared.subspace is None and self._prepared.matching is None:
+            return False
+        scale = self._prepared.felt(self._prepared.scale(stiffness))
+        return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
+
+    def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:
+        now = {vertex: grab._replace(stiffness=0.0) for vertex, grab in self._grabs.items()}
+        for grab in grabs:
+            if not 0 <= grab.vertex < len(self._job.body.surface.positions):
+                raise SpringError(f"There is no vertex {grab.vertex} to grab.", "Grab a vertex of the body.")
+            now[grab.vertex] = grab
+        return now
+
+    def _pulls(self, before: dict[int, Grab], now: dict[int, Grab]) -> Callable[[float], list[Springs]]:
+        ways = []
+        for vertex, grab in now.items():
+            was = before.get(vertex) or Grab(vertex, self._job.body.first_positions[vertex], 0.0)
+            if was.stiffness or grab.stiffness:
+                ways.append((self._points_at(vertex), was, grab))
+
+        def pulls(part: float) -> list[Springs]:
+            return [
+                Springs(
+                    points,
+                    np.array([lerp(was.stiffness, grab.stiffness, part)]),
+                    lerp(was.target, grab.target, part)[None],
+                )
+                for points, was, grab in ways
+            ]
+
+        return pulls
+
+    def _points_at(self, vertex: int) -> object:
+        if vertex not in self._points:
+            held = self._prepared.embedding.take(np.array([vertex]))
+            self._points[vertex] = self._prepared.space.points(held)
+        return self._points[vertex]
+
+
+def _change(
+    old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
+) -> np.ndarray:
+    """Return the logarithms of the ratios of new to old values, (k,); zeros if ``new`` is empty."""
+    if not len(new):
+        return np.zeros(len(old))
+    values, (least, most) = np.array(new, dtype=np.float64), bounds
+    if values.shape != (len(old),) or not ((values >= least) & (values <= most)).all():
+        raise wrong
+    return np.log(values / old)
+
+
+def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
+    """Return the springs of a take, one for each grabbed vertex. ``frames`` holds the grabs of each frame; those of the
+    first frame are ignored.
+
+    ``first_positions`` (n,3) m are the surface's positions at the first frame.
+    """
+    vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
+    springs = []
+    for vertex in vertices:
+        targets = np.tile(first_positions[vertex], (len(frames), 1, 1))
+        stiffness = np.zeros(len(frames))
+        for k, grabs in enumerate(frames[1:], start=1):
+            targets[k] = targets[k - 1]
+            for grab in (grab for grab in grabs if grab.vertex == vertex):
+                targets[k], stiffness[k] = grab.target, grab.stiffness
+        springs.append(Spring(f"Grab {vertex}", np.array([vertex]), np.ones(1), targets, stiffness))
+    return tuple(springs)

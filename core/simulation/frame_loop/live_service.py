@@ -1,0 +1,179 @@
+"""Service of live mode in the child process: it reads commands, sends events (``core/foundation/events.py``) and stores
+frames while recording.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ...foundation import events
+from ...foundation.errors import SettingsError, SinewError, StoreError, SubspaceError
+from ...foundation.events import Event, Halted, LiveFrame, OnEvent, Ready, Recorded, Stiffened, StoppedAfter, event_of
+from ...foundation.schema.settings import moduli
+from ...foundation.schema.solver_kinds import SOLVER_KINDS
+from ...jobs.job.job import Job
+from ...jobs.store.frame_store import FrameStore
+from ...jobs.store.store_lock import alone
+from ...methods.subspaces.display_handles import DisplayHandles
+from ...methods.subspaces.reduced_model import Subspace
+from ...methods.subspaces.skinning import Coordinates
+from ..preparation.prepare import Prepared, Stopped, prepare
+from .compile_kernels import load_kernels, warm_up
+from .fit_handles import keep_handles
+from .live import Grab, LiveBody
+from .single_body import Frame
+
+
+@alone
+def serve(
+    job: Job,
+    store: FrameStore,
+    on_event: OnEvent,
+    commands: Iterable[str],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Prepare a job's body and answer commands, one per line, until they end or ``should_stop`` returns True.
+    SettingsError if the solver does not support live mode; SinewError if the body cannot be prepared.
+    """
+    if not job.body.solver.kind.plays_live:
+        quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
+        raise SettingsError("Live needs a reduced solver.", f"Choose {quick}.")
+    warm_up(on_event, [job], live=True)
+    load_kernels(job, live=True)
+    longer, prepared = job.prolonged(), None
+    with contextlib.suppress(Stopped):
+        prepared = None if should_stop() else prepare(longer, store, on_event, should_stop)
+    if prepared is not None:
+        store.write_cached("display", display_arrays(longer, prepared), {})
+        service = _Service(job, LiveBody(longer, prepared), prepared, store, on_event)
+        service.ready()
+        for line in commands:
+            if should_stop():
+                break
+            service.answer(event_of(line))
+    on_event(StoppedAfter())
+
+
+def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
+    """Return the arrays for drawing a body: n vertices of the render surface, h handles, c cubature points.
+
+    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
+    ``log_stiffness`` (n,) is the painted stiffness of the tet around each vertex, as log10 of Pa. ``materials`` (n,K)
+    holds the shares of the K moduli of the materials there. A body in a subspace also has ``clusters`` (n,),
+    ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume`` (c,) m³ and ``eigenvalues`` (m,) 1/s². Any other
+    body has one handle with zero weights.
+    """
+    embedding, rest = prepared.embedding, job.body.surface.positions
+    parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
+    coordinates = Coordinates.around(rest)
+    arrays = {
+        "rest": rest,
+        "weights": np.zeros((len(rest), 1), dtype=np.float32),
+        "centre": coordinates.centre,
+        "size": np.array([coordinates.size]),
+        "log_stiffness": parts_of_moduli @ np.log10(moduli(job.body.materials)),
+        "materials": parts_of_moduli.astype(np.float32),
+        "eigenvalues": np.zeros(0),
+    }
+    return arrays if prepared.subspace is None else arrays | _subspace_arrays(prepared, prepared.subspace)
+
+
+def _subspace_arrays(prepared: Prepared, subspace: Subspace) -> dict[str, np.ndarray]:
+    embedding, mesh = prepared.embedding, prepared.model.mesh
+    skinning, parts = subspace.model.skinning, subspace.parts
+    corners = mesh.tets[parts.tets]
+    return {
+        "weights": skinning.weights_at(embedding).astype(np.float32),
+        "centre": skinning.coordinates.centre,
+        "size": np.array([skinning.coordinates.size]),
+        "clusters": parts.clusters[embedding.tet_indices].astype(np.int32),
+        "points_rest": mesh.rest_positions[corners].mean(axis=1),
+        "points_weights": skinning.weights[corners].mean(axis=1).astype(np.float32),
+        "points_volume": parts.volumes,
+        "eigenvalues": parts.eigenvalues,
+    }
+
+
+class _Service:
+    def __init__(self, job: Job, body: LiveBody, prepared: Prepared, store: FrameStore, on_event: OnEvent) -> None:
+        self._job, self._body, self._prepared = job, body, prepared
+        self._store, self._on_event = store, on_event
+        self._shown = DisplayHandles(prepared.subspace, prepared.embedding) if prepared.subspace else None
+        self._recording, self._modes = False, 0
+
+    def ready(self) -> None:
+        """Reset the body and send the ready event."""
+        subspace, first = self._prepared.subspace, self._body.reset()
+        count = (len(subspace.parts.eigenvalues), len(subspace.parts.tets)) if subspace else (0, 0)
+        self._on_event(Ready(first.number, *count, **self._shape(first)))
+
+    def _shape(self, frame: Frame) -> dict[str, str]:
+        """Return the displayed shape of a frame: either ``handles`` or ``positions``; the other is empty."""
+        if self._shown is not None:
+            handles = self._shown.of(frame.state.positions).astype("<f8")
+            return {"handles": base64.b64encode(handles.tobytes()).decode()}
+        surface = self._surface(frame).astype("<f4")
+        return {"handles": "", "positions": base64.b64encode(surface.tobytes()).decode()}
+
+    def _surface(self, frame: Frame) -> np.ndarray:
+        last = min(frame.number, self._job.frame_end)
+        return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
+
+    def answer(self, command: Event | None) -> None:
+        """Execute one command. A failed step is reported and leaves the body unchanged. StoreError if a frame of a take
+        cannot be kept, since the next frame would replace it in the take.
+        """
+        began = time.perf_counter()
+        try:
+            match command:
+                case events.Advance(grabs):
+                    made = [Grab(g["vertex"], np.array(g["target"], dtype=np.float64), g["stiffness"]) for g in grabs]
+                    self._tell(self._body.advance(made), began)
+                case events.Reset():
+                    self._recording = False
+                    self._tell(self._body.reset(), began)
+                case events.Record(modes):
+                    self._store.keep_until(None)
+                    self._recording, self._modes = True, modes
+                    self._tell(self._body.reset(), began)
+                case events.StopRecording():
+                    self._end_recording()
+                case events.SetStiffness(youngs_moduli, vibrations):
+                    self._on_event(Stiffened(self._body.set_stiffness(youngs_moduli, vibrations)))
+                case _:
+                    raise SettingsError("Live mode does not know the command.", "Update both halves of Sinew.")
+        except StoreError:
+            raise
+        except SinewError as error:
+            self._on_event(Halted(error.code, error.message, error.remedy))
+
+    def _tell(self, frame: Frame, began: float) -> None:
+        shape = self._shape(frame)
+        seconds = time.perf_counter() - began
+        if self._recording:
+            self._store.write(frame.number, self._surface(frame), frame.state, frame.reports, seconds)
+        self._on_event(
+            LiveFrame(
+                frame=frame.number,
+                **shape,
+                iterations=sum(report.iterations for report in frame.reports),
+                converged=all(report.converged for report in frame.reports),
+                seconds=seconds,
+                apart=self._shown.apart(frame.state.positions) if self._shown else 0.0,
+                recording=self._recording,
+            )
+        )
+        if self._recording and frame.number >= self._job.frame_end:
+            self._end_recording()
+
+    def _end_recording(self) -> None:
+        self._recording = False
+        if self._modes:
+            with contextlib.suppress(SubspaceError):  # shape keys are used instead, and the panel says so
+                keep_handles(self._job, self._store, self._modes, self._prepared)
+        self._on_event(Recorded(len(self._store.frames())))

@@ -1,0 +1,67 @@
+"""Time stepping of one prepared body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...jobs.job.job import Job
+from ...mechanics.forces.step_potential import Load
+from ...methods.model.state import State
+from ...methods.solvers import make_solver
+from ...methods.subspaces.space import Space
+from ...numerics.optimization.step_report import StepReport
+from ..preparation.prepare import Prepared, Stopped
+from .body_timeline import NO_INTERACTIVE_CHANGE, BodyTimeline, InteractiveChange, StateUpdate
+
+
+class Stepper:
+    """Steps a prepared job from frame to frame. Frames are counted from the job's first as 0."""
+
+    def __init__(self, job: Job, prepared: Prepared) -> None:
+        self._job, self._course = job, BodyTimeline(job, prepared)
+        self._solver = make_solver(self.space, job.body.solver, prepared.linear_solver)
+
+    @property
+    def space(self) -> Space:
+        """Current space of the solver."""
+        return self._course.space
+
+    def advance(
+        self,
+        state: State,
+        at: int,
+        further: Callable[[float], Sequence[Load]] = lambda _part: (),
+        should_stop: Callable[[], bool] = lambda: False,
+        by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
+    ) -> tuple[State, list[StepReport]]:
+        """Return the state at a frame, from that at the previous frame, and the reports of its substeps. Pins move
+        linearly within a frame.
+
+        ``further`` returns loads beside the job's own for the step that ends at a part (0 to 1) of the frame. Raises
+        Stopped between steps.
+        """
+        job, course, reports = self._job, self._course, []
+        substeps = job.body.solver.substeps
+        for k in range(1, substeps + 1):
+            if should_stop():
+                raise Stopped
+            part = k / substeps
+            changed = course.advance_to(at, part, by_hand)
+            if changed.any:
+                self._solver.follow(course.space, changed.pinned, changed.stiffness)
+
+            def acting(theta: float, k=k) -> tuple[Load, ...]:
+                return course.loads_at(at, k, theta, further)
+
+            state, report = self._solver.step(state, course.pin_targets(at, part), job.time_step, acting)
+            reports.append(report)
+        course.report_match(reports[-1], state.positions)
+        return state, reports
+
+    def follow(self, change: StateUpdate) -> None:
+        """Apply the changes of a body, as :meth:`BodyTimeline.follow`."""
+        changed = self._course.follow(change)
+        if changed.body:
+            self._solver = make_solver(self.space, self._job.body.solver, self._course.body.linear_solver)
+        elif changed.any:
+            self._solver.follow(self.space, changed.pinned, changed.stiffness)

@@ -1,0 +1,69 @@
+"""Reference trial simulation of all vertices of a body, cached in a frame store as arrays.
+
+Coarser bodies are compared with it. The cache saves its cost and lets a resumed bake choose by the same numbers. A body
+that is uniformly stiffer moves through the same displacements in less time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.sparse.linalg import ArpackError
+
+from ...foundation.errors import DivergenceError, FactorizationError
+from ...foundation.files.digest import digest
+from ...foundation.progress import OnProgress, ignore_progress
+from ...jobs.store.cached_arrays import sides_of
+from ...jobs.store.cached_subspace import largest_modulus, modes_key
+from ...jobs.store.frame_store import FrameStore
+from ...mechanics.forces.step_potential import Load
+from ...methods.model.model import Model
+from .trial_simulation import STEPS, Swing, whole_swing
+
+SWING_FORMAT = 2
+"""Part of the key. Raise it when the same model gives another simulation than before."""
+
+TRIED = 100_000
+"""Most tets of a body that is simulated: about 15 s on two cores."""
+
+_SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
+
+
+def cached_swing(
+    model: Model,
+    held: Sequence[Load],
+    store: FrameStore | None,
+    on_progress: OnProgress = ignore_progress,
+    swings: int = 1,
+    across: bool = False,
+) -> Swing | None:
+    """Return :func:`.trial_simulation.whole_swing` of a model, read from the store, or computed and stored. Return None
+    if the model has more than TRIED tets, or its simulation fails.
+    """
+    if len(model.mesh.tets) > TRIED:
+        return None
+    name = "swing_across" if across else "swing"
+    key, scale = digest(repr((SWING_FORMAT, swings, modes_key(model, 0)))), largest_modulus(model)
+    cached = store.read_cached(name) if store is not None else None
+    if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale, swings)):
+        return swing
+    try:
+        swing = whole_swing(model, held, on_progress, swings, across)
+    except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
+        return None
+    if store is not None:
+        about = {"key": key, "scale": scale, "eigenvalue": swing.eigenvalue}
+        store.write_cached(name, {each: getattr(swing, each) for each in _SCHEMA}, about)
+    return swing
+
+
+def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int) -> Swing | None:
+    """Return the stored simulation for a body whose largest modulus is ``scale``, or None if the arrays are invalid."""
+    arrays, about = cached
+    before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
+    known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))
+    if not known or sides_of(arrays, _SCHEMA, n=model.unknowns, s=swings * STEPS + 1) is None:
+        return None
+    return Swing(eigenvalue=eigenvalue, **arrays).stiffer(scale / before)

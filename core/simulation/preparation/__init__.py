@@ -1,0 +1,1 @@
+"""Preparation of a job for simulation: meshes, models and loads of its bodies."""

@@ -1,0 +1,79 @@
+"""The model of a job's body on any of its tetrahedral meshes: materials and pins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...jobs.job.job import Job
+from ...mechanics.constraints.pins import PinnedSurface
+from ...mechanics.materials.fields import MaterialFields, material_fields
+from ...mechanics.materials.soft_stiff_interface import softened_where_hanging
+from ...methods.model.model import Model, build_model
+from ...methods.model.nodes import Nodes, balls
+
+A_MODE, IN_SUBSPACE = 4, 128
+"""Samples of pins in a subspace: the number per mode, as many as its unknowns, and their least number."""
+
+
+def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
+    """Return the material parameters of the tetrahedra."""
+    body = job.body
+    return material_fields(
+        mesh,
+        embedding,
+        body.material_weights,
+        body.materials,
+        body.layers,
+        body.surface,
+        body.stiffness_maps,
+        body.tet_materials,
+    )
+
+
+def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
+    """Return the job's pins. A body in a subspace moves so smoothly that a few samples suffice."""
+    body, solver = job.body, job.body.solver
+    most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
+    return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
+
+
+def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
+    """Return the job's dynamic nodes: each at the tet vertex with the largest weight for its surface vertex, but not at
+    a ``pinned`` one. None for a solver without dynamic nodes.
+    """
+    if not job.body.solver.kind.takes_nodes:
+        return None
+    own = embedding.take(job.body.dynamic_nodes)
+    corners = mesh.tets[own.tet_indices]
+    share = np.where(np.isin(corners, pinned), -np.inf, own.barycentric)
+    is_free = np.isfinite(share).any(axis=1)
+    centres = np.take_along_axis(corners, share.argmax(axis=1)[:, None], axis=1)[is_free, 0]
+    return balls(mesh, np.unique(centres).astype(np.int64), pinned)
+
+
+def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
+    """Return the Young's moduli of the tets, (m,) Pa. They are reduced where soft tets hang on stiff ones. A body's own
+    tets keep the moduli of their materials, as in other finite element codes.
+    """
+    return fields.youngs_modulus if job.body.tets is not None else softened_where_hanging(mesh, fields.youngs_modulus)
+
+
+def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
+    """Return the model of the body, pinned as in the interval that ends at ``frame``, counted from the job's first."""
+    stiffness = stiffness_of(job, mesh, fields)
+    model = build_model(
+        mesh,
+        stiffness,
+        fields.poissons_ratio,
+        fields.density,
+        fields.energies,
+        fields.energy,
+        pinned.schedule().held_corners(frame),
+        fields.own,
+    )
+    return replace(model, anchors=pinned.holding(frame, stiffness))

@@ -1,0 +1,46 @@
+"""Correction of pinned surface vertices, so that they are shown exactly at their targets.
+
+Springs hold a surface that cuts through tets, and yield a little under load (:mod:`constraints.anchors`): by a
+twentieth of a cell, which would be visible where a pin touches something that does not move with the body. So pinned
+vertices are put at their targets, and vertices within a cell of them follow the nearest one, weighted by distance. A
+frame whose last step was blocked is shown as it was solved: its pins could not reach their targets without crossing an
+obstacle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...geometry.mesh.embedding import Embedding
+from ...mechanics.constraints.anchors import cell_sides
+from ...mechanics.constraints.pins import PinnedSurface
+
+REACH = 1.0
+"""Distance from a pin, in cells, within which vertices follow it."""
+
+
+class PinCorrection:
+    """Corrections of a surface with rest positions (n,3) m."""
+
+    def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
+        self._pinned = pinned
+        self._near = self._pin = np.zeros(0, dtype=np.int64)
+        self._follow = np.zeros((0, 1))
+        if len(pinned.pinned):
+            sides = REACH * cell_sides(pinned.mesh)[embedding.tet_indices[pinned.pinned]]
+            distance, pin = cKDTree(rest_positions[pinned.pinned]).query(rest_positions)
+            follow = 1.0 - distance / sides[pin]
+            self._near = np.flatnonzero(follow > 0.0)
+            self._pin, self._follow = pin[self._near], follow[self._near, None]
+
+    def apply(self, surface: np.ndarray, frame: int) -> np.ndarray:
+        """Return the surface (n,3) m at a frame, counted from the job's first, with its pins at their targets."""
+        if len(self._near) == 0:
+            return surface
+        pinned = self._pinned
+        missing = np.where(pinned.held[frame][:, None], pinned.targets_of(frame) - surface[pinned.pinned], 0.0)
+        out = surface.copy()
+        out[self._near] += self._follow * missing[self._pin]
+        out[pinned.pinned] = surface[pinned.pinned] + missing
+        return out

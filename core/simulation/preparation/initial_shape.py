@@ -1,0 +1,99 @@
+"""Initial tet vertices, or unknowns of a subspace, of a body that does not begin in its rest shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+from scipy.spatial import cKDTree
+
+from ...foundation.kernels.small_matrix import batch_svd
+from ...foundation.lengths import length_words
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...jobs.job.job import Job
+from ...mechanics.constraints.pins import PinSchedule
+from ...mechanics.forces.embedded_points import EmbeddedPoints
+from ...methods.subspaces.carried_points import CarriedPoints
+
+BESIDE = 0.01
+"""Distance from the first frame's shape, as a part of the body's size, above which a warning is given."""
+
+
+NEIGHBOURS = 12
+"""Surface vertices that a tet vertex follows: enough for a rotation, few enough to follow a bend."""
+
+OPEN_TURN = 1e-6
+"""Weight of the identity beside the fitted rotation: it decides only rotations that the points leave undetermined."""
+
+PRIOR = 1e-4
+"""Weight of the rigid motion beside the shape of the surface."""
+
+
+def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
+    """Return the tet vertices (n,3), m, at the job's first frame; None at rest.
+
+    Each vertex follows the surface around it rigidly. Then it is corrected as little as possible so that the surface
+    has its initial shape. Prescribed vertices begin at their pins' targets.
+    """
+    if job.body.start is None:
+        return None
+    positions = _follow_rigidly(mesh.rest_positions, embedding.apply(mesh.rest_positions, mesh.tets), job.body.start)
+    P = embedding.matrix(mesh.tets, len(positions)).tocsc()
+    correct = splu((P.T @ P + PRIOR * sp.identity(len(positions))).tocsc())
+    positions += correct.solve(P.T @ (job.body.start - P @ positions))
+    positions[pins.corners[pins.held[0]]] = pins.targets[0][pins.held[0]]
+    return positions
+
+
+def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Move vertices X (n,3) with the nearest surface points, which move from ``rest`` (s,3) to ``moved`` (s,3), by the
+    best-fit rotation about the weighted centre; both are weighted by distance.
+    """
+    count = min(NEIGHBOURS, len(rest))
+    distance, near = cKDTree(rest).query(X, k=count)
+    distance, near = distance.reshape(len(X), count), near.reshape(len(X), count)
+    reach = np.maximum(distance[:, -1:], 1e-300)
+    weights = np.exp(-2.0 * (distance / reach) ** 2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    centre, there = (np.einsum("qk,qki->qi", weights, points[near]) for points in (rest, moved))
+    arms = rest[near] - centre[:, None]
+    scale = np.einsum("qk,qki,qki->q", weights, arms, arms)
+    scale = np.where(scale > 0.0, scale, 1.0)[:, None, None]
+    A = np.einsum("qk,qki,qkj->qij", weights, moved[near] - there[:, None], arms) / scale
+    U, _sigma, V = batch_svd(A + OPEN_TURN * np.eye(3))
+    return there + np.einsum("qij,qkj,qk->qi", U, V, X - centre)
+
+
+def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.ndarray | None:
+    """Return the unknowns (r,3) of a subspace at the job's first frame; None at rest. ``points`` are the surface
+    vertices.
+
+    They bring the surface closest to its initial shape, weighted by area, with the handles of pins at their targets.
+    The inside has no weight, since only the surface is known.
+    """
+    if job.body.start is None:
+        return None
+    held = pins.held[0]
+    return points.unknowns_at(job.body.start, job.body.surface.vertex_areas, pins.corners[held], pins.targets[0][held])
+
+
+def initial_warnings(job: Job, points: EmbeddedPoints | CarriedPoints, start: np.ndarray | None) -> list[str]:
+    """Return a warning with a remedy if a body that begins at the space's positions ``start`` deviates from the shape
+    of the first frame; else an empty list.
+    """
+    if start is None:
+        return []
+    beside = np.linalg.norm(points.positions(start) - job.body.start, axis=1)
+    farthest, size = float(beside.max()), job.body.surface.size
+    if farthest <= BESIDE * size:
+        return []
+    if job.body.solver.kind.takes_modes:
+        reason, remedy = "The few movements of its subspace do not reach", "Set more Modes, or choose another solver."
+    else:
+        reason, remedy = "The tetrahedra are too coarse for", "Set more Cells Across."
+    mean = float(np.average(beside, weights=job.body.surface.vertex_areas))
+    return [
+        f"{reason} the shape in which the body begins: it lies up to {length_words(farthest)} beside it "
+        f"({farthest / size:.0%} of its size), {length_words(mean)} in the mean. {remedy}"
+    ]

@@ -1,0 +1,273 @@
+"""Loads on a job's body in each substep: its springs, colliders and force fields.
+
+Targets and positions of colliders are interpolated linearly between the samples of their tracks, strengths and
+accelerations between frames. Loads are functions of frame and substep alone, so a resumed bake computes the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from copy import copy
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...contact.penalty.collider_pose import ColliderPose
+from ...contact.penalty.collider_surface import ColliderSurface
+from ...contact.penalty.contact_points import ContactPoints
+from ...contact.penalty.mesh_collider import MeshCollider
+from ...contact.penalty.obstacle import GroundPlane, Obstacle
+from ...contact.penalty.penalty import PenaltyContact, PenaltyParameters
+from ...foundation.schema.settings import ContactSettings, moduli
+from ...foundation.schema.tracks import on_the_way
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.farthest_points import Chosen, farthest_points
+from ...jobs.job.absorber import Absorber
+from ...jobs.job.environment import Collider, Ground, Spring
+from ...jobs.job.force_field import ForceField
+from ...jobs.job.job import Job
+from ...jobs.job.pair import PairSettings
+from ...mechanics.constraints.anchors import Anchors
+from ...mechanics.forces.acceleration_field import AccelerationField
+from ...mechanics.forces.force_fields import ForceFields, MassPoints
+from ...mechanics.forces.springs import Springs, goal_stiffness, shared_stiffness
+from ...mechanics.forces.step_potential import Load
+from ...methods.model.model import Model
+from ...methods.subspaces.reduced_model import ReducedModel
+from ...methods.subspaces.space import Space
+from ...numerics.linear_solvers.protocol import DirectSolver
+from .field_interpolation import Absorbing, moment_of
+from .mass_points import mass_points
+from .surface_to_body import SurfaceToBody
+
+LEAST = ContactSettings.__dataclass_fields__["thickness"].metadata["range"][0]
+"""Least thickness of colliders that the settings allow, m."""
+
+
+class Loads:
+    """Loads of a prepared job.
+
+    Parameters
+    ----------
+    job : Job
+    model : Model
+    space : the model itself, or its subspace
+    embedding : of the job's surface in the model's mesh
+    solver : the direct solver that extends accelerations into the body
+    choose : selects a number of contact points, as :func:`farthest_points`
+
+    Raises
+    ------
+    ColliderError, FieldError, SpringError
+        One of them cannot act.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        model: Model,
+        space: Space,
+        embedding: Embedding,
+        solver: type[DirectSolver],
+        choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+    ) -> None:
+        body = job.body
+        self._substeps = body.solver.substeps
+        self._movers: list[_Mover] = []
+        self._touching: ContactPoints | None = None
+        self._contacts: list[_Mover] = []
+        if body.accelerations is not None:
+            field = _ReducedField if space.is_reduced else _MovingField
+            self._movers.append(field(body.accelerations, space, embedding, solver))
+        if body.colliders:
+            self._touching = _touching(job, model, space, choose)
+            self._contacts = _contacts(job, model, self._touching)
+            self._movers += self._contacts
+        if body.force_fields:
+            self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
+        if (goal := body.goal) is not None:
+            # Not the softest tet: the correction for coarse tets beside a bone would depend on their size.
+            each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
+            self._movers.append(_MovingSpring(goal, each, space, embedding))
+        # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
+        shares = (shared_stiffness(1.0, spring.weights) for spring in body.springs)
+        self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
+
+    def without(self, colliders: Collection[int]) -> Loads:
+        """Return the loads without the penalty contact of some colliders, by number, which a barrier replaces."""
+        left, gone = copy(self), [self._contacts[k] for k in colliders]
+        left._movers = [mover for mover in self._movers if mover not in gone]
+        left._touching = self._touching if len(gone) < len(self._contacts) else None
+        return left
+
+    def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
+        """Return the mask (p,) bool of contact points that pins hold, by prescribed unknowns ``given`` or by springs;
+        None without contact points.
+        """
+        if self._touching is None:
+            return None
+        in_springs = np.isin(self._touching.tets, springs.embedding.tet_indices)
+        return in_springs | self._touching.points.held(given)
+
+    def loads_at(
+        self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
+    ) -> tuple[Load, ...]:
+        """Return the loads in a substep (1 to ``substeps``) of the interval that ends at ``frame``, counted from the
+        job's first as 0.
+
+        ``held`` (p,) bool are the contact points that pins hold (:meth:`held`). Obstacles are at their positions at the
+        end of the substep; other loads are taken at its part ``theta``.
+        """
+        begin, end = (substep - 1) / self._substeps, substep / self._substeps
+        step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
+        return tuple(mover.at(step) for mover in self._movers)
+
+
+class _Substep(NamedTuple):
+    """Interval between two fractions, ``begin`` and ``end``, of the interval before a frame. Forces are taken at
+    ``now``.
+    """
+
+    frame: int
+    begin: float
+    now: float
+    end: float
+    held: np.ndarray | None
+
+
+MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
+"""Makes the contact with an obstacle, from its friction coefficient and the mask of contact points that pins hold."""
+
+
+class _Mover(Protocol):
+    def at(self, step: _Substep) -> Load:
+        """Return the load in a substep."""
+
+
+def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
+    """Interpolate linearly between two frames; return exactly ``after`` at the fraction 1."""
+    return after if fraction == 1.0 else before + fraction * (after - before)
+
+
+def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
+    """Return a track of so many frames, interpolated at a fraction of the interval that ends at ``frame``."""
+    return lerp(*on_the_way(track, frames, frame, fraction))
+
+
+class _MovingSpring:
+    def __init__(self, spring: Spring, shares: np.ndarray, space: Space, embedding: Embedding) -> None:
+        points, targets = space.points(embedding.take(spring.vertices)), spring.targets
+        if space.is_reduced:
+            points, shares, matrix = points.condensing(shares)
+            targets = targets if matrix is None else np.stack([matrix @ sample for sample in targets])
+        self._points, self._shares, self._targets, self._stiffness = points, shares, targets, spring.stiffness
+
+    def at(self, step: _Substep) -> Springs:
+        frames = len(self._stiffness)
+        stiffness = self._shares * track_at(self._stiffness, frames, step.frame, step.now)
+        return Springs(self._points, stiffness, track_at(self._targets, frames, step.frame, step.now))
+
+
+class _MovingField:
+    def __init__(self, samples: np.ndarray, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
+        self._samples, self._pull = samples, space.pull
+        self._shape = space.mesh.rest_positions.shape
+        self._extension = None if _is_uniform(samples) else SurfaceToBody(space.mesh, embedding, solver)
+
+    def at(self, step: _Substep) -> AccelerationField:
+        now = track_at(self._samples, len(self._samples), step.frame, step.now)
+        inside = np.broadcast_to(now, self._shape) if self._extension is None else self._extension.extend(now)
+        return AccelerationField(self._pull(inside))
+
+
+class _ReducedField:
+    """Accelerations in a subspace: the generalised forces of all frames' samples are computed once."""
+
+    def __init__(
+        self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
+    ) -> None:
+        if _is_uniform(samples):
+            pulled = np.asarray(space.moved_mass.sum(axis=0)).reshape(-1, 1)
+        else:
+            pulled = SurfaceToBody(space.mesh, embedding, solver).pulled(space.moved_mass)
+        self._forces = np.stack([pulled @ frame for frame in samples])
+
+    def at(self, step: _Substep) -> AccelerationField:
+        return AccelerationField(track_at(self._forces, len(self._forces), step.frame, step.now))
+
+
+def _is_uniform(samples: np.ndarray) -> bool:
+    """Return True if accelerations (frames, n or 1, 3) have one value for the whole body."""
+    return samples.shape[1] == 1
+
+
+class _MovingForceFields:
+    def __init__(self, fields: tuple[ForceField, ...], absorbers: tuple[Absorber, ...], body: MassPoints) -> None:
+        self._fields, self._absorbing, self._body = fields, Absorbing(absorbers), body
+
+    def at(self, step: _Substep) -> ForceFields:
+        absorbing = self._absorbing.at(step.frame, step.now)
+        return ForceFields(self._body, [moment_of(field, step.frame, step.now, absorbing) for field in self._fields])
+
+
+class _StandingGround:
+    def __init__(self, ground: Ground, contact: MakeContact) -> None:
+        self._plane, self._friction = GroundPlane(ground.height, ground.thickness), ground.friction
+        self._contact = contact
+
+    def at(self, step: _Substep) -> PenaltyContact:
+        return self._contact(self._plane, self._friction, step.held)
+
+
+class _MovingCollider:
+    def __init__(self, collider: Collider, frames: int, sheet_thickness: float, contact: MakeContact) -> None:
+        self._collider, self._frames, self._contact, self._sheet_thickness = collider, frames, contact, sheet_thickness
+        self._surface = ColliderSurface(collider.name, collider.triangles, collider.positions)
+        self._last: tuple[np.ndarray, ColliderPose] | None = None
+
+    def at(self, step: _Substep) -> PenaltyContact:
+        before, after = self._pose(step.frame, step.begin), self._pose(step.frame, step.end)
+        collider = self._collider
+        mesh = MeshCollider(self._surface, before, after, collider.thickness, self._sheet_thickness)
+        return self._contact(mesh, collider.friction, step.held)
+
+    def _pose(self, frame: int, fraction: float) -> ColliderPose:
+        """Return the pose at a fraction of a frame, shared by consecutive substeps and by all frames if the collider is
+        static.
+        """
+        positions = self._collider.positions
+        still = len(positions) == 1
+        now = positions[0] if still else track_at(positions, self._frames, frame, fraction)
+        if self._last is None or not np.array_equal(self._last[0], now):
+            self._last = now, ColliderPose.of(self._surface, now)
+        return self._last[1]
+
+
+def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> ContactPoints:
+    stiffness = model.elastic.youngs_modulus
+    return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.touching, choose)
+
+
+def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
+    density = float(model.masses.sum() / model.mesh.body_volumes.sum())
+    gravity = float(np.linalg.norm(job.body.solver.gravity))
+    numbers = PenaltyParameters.for_body(density, job.body.surface.size, gravity, job.time_step)
+
+    def contact(obstacle: Obstacle, friction: float, held: np.ndarray | None) -> PenaltyContact:
+        return PenaltyContact(points, obstacle, friction, numbers, job.time_step, held)
+
+    def mover(collider: Ground | Collider) -> _Mover:
+        if isinstance(collider, Ground):
+            return _StandingGround(collider, contact)
+        return _MovingCollider(collider, job.frame_count, numbers.sheet_thickness, contact)
+
+    return [mover(_as_paired(each, job.body.pairs)) for each in job.body.colliders]
+
+
+def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
+    """Return a collider with the pair settings of the body for it."""
+    told = next((pair.told for pair in pairs if pair.other == collider.name), {})
+    if "thickness" in told:
+        told["thickness"] = max(told["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST)
+    return replace(collider, **told) if told else collider

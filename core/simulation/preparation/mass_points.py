@@ -1,0 +1,41 @@
+"""The points of a body at which force fields are evaluated, each with a lumped mass."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.farthest_points import farthest_points
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.forces.force_fields import MassPoints
+from ...methods.model.model import Model
+from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.space import Space
+
+POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
+"""Points of a body in a subspace for each handle, and their least number: the body moves smoothly between them."""
+
+
+def mass_points(model: Model, space: Space) -> MassPoints:
+    """Return every vertex with its mass; in a subspace a few centres of mass, each of the vertices around it.
+
+    A uniform field pulls at either as gravity does, to round-off.
+    """
+    mesh, masses = model.mesh, model.lumped_masses
+    if not space.is_reduced:
+        return MassPoints(space.points(vertices_of(mesh)), masses)
+    handles = 0 if space.skinning is None else space.skinning.weights.shape[1]
+    count = max(FEWEST_POINTS, POINTS_A_HANDLE * handles) if handles else len(masses)
+    nearest = farthest_points(mesh.rest_positions, count).nearest
+    sums = np.bincount(nearest, masses)
+    mean = sp.csr_matrix((masses / sums[nearest], (nearest, np.arange(len(masses)))))
+    return MassPoints(CarriedPoints(mean @ mesh.rest_positions, mean @ space.basis), sums)
+
+
+def vertices_of(mesh: TetMesh) -> Embedding:
+    """Return the vertices of a mesh as points in it, each in the first tet that has it as a corner."""
+    slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
+    barycentric = np.zeros((len(slots), 4))
+    barycentric[np.arange(len(slots)), slots % 4] = 1.0
+    return Embedding((slots // 4).astype(np.int32), barycentric, np.zeros(len(slots), dtype=bool))

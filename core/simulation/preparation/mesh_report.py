@@ -1,0 +1,108 @@
+"""Report of a body's tetrahedra: figures and warnings for the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from ...foundation.events import Mesh
+from ...foundation.kernels.jit import cache_warning
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.quality import quality
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import components
+from ...jobs.checks.body_facts import facts_of
+from ...jobs.checks.layer_warnings import layer_warnings
+from ...jobs.checks.node_warnings import node_warnings
+from ...jobs.checks.overlaps import overlap_warnings
+from ...jobs.checks.pin_rotations import pin_rotation_warnings
+from ...jobs.checks.plausibility import scale_warnings
+from ...jobs.checks.thin_warnings import thickness_of, thin_warnings
+from ...jobs.checks.volume_warnings import volume_warnings
+from ...jobs.job.job import Job
+from ...jobs.store.cached_subspace import CachedSubspace
+from ...mechanics.materials.fields import MaterialFields
+from ...methods.eigenfit.match_report import Match
+from ...methods.subspaces.softening import ENOUGH
+
+
+def mesh_report(
+    job: Job,
+    mesh: TetMesh,
+    embedding: Embedding,
+    fields: MaterialFields,
+    more_warnings: Sequence[str] = (),
+    cached: CachedSubspace | None = None,
+    match: Match | None = None,
+) -> Mesh:
+    """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace if the solver steps one;
+    ``match`` reports the matching of vibrations.
+    """
+    figures = quality(mesh)
+    thickness = thickness_of(job)
+    thin = thin_warnings(job, thickness)
+    of_resolution = [*thin, *volume_warnings(job, mesh)]
+    points_warning, points_that_suffice = _of_cubature(cached)
+    return Mesh(
+        **asdict(facts_of(job, mesh, fields, thickness)),
+        vertices=figures.vertices,
+        outside=int(np.count_nonzero(embedding.outside)),
+        components=figures.components,
+        min_dihedral=figures.min_dihedral,
+        max_dihedral=figures.max_dihedral,
+        mass=float(fields.density @ mesh.body_volumes),
+        volume=float(mesh.body_volumes.sum()),
+        warnings=[
+            *layer_warnings(job, mesh, fields),
+            *scale_warnings(job),
+            *overlap_warnings(job, mesh),
+            *_of_embedding(embedding),
+            *filter(None, [cache_warning()]),
+            *_of_pins(job, mesh, embedding),
+            *pin_rotation_warnings(job),
+            *node_warnings(job, mesh, embedding),
+            *of_resolution,
+            *more_warnings,
+            *filter(None, [points_warning]),
+        ],
+        of_resolution=of_resolution,
+        is_thin=bool(thin),
+        points_warning=points_warning,
+        points_that_suffice=points_that_suffice,
+        match=match.words if match else "",
+        vibrations=[list(each) for each in match.vibrations] if match else [],
+    )
+
+
+def _of_embedding(embedding: Embedding) -> list[str]:
+    far = int(np.count_nonzero(embedding.far_outside))
+    return [f"{far} vertices lie well outside all tetrahedra and follow the nearest one."] if far else []
+
+
+def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
+    if not len(job.body.pinned_vertices):
+        return []
+    loose = _unpinned_parts(job, mesh, embedding)
+    found = [f"{loose} separate parts have no pin and will fall."] if loose else []
+    return (
+        found
+        if job.body.pin_held.any()
+        else [*found, "No pins: the body will fall. Pin Threshold is above every weight."]
+    )
+
+
+def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
+    labels = components(mesh.tets, len(mesh.rest_positions))
+    held = np.unique(labels[embedding.tet_indices[job.body.pinned_vertices]])
+    return int(labels.max()) + 1 - len(held)
+
+
+def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
+    """Return the warning about too few cubature points, and the number that suffices."""
+    if cached is None or cached.felt_share >= ENOUGH:
+        return "", 0
+    points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice
+    remedy = f"Set Cubature Points to {suffices}, or fewer Modes." if suffices else "Set fewer Modes."
+    return f"Too few sample points ({points}): some motion will look too soft. {remedy}", suffices

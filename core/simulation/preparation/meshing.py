@@ -1,0 +1,109 @@
+"""Tetrahedra by third-party compiled code, in a process that may end: fTetWild and TetGen crash on some meshes.
+
+A window's worker is such a process. Elsewhere (Blender without a window, the command line) a worker makes the
+tetrahedra and stores them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ...foundation import errors
+from ...foundation.errors import MeshError, SinewError
+from ...foundation.events import Failed, event_of
+from ...foundation.lengths import length_words
+from ...foundation.process.child_process import (
+    NO_CONSOLE,
+    child_environment,
+    ended_words,
+    python_executable,
+    python_name,
+    sweep,
+)
+from ...foundation.process.child_process import worker_command as command
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+
+FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
+"""Methods (``ResolutionSettings.method``), with the names of the programs that may end their process."""
+NEEDLE = 5e-3
+"""Thickness over length below which a mesh is called a needle: fTetWild crashes at 1.3e-3 and below."""
+PATIENCE = 0.1
+"""Seconds between two checks for a request to stop."""
+DRAFT = "Set Method to Draft under Resolution, which takes any mesh"
+_may_end = False
+
+
+def let_this_process_end() -> None:
+    """Declare that nothing is lost if this process ends: it may run code that ends it."""
+    global _may_end
+    _may_end = True
+
+
+def needs_a_child(method: str) -> bool:
+    """Return True if tetrahedra by this method must not be made in this process."""
+    return method in FOREIGN and not _may_end
+
+
+def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
+    """Have a worker make the tetrahedra of the job in a store's folder, which caches them. Return False if stopped
+    before.
+
+    Raises
+    ------
+    MeshError
+        The worker has ended, or no Python can be found to run it with.
+    SinewError
+        The worker's own error about the mesh.
+    """
+    python = python_executable()
+    if not python:
+        raise MeshError(f"No {python_name()} was found to run {FOREIGN[method]} with.", f"{DRAFT}.")
+    process = subprocess.Popen(
+        command(python, folder, "tetrahedra"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env=child_environment(),
+        creationflags=NO_CONSOLE,
+        start_new_session=True,  # Ctrl+C goes to this process, which then ends the worker
+    )
+    said = None
+    try:
+        while said is None:
+            try:
+                said, _ = process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                if should_stop():
+                    return False
+    finally:
+        process.kill()
+        process.communicate()
+        sweep(process.pid)
+    for event in map(event_of, said.splitlines()):
+        if isinstance(event, Failed):
+            raise getattr(errors, event.code, SinewError)(event.message, event.remedy)
+    if process.returncode:
+        raise crash(surface, method, process.returncode)
+    return True
+
+
+def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
+    """Return the error for a process that ended with this exit code while it made tetrahedra."""
+    thickness = _thickness(surface)
+    needle = f": it is a needle, {length_words(thickness)} thick" if thickness < NEEDLE * surface.size else ""
+    return MeshError(
+        f"{FOREIGN[method]} crashed on this mesh (its process ended {ended_words(code)}){needle}.",
+        f"{DRAFT}; or merge vertices by distance, make needles thicker or delete them; or lower Cells Across, "
+        "if memory is short.",
+    )
+
+
+def _thickness(surface: SurfaceMesh) -> float:
+    """Return the extent of the vertices across their longest principal axis, m."""
+    points = surface.positions[np.unique(surface.triangles)]
+    points = points - points.mean(axis=0)
+    _values, axes = np.linalg.eigh(points.T @ points)
+    return float(np.ptp(points @ axes[:, 1]))

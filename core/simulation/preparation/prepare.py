@@ -1,0 +1,253 @@
+"""Preparation of a job for simulation: tetrahedra, embedding, material fields, model, pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.errors import StoreError
+from ...foundation.events import OnEvent, Phase, ignore
+from ...foundation.progress import OnStepProgress
+from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
+from ...jobs.checks.memory import check_before_solving, check_before_tetrahedra
+from ...jobs.checks.node_warnings import slow_nodes
+from ...jobs.job.job import Job
+from ...jobs.store.cached_contact_points import touching_choice
+from ...jobs.store.cached_materials import cache_materials
+from ...jobs.store.cached_mesh import mesh_key, pack, unpack
+from ...jobs.store.cached_subspace import CachedSubspace, cached_subspace
+from ...jobs.store.frame_store import FrameStore
+from ...mechanics.constraints.pins import PinSchedule, PinSprings
+from ...mechanics.forces.embedded_points import EmbeddedPoints
+from ...mechanics.materials.fields import MaterialFields, ModulusBlend
+from ...methods.eigenfit.methods import MatchMethod
+from ...methods.model.model import Model
+from ...methods.model.state import State
+from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.reduced_model import STEPS as SUBSPACE_STEPS
+from ...methods.subspaces.reduced_model import Subspace
+from ...methods.subspaces.space import Space
+from ...numerics.linear_solvers.registry import Choice, choose, remembered
+from ..matching.body_matching import FIRM_PINS, body_matching
+from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface, stiffness_of
+from .display_pin_correction import PinCorrection
+from .initial_shape import initial_positions, initial_unknowns, initial_warnings
+from .loads import Loads
+from .mesh_report import mesh_report
+from .meshing import make_in_child, needs_a_child
+
+VIBRATIONS = "vibrations"
+"""Name of the last step of progress, for a body that is matched."""
+
+
+class Stopped(Exception):
+    """The caller asked to stop."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything that a simulation of a job needs. The model is pinned as in the interval that ends at the second
+    frame.
+
+    ``space`` is stepped by the solver: the model itself or its ``subspace``. ``pins`` prescribe some of its unknowns,
+    and ``pin_springs`` hold the surface. ``points`` are the surface vertices, tied to the mesh by ``embedding``.
+    ``modulus_blend`` returns the tets' moduli for those of the materials. ``start`` are the space's positions at the
+    first frame, None at rest. ``matching`` makes the space vibrate as a finer one does. ``store`` caches data computed
+    from the job.
+    """
+
+    model: Model
+    space: Space
+    subspace: Subspace | None
+    embedding: Embedding
+    modulus_blend: ModulusBlend
+    points: EmbeddedPoints | CarriedPoints
+    pins: PinSchedule
+    pin_springs: PinSprings
+    loads: Loads
+    linear_solver: Choice
+    pin_correction: PinCorrection
+    start: np.ndarray | None = None
+    matching: MatchMethod | None = None
+    store: FrameStore | None = None
+
+    def first_state(self) -> State:
+        """Return the state of the first frame, without velocity: in the rest shape, or the initial shape."""
+        return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
+
+    def scale(self, stiffness: np.ndarray) -> np.ndarray:
+        """Return the factors (m,) of the tets' stiffness if the materials' moduli are multiplied by exp of
+        ``stiffness`` (K,).
+        """
+        return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
+
+    def felt(self, of_tets: np.ndarray) -> np.ndarray:
+        """Return values of tets (m,) at the points where the space integrates elasticity: all tets, or those of the
+        cubature.
+        """
+        return of_tets if self.subspace is None else of_tets[self.subspace.parts.tets]
+
+    def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
+        """Return the positions of the render surface (s,3) m for a state's positions. With a frame, counted from the
+        job's first, they are as shown: with pins at their targets.
+        """
+        surface = self.points.positions(positions)
+        return surface if frame is None else self.pin_correction.apply(surface, frame)
+
+
+def tetrahedra(
+    job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[TetMesh, Embedding]:
+    """Return the tetrahedra of a job with the embedding of its surface, read from the store if they are cached. With a
+    store, a mesher that may end its process runs in a child process, and Stopped is raised if ``should_stop``.
+    """
+    if job.body.tets is not None:
+        mesh = TetMesh(job.body.surface.positions, job.body.tets)
+        return mesh, Embedding.of_rows(sp.identity(len(mesh.rest_positions), format="csr"), mesh.tets)
+    method = job.body.resolution.method
+    on_event(Phase("tetrahedralize", 0, 1, method=method))
+    if store is not None and (whole := _kept_tetrahedra(job, store)):
+        return whole
+    check_before_tetrahedra(job)
+    if store is not None and needs_a_child(method):
+        if not make_in_child(store.folder, job.body.surface, method, should_stop):
+            raise Stopped
+        if whole := _kept_tetrahedra(job, store):
+            return whole
+        raise StoreError(f"The tetrahedra in {store.folder} cannot be read.", "Press Delete Bake and bake again.")
+    mesh = tetrahedralize(job.body.surface, job.body.resolution, job.body.fineness)
+    embedding = embed(job.body.surface.positions, mesh)
+    if store is not None:
+        store.write_cached("mesh", pack(mesh, embedding), {"key": mesh_key(job)})
+    return mesh, embedding
+
+
+def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] | None:
+    cached = store.read_cached("mesh")
+    if cached is None or cached[1].get("key") != mesh_key(job):
+        return None
+    return unpack(cached[0], len(job.body.surface.positions))
+
+
+def materials(
+    job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
+) -> MaterialFields:
+    """Return the material parameters of a job's tetrahedra, and cache them in the store for interfaces to show."""
+    on_event(Phase("materials", 0, 1))
+    fields = fields_of(job, mesh, embedding)
+    if store is not None:
+        cache_materials(store, job, fields)
+    return fields
+
+
+def prepare(
+    job: Job,
+    store: FrameStore | None = None,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Prepared:
+    """Build the model of a job, or raise a named error. Raises Stopped between parts of the work, with nothing
+    unfinished in the store.
+    """
+    job.check()
+    mesh, embedding = tetrahedra(job, store, on_event, should_stop)
+    _go_on(should_stop)
+    fields = materials(job, mesh, embedding, store, on_event)
+    _go_on(should_stop)
+    pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
+    pins = pinned.schedule()
+    check_before_solving(job, mesh, pins.held_corners(first))
+    model = body_model(job, mesh, fields, pinned, first)
+    model = replace(model, nodes=dynamic_nodes(job, mesh, embedding, model.pinned))
+    linear_solver = _linear_solver(job, model, store)
+    steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
+    on_progress = _step_events(steps, on_event, should_stop)
+    cached = _subspace(job, model, store, on_progress)
+    subspace = cached.subspace if cached else None
+    space = subspace.model if subspace else model
+    points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
+    start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
+    found = partial(on_progress, VIBRATIONS)
+    matching, match = body_matching(job, model, subspace, pinned, pins, points, store, found)
+    if matching and matching.stiffness is not None:
+        space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
+    if store is not None:
+        store.keep_match(match.words)
+    more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
+    on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
+    touching = touching_choice(store, partial(_go_on, should_stop))
+    loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
+    stiffness = stiffness_of(job, mesh, fields)
+    if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else modes of a free body
+        stiffness = FIRM_PINS * stiffness
+    springs = PinSprings(pinned, stiffness, space.points)
+    shown = PinCorrection(job.body.surface.positions, embedding, pinned)
+    return Prepared(
+        model,
+        space,
+        subspace,
+        embedding,
+        fields.modulus_blend,
+        points,
+        pins,
+        springs,
+        loads,
+        linear_solver,
+        shown,
+        start,
+        matching,
+        store,
+    )
+
+
+def _go_on(should_stop: Callable[[], bool]) -> None:
+    if should_stop():
+        raise Stopped
+
+
+def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
+    """Return a callback that sends events of consecutive steps, each percent once."""
+    last = -1
+
+    def on_progress(step: str, part: float) -> None:
+        nonlocal last
+        _go_on(should_stop)
+        percent = int(100.0 * (steps.index(step) + part) / len(steps))
+        if percent > last:
+            on_event(Phase("subspace", percent, 100, step=step))
+            last = percent
+
+    return on_progress
+
+
+def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
+    """Return the subspace of the job, or None if its solver takes none."""
+    if not job.body.solver.kind.takes_modes:
+        return None
+    on_progress(SUBSPACE_STEPS[0], 0.0)
+    return cached_subspace(model, job.body.solver.modes, job.body.solver.cubature_points, store, on_progress)
+
+
+def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
+    """Return the pins of the unknowns that are stepped."""
+    if subspace is None:
+        return pins
+    first = subspace.model.unknowns - 4 * subspace.pins.count
+    return subspace.pins.schedule(pins, model.mesh.rest_positions, first)
+
+
+def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
+    """Return the linear solver with which the bake in the store began, or choose one and store it. So a resumed bake
+    computes the same bits, whatever memory is free by then.
+    """
+    cached = store.linear_solver() if store is not None else None
+    choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)
+    if store is not None:
+        store.keep_linear_solver(choice.name, choice.reason)
+    return choice

@@ -1,0 +1,43 @@
+"""Extension of vectors at the render surface into the body."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.materials.harmonic import stiffness
+from ...numerics.linear_solvers.factorized import factorized
+from ...numerics.linear_solvers.protocol import DirectSolver
+
+SMOOTHNESS = 1e-6
+"""Weight of smoothness beside fitting the samples: it decides inside, where there are no samples."""
+
+
+class SurfaceToBody:
+    """Extends vectors at embedded surface vertices to tet vertices by the smoothest field that fits them.
+
+    Minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units of the
+    body's size). A uniform field stays uniform. Parts without samples get zero. Every substep solves it, so ``solver``
+    factorises the matrix; painted weights, extended once, use conjugate gradients (``materials/harmonic.py``).
+    """
+
+    def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
+        self._sample = embedding.matrix(mesh.tets, len(mesh.rest_positions))
+        K = stiffness(mesh)
+        labels = connected_components(K, directed=False)[1]
+        unreached = ~np.isin(labels, labels[np.unique(mesh.tets[embedding.tet_indices])])
+        A = self._sample.T @ self._sample + SMOOTHNESS * K + sp.diags(unreached.astype(np.float64))
+        self._factor = factorized(A, solver)
+
+    def pulled(self, forces: np.ndarray) -> np.ndarray:
+        """Return the matrix (r,s) of ``samples -> forces^T a``, with forces (n,r) and the extension a."""
+        columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
+        carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
+        return np.ascontiguousarray((self._sample @ carried).T)
+
+    def extend(self, samples: np.ndarray) -> np.ndarray:
+        """Extend vectors (s,3) at the surface vertices to the tet vertices, (n,3), in the same unit."""
+        return self._factor.solve(self._sample.T @ samples)
