@@ -26,9 +26,9 @@ ROOMS = {
         mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/constraints
         contact/friction contact/barrier contact/penalty contact/proxy
         numerics/integrators numerics/linear_solvers numerics/optimization
-        methods/model methods/subspaces methods/eigenfit methods/solvers
+        methods/model methods/subspaces methods/solvers methods/eigenfit
         jobs/job jobs/store jobs/checks jobs/results jobs/scene_files
-        simulation/contact_setup simulation/preparation simulation/matching simulation/frame_loop
+        simulation/preparation simulation/contact_setup simulation/frame_loop
         cli api worker
     """.split(),
     "blender_addon": """

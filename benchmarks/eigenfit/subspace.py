@@ -24,6 +24,7 @@ from ...core.mechanics.forces.step_potential import Load, Motion
 from ...core.methods.eigenfit.error_estimate import enough
 from ...core.methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
 from ...core.methods.eigenfit.methods import METHODS, MatchMethod, match_methods
+from ...core.methods.eigenfit.trial_simulation import Trial, best_match, choices, whole_swing
 from ...core.methods.eigenfit.vibrations import rigid_count, vibrations
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.solvers import make_solver
@@ -31,7 +32,6 @@ from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subsp
 from ...core.methods.subspaces.reduced_stiffness import symmetric
 from ...core.methods.subspaces.space import Space
 from ...core.simulation.frame_loop.compile_kernels import warm_up
-from ...core.simulation.matching.trial_simulation import Trial, best_match, choices, whole_swing
 from ...core.simulation.preparation.prepare import prepare
 from ..bodies import block, has, held_end, load, suzanne
 from ..creatures import capsule, carved

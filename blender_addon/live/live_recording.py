@@ -119,10 +119,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
 
 
 def _springs(take: Take, frames: int) -> tuple[Any, ...]:
-    from ...core.simulation.frame_loop.live import (  # it loads Numba, which Blender  's start does not wait for
-        Grab,
-        take_springs,
-    )
+    from ...core.simulation.frame_loop.live import Grab, take_springs
 
     grabs = [[Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in asked] for asked in take.grabs[:frames]]
     return take_springs(grabs, take.job.body.first_positions)

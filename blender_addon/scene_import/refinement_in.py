@@ -33,9 +33,7 @@ def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None
     """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
     are asked. None where nothing is painted.
     """
-    from ...core.geometry.tetrahedra.refinement_count import (
-        places_on,  # it loads Numba, which Blender  's start does not wait for
-    )
+    from ...core.geometry.tetrahedra.refinement_count import places_on
 
     group = obj.vertex_groups.get(obj.sinew.finer_group) if obj.sinew.finer_group else None
     places = places_on(surface) if group is not None else None
@@ -53,9 +51,7 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
     """The vertices of the object's own mesh where it is thinner than a cell of its lattice and not painted finer, (k,).
     MeshError when it cannot be simulated, SettingsError when the group of what is finer is gone. Not in Edit Mode.
     """
-    from ...core.geometry.tetrahedra.tet_count import (
-        measured,  # they load Numba, which Blender  's start does not wait for
-    )
+    from ...core.geometry.tetrahedra.tet_count import measured
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
 
     surface = surface_of(obj.data, object_to_world(obj, scene))

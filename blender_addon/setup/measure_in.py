@@ -139,9 +139,7 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
 
 
 def _measured(obj: Any, mesh: Any, scene: Any) -> tuple[SurfaceMeasure | None, SurfaceMesh]:
-    from ...core.geometry.tetrahedra.tet_count import (
-        measured,  # it loads Numba, which Blender  's start does not wait for
-    )
+    from ...core.geometry.tetrahedra.tet_count import measured
 
     positions = transform(object_to_world(obj, scene), vertex_positions(mesh))
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored=False))

@@ -55,11 +55,7 @@ def basis_of(obj: Any) -> str:
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
     """What to set otherwise; empty where all suits, or where nothing is known."""
-    from ...core.jobs.checks.advice import (  # loads Numba, which Blender  's start should not wait for
-        Facts,
-        Use,
-        advice,
-    )
+    from ...core.jobs.checks.advice import Facts, Use, advice
 
     record = obj.sinew.bake
     if not is_known(obj):

@@ -19,8 +19,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .barrier.collision_mesh import NO_PAIRS
-
 STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
@@ -77,7 +75,9 @@ class TangentialCollisions(NamedTuple):
 
 def no_tangential_collisions(vertices: int) -> TangentialCollisions:
     """Return an empty set of tangential collisions."""
-    return TangentialCollisions(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
+    return TangentialCollisions(
+        sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 2), dtype=np.int64)
+    )
 
 
 class LaggedFriction:

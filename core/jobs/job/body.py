@@ -197,9 +197,7 @@ class Body:
 
         Frames, pins and weights then refer to all these vertices. Raises MeshError for invalid or inverted tetrahedra.
         """
-        from ...geometry.mesh.topology import (
-            boundary_triangles,  # it loads SciPy, which Blender  's start does not wait for
-        )
+        from ...geometry.mesh.topology import boundary_triangles
 
         mesh = checked_tets(vertices, tets)
         surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
@@ -375,9 +373,7 @@ class Body:
     def check(self) -> None:
         """Run the quick checks that the body can be simulated; raise a SinewError if it cannot."""
         from ...mechanics.energies.registry import energy
-        from ...methods.eigenfit.methods import (
-            check_method,  # they load Numba, which Blender  's start does not wait for
-        )
+        from ...methods.eigenfit.methods import check_method
 
         kind = solver_kind(self.solver.solver)
         if self.colliders and not kind.bears_obstacles:

@@ -9,12 +9,10 @@ by the mass:
 2. Newton's method with line search and fixed nodes, until the forces on all other vertices balance;
 3. set the velocities to ``J u'``.
 
-The paper's own step is in :mod:`.conjac_published`. The exact flow of this one dissipates no energy. The nonlinear
-energy that J neglects can add or remove some, so scaled vibrations give a step the energy of its linear system. If the
-error is large, or with contact, the step minimizes over all vertices with the nodes' inertia.
-
-In free flight the quasistatic forces exclude rigid motion: weight and floor that act on the whole part do not bend it.
-If a free part has too few nodes to rotate, its rigid motions are additional unknowns.
+The exact flow dissipates no energy ([ConJac20]'s own step: :mod:`.conjac_published`). The nonlinear energy that J
+neglects can add or remove some, so scaled vibrations give a step the energy of its linear system. If the error is
+large, or with contact, the step minimizes over all vertices with the nodes' inertia. In free flight the quasistatic
+forces exclude rigid motion. If a free part has too few nodes to rotate, its rigid motions are additional unknowns.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from ...methods.subspaces.reduced_model import STEPS as SUBSPACE_STEPS
 from ...methods.subspaces.reduced_model import Subspace
 from ...methods.subspaces.space import Space
 from ...numerics.linear_solvers.registry import Choice, choose, remembered
-from ..matching.body_matching import FIRM_PINS, body_matching
+from .body_matching import FIRM_PINS, body_matching
 from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface, stiffness_of
 from .display_pin_correction import PinCorrection
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings

@@ -17,7 +17,7 @@ from sinew.core.mechanics.forces.step_potential import Motion
 from sinew.core.methods.eigenfit.match_report import REFUSED
 from sinew.core.methods.eigenfit.vibrations import vibrations
 from sinew.core.simulation.frame_loop.stepper import Stepper
-from sinew.core.simulation.matching.body_matching import FIRM_PINS
+from sinew.core.simulation.preparation.body_matching import FIRM_PINS
 from sinew.core.simulation.preparation.prepare import Prepared, prepare
 
 GRAVITY, MODULUS, RATIO, DENSITY, LENGTH, SIDE = 0.5, 1e6, 0.45, 1e3, 1.0, 0.125

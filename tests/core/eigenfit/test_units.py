@@ -15,11 +15,11 @@ from sinew.benchmarks.bodies import block, mirrored_block
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.methods.eigenfit.matching import find_spectra, pair
 from sinew.core.methods.eigenfit.methods import METHODS
+from sinew.core.methods.eigenfit.trial_simulation import whole_swing
 from sinew.core.methods.model.model import Model, build_model
 from sinew.core.methods.subspaces.material_parts import material_parts
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 from sinew.core.simulation.frame_loop.single_body import simulate
-from sinew.core.simulation.matching.trial_simulation import whole_swing
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import changed, shaken_bar

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from sinew.core.foundation.errors import DivergenceError
 from sinew.core.foundation.schema.settings import SolverSettings
+from sinew.core.jobs.store import cached_reference_trajectory as module
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.mechanics.forces.acceleration_field import AccelerationField
+from sinew.core.methods.eigenfit import trial_simulation
 from sinew.core.methods.eigenfit.error_estimate import Estimate
 from sinew.core.methods.eigenfit.methods import METHODS
-from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
-from sinew.core.methods.solvers import make_solver
-from sinew.core.simulation.matching import body_matching, trial_simulation
-from sinew.core.simulation.matching import cached_reference_trajectory as module
-from sinew.core.simulation.matching.trial_simulation import (
+from sinew.core.methods.eigenfit.trial_simulation import (
     BENT,
     STEPS,
     Trial,
@@ -25,6 +23,9 @@ from sinew.core.simulation.matching.trial_simulation import (
     is_improvement,
     whole_swing,
 )
+from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.methods.solvers import make_solver
+from sinew.core.simulation.preparation import body_matching
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..eigenfit.bodies import bar, matched, reduced

@@ -20,13 +20,13 @@ from ...foundation.progress import OnProgress, ignore_progress
 from ...foundation.schema.settings import SolverSettings
 from ...mechanics.forces.acceleration_field import AccelerationField
 from ...mechanics.forces.step_potential import Load
-from ...methods.eigenfit.error_estimate import Estimate
-from ...methods.eigenfit.matching import CLUSTER, Pairs, Spectra, pair
-from ...methods.eigenfit.methods import MatchMethod
-from ...methods.eigenfit.vibrations import Springs, Vibrations, rigid_count, vibrations
-from ...methods.model.model import Model
-from ...methods.solvers import make_solver
-from ...methods.subspaces.space import Space
+from ..model.model import Model
+from ..solvers import make_solver
+from ..subspaces.space import Space
+from .error_estimate import Estimate
+from .matching import CLUSTER, Pairs, Spectra, pair
+from .methods import MatchMethod
+from .vibrations import Springs, Vibrations, rigid_count, vibrations
 
 PUSHING, BESIDE = 4, 6
 """Number of the slowest vibrations that make the load, each by an equal force; and number of further ones that are

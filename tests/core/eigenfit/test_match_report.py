@@ -11,6 +11,7 @@ from sinew.core.foundation.frequencies import frequency_words
 from sinew.core.jobs.results.bake_report import read_report
 from sinew.core.jobs.store import cached_spectra
 from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.eigenfit import trial_simulation
 from sinew.core.methods.eigenfit.error_estimate import estimate
 from sinew.core.methods.eigenfit.match_report import about_match
 from sinew.core.methods.eigenfit.matching import Pairs, pair
@@ -18,8 +19,7 @@ from sinew.core.methods.eigenfit.vibrations import vibrations
 from sinew.core.numerics.linear_solvers.registry import ITERATIVE
 from sinew.core.simulation.frame_loop.bake import bake
 from sinew.core.simulation.frame_loop.single_body import simulate
-from sinew.core.simulation.matching import body_matching as module
-from sinew.core.simulation.matching import trial_simulation
+from sinew.core.simulation.preparation import body_matching as module
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar

@@ -17,6 +17,7 @@ from ...geometry.mesh.embedding import embed
 from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...jobs.checks.memory import check_before_tetrahedra
 from ...jobs.job.job import Job
+from ...jobs.store.cached_reference_trajectory import cached_swing
 from ...jobs.store.cached_shapes import cache_shapes
 from ...jobs.store.cached_spectra import cached_spectra
 from ...jobs.store.frame_store import FrameStore
@@ -29,14 +30,13 @@ from ...methods.eigenfit.match_report import REFUSED, Match, about_control, abou
 from ...methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
 from ...methods.eigenfit.mesh_compatibility import check_comparable
 from ...methods.eigenfit.methods import MatchMethod, match_methods
+from ...methods.eigenfit.trial_simulation import Trial, best_match, choices, is_improvement
 from ...methods.eigenfit.vibrations import Springs, rigid_count, vibrations
 from ...methods.model.model import Model
 from ...methods.subspaces.carried_points import CarriedPoints
 from ...methods.subspaces.reduced_model import Subspace
 from ...methods.subspaces.space import Space
-from ..preparation.body_model import body_model, fields_of, pinned_surface
-from .cached_reference_trajectory import cached_swing
-from .trial_simulation import Trial, best_match, choices, is_improvement
+from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
 """Largest Young's modulus, over the softest one, that vibrations distinguish from stiffer ones. Stiffer parts are rigid

@@ -20,7 +20,7 @@ from sinew.core.methods.eigenfit.mesh_compatibility import check_comparable
 from sinew.core.numerics.linear_solvers.registry import choose
 from sinew.core.simulation.frame_loop.single_body import simulate
 from sinew.core.simulation.frame_loop.stepper import Stepper
-from sinew.core.simulation.matching import body_matching as module
+from sinew.core.simulation.preparation import body_matching as module
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface, free_box

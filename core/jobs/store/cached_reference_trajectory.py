@@ -15,12 +15,12 @@ from scipy.sparse.linalg import ArpackError
 from ...foundation.errors import DivergenceError, FactorizationError
 from ...foundation.files.digest import digest
 from ...foundation.progress import OnProgress, ignore_progress
-from ...jobs.store.cached_arrays import sides_of
-from ...jobs.store.cached_subspace import largest_modulus, modes_key
-from ...jobs.store.frame_store import FrameStore
 from ...mechanics.forces.step_potential import Load
+from ...methods.eigenfit.trial_simulation import STEPS, Swing, whole_swing
 from ...methods.model.model import Model
-from .trial_simulation import STEPS, Swing, whole_swing
+from .cached_arrays import sides_of
+from .cached_subspace import largest_modulus, modes_key
+from .frame_store import FrameStore
 
 SWING_FORMAT = 2
 """Part of the key. Raise it when the same model gives another simulation than before."""
@@ -39,8 +39,8 @@ def cached_swing(
     swings: int = 1,
     across: bool = False,
 ) -> Swing | None:
-    """Return :func:`.trial_simulation.whole_swing` of a model, read from the store, or computed and stored. Return None
-    if the model has more than TRIED tets, or its simulation fails.
+    """Return :func:`...methods.eigenfit.trial_simulation.whole_swing` of a model, read from the store, or computed and
+    stored. Return None if the model has more than TRIED tets, or its simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None

@@ -1,1 +1,0 @@
-"""EigenFit for a job: the match of a body's vibrations, and its error in a trial simulation."""
