@@ -1,6 +1,6 @@
 """The one body that is played with in the viewport: from Play to Esc.
 
-A child (``running``) steps the body, ``live_state`` says what becomes of it and what the child is asked next,
+A child (``job_queue``) steps the body, ``live_state`` says what becomes of it and what the child is asked next,
 ``live_scene`` keeps the scene as it was, ``live_view`` draws. No modal operator runs: all is done in the timer that
 listens to the child.
 """

@@ -1,4 +1,4 @@
-"""Force field of a job, sampled at every frame; ``field_moments.py`` makes a moment of it.
+"""Force field of a job, sampled at every frame; ``field_interpolation.py`` makes a moment of it.
 
 Nothing here may load a compiled kernel: Blender's start would wait for it.
 """

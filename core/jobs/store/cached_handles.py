@@ -1,7 +1,7 @@
 """Frames as handles: a bake's surface as few moving handles under fixed weights, stored beside the frames.
 
 All data are in the object's own coordinates, so that its animation continues to apply to the result. Interfaces read
-them without loading the code that computes them (``handles_of_frames``).
+them without loading the code that computes them (``fit_handles``).
 """
 
 from __future__ import annotations

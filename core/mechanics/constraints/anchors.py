@@ -29,7 +29,7 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of faces along which tets end, and of samples without area. ``mesh/held_part.py`` computes that of faces that
+"""kappa of faces along which tets end, and of samples without area. ``mesh/rigid_clamp.py`` computes that of faces that
 cut through tets.
 """
 

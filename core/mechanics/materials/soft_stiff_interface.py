@@ -3,7 +3,7 @@
 A linear tet with a vertex on something rigid is held by it as by a clamp, and a tet that a border of materials cuts has
 one modulus for both: without more, a bar of flesh that a bar of bone holds sags by 0.59 of what it should, 12 cells
 along both, by 0.88 at 32. As pins are springs that give way by as much as clamped tets are too stiff
-(``mesh/held_part.py``), tets at such a vertex are softer here:
+(``mesh/rigid_clamp.py``), tets at such a vertex are softer here:
 
     E' = E / (1 + GIVE / kappa s),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 

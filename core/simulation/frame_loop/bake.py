@@ -89,7 +89,7 @@ def bake_frames(
     should_stop : called between steps
     resume : continue after the newest frame that is complete in all stores instead of starting over; the result is
         bitwise identical either way
-    modes : one number per body; a body with more than 0 modes also keeps its frames as handles (``handles_of_frames``)
+    modes : one number per body; a body with more than 0 modes also keeps its frames as handles (``fit_handles``)
         after the last frame
     until : stop after this frame, as if requested
     with_vertices : also keep the positions of the tetrahedra's vertices in each frame, unless they are the surface's
