@@ -13,7 +13,7 @@ from sinew.core.methods.model.model import Model, build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.solvers.incremental_potential import IncrementalPotential
 
-from .test_meeting import STILL, H, box, meeting, plate
+from .test_contact_load import STILL, H, box, meeting, plate
 
 SOLVERS = pytest.mark.parametrize("solver", ("newton", "mixed_fem"))
 

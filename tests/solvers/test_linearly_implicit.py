@@ -14,7 +14,7 @@ from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.solvers.linearly_implicit import ROUGH
 from sinew.core.numerics.integrators.registry import INTEGRATORS
 
-from .test_meeting import box, meeting
+from .test_contact_load import box, meeting
 
 CALM = 1e-6
 """Sizes of the body."""

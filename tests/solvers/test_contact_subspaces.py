@@ -11,7 +11,7 @@ from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.subspaces.joined_subspaces import joined_subspaces
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
-from .test_meeting import MEET, RULES, STILL, H, box, meeting, moved, plate
+from .test_contact_load import MEET, RULES, STILL, H, box, meeting, moved, plate
 
 SUBSPACES = pytest.mark.parametrize("solver", [kind.name for kind in MEET if kind.takes_modes])
 

@@ -14,7 +14,7 @@ from sinew.core.methods.model.merged_model import joined, joined_state, states_o
 from sinew.core.methods.solvers import make_solver
 from sinew.core.numerics.integrators import bdf2
 
-from .test_meeting import STILL, H, box, meeting, momentum, moved, plate, pulled
+from .test_contact_load import STILL, H, box, meeting, momentum, moved, plate, pulled
 
 
 def test_a_stack_falls_and_rests():
