@@ -1,9 +1,9 @@
 """What is done with bodies beside Blender, one after the other: the scene is read, a child works, the scene takes what
 it has found. Bake, Tetrahedralize, Convert Result, Compare and live mode are such work.
 
-``state_machine`` says what becomes of each. One timer, :func:`tick`, listens to the child and begins what waits. What takes
-long to read goes on in a modal operator, which hears Esc and holds all other input off: the scene is at the frame that
-is read meanwhile. Objects are kept by ``session_uid``: an undo or a file load invalidates every reference to them.
+``state_machine`` says what becomes of each. One timer, :func:`tick`, listens to the child and begins what waits. What
+takes long to read goes on in a modal operator, which hears Esc and holds all other input off: the scene is at the frame
+that is read meanwhile. Objects are kept by ``session_uid``: an undo or a file load invalidates every reference to them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the artist edits while a body is played with: stiffness counts at once, all else from the next start.
 
-Looked at is what takes no time (``scene_import/edit_snapshot.py``): neither weights of vertex groups, which Blender gives one by
-one, nor other objects. Reset and Record compare whole jobs.
+Looked at is what takes no time (``scene_import/edit_snapshot.py``): neither weights of vertex groups, which Blender
+gives one by one, nor other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations

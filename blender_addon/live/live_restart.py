@@ -1,7 +1,7 @@
 """A body that is played with begins anew with the scene as it is now: Reset, Record, and settings that ask for it.
 
-The scene is read first, as before every simulation (``job_queue``). Until that is done the session is as it was, and its
-timer leaves the scene alone; stopped before, nothing has changed.
+The scene is read first, as before every simulation (``job_queue``). Until that is done the session is as it was, and
+its timer leaves the scene alone; stopped before, nothing has changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Material fields: from painted weights on the surface, and layers laid over them, to parameters of every tet.
 
-1. Weights become shares at each surface vertex (``weight_normalization.py``) and are carried to the tets (``surface_to_tet_transfer.py``).
-2. Layers (``layers.py``), regions and depths, are laid over that in their order; the later one wins.
-3. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
+1. Weights become shares at each surface vertex (``weight_normalization.py``) and are carried to the tets
+(``surface_to_tet_transfer.py``). 2. Layers (``layers.py``), regions and depths, are laid over that in their order; the
+later one wins. 3. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
 
 Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
 mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6), but in tets that the sharp border of a
@@ -118,7 +118,8 @@ def material_fields(
     embedding : Embedding
         Of the n surface vertices in the mesh.
     surface_weights : (n, k) float64
-        Painted weights; the first material is what is missing to a sum of one, more is scaled down (``weight_normalization.py``).
+        Painted weights; the first material is what is missing to a sum of one, more is scaled down
+        (``weight_normalization.py``).
     materials : k settings
     layers : laid over what is painted, in their order
     surface : SurfaceMesh, optional
