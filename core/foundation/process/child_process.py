@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .foreign_module import temporary_mark
 
-PACKAGE_FOLDER = Path(__file__).resolve().parents[4]
+PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 WORKER = PACKAGE_FOLDER / "core" / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows would open one for each child of a program that has none."""
