@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -28,18 +28,22 @@ def load(tmp_path, monkeypatch):
     """A copy of the module in a package of its own, with one kernel, its cache where one says; in a place of ours."""
 
     def module(package, name):
+        kernels = package / "foundation" / "kernels"
         if not package.exists():
-            package.mkdir(parents=True)
-            for source in (jit.__file__, private_folder.__file__):
-                shutil.copy(source, package)
-            (package / "kernels.py").write_text(KERNEL)
-        parent = ModuleType("copied")
-        parent.__path__ = [str(package)]
-        monkeypatch.setitem(sys.modules, "copied", parent)
-        monkeypatch.delitem(sys.modules, "copied.private_folder", raising=False)
-        spec = importlib.util.spec_from_file_location(f"copied.{name}", package / f"{name}.py")
+            for source in (Path(jit.__file__), Path(private_folder.__file__)):
+                folder = package / "foundation" / source.parent.name
+                folder.mkdir(parents=True)
+                shutil.copy(source, folder)
+            (kernels / "kernels.py").write_text(KERNEL)
+        for each in (package, package / "foundation", kernels, package / "foundation" / "files"):
+            parent = ModuleType(".".join(each.relative_to(package.parent).parts))
+            parent.__path__ = [str(each)]
+            monkeypatch.setitem(sys.modules, parent.__name__, parent)
+        monkeypatch.delitem(sys.modules, "copied.foundation.files.private_folder", raising=False)
+        full = f"copied.foundation.kernels.{name}"
+        spec = importlib.util.spec_from_file_location(full, kernels / f"{name}.py")
         loaded = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, f"copied.{name}", loaded)
+        monkeypatch.setitem(sys.modules, full, loaded)
         spec.loader.exec_module(loaded)
         return loaded
 
@@ -221,7 +225,7 @@ def test_a_temporary_folder_goes_with_its_process(load, tmp_path, monkeypatch):
 
 def test_numba_never_falls_back_beside_the_sources(load, tmp_path):
     copy, twice = load(tmp_path / "cache")
-    subfolder = copy.Locator.get_suitable_cache_subpath(str(tmp_path / "copied" / "kernels.py"))
+    subfolder = copy.Locator.get_suitable_cache_subpath(str(tmp_path / "copied" / "foundation" / "kernels" / "kernels.py"))
     (copy.cache_folder() / subfolder).write_text("a file where Numba wants a folder")
     with pytest.raises(RuntimeError, match="no locator"):
         copy.kernel(twice)
