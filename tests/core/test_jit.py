@@ -225,7 +225,8 @@ def test_a_temporary_folder_goes_with_its_process(load, tmp_path, monkeypatch):
 
 def test_numba_never_falls_back_beside_the_sources(load, tmp_path):
     copy, twice = load(tmp_path / "cache")
-    subfolder = copy.Locator.get_suitable_cache_subpath(str(tmp_path / "copied" / "foundation" / "kernels" / "kernels.py"))
+    source = tmp_path / "copied" / "foundation" / "kernels" / "kernels.py"
+    subfolder = copy.Locator.get_suitable_cache_subpath(str(source))
     (copy.cache_folder() / subfolder).write_text("a file where Numba wants a folder")
     with pytest.raises(RuntimeError, match="no locator"):
         copy.kernel(twice)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,15 +12,23 @@ from ...foundation.files.digest import digest
 from ...foundation.schema.field_metadata import Leaf, about, leaves
 from ...foundation.schema.tracks import at_frames, steps_of
 
-if TYPE_CHECKING:
-    from .job import Job
-
 BETWEEN_FRAMES = "animation between frames"
 """The fingerprint of all that tracks hold between frames. The others cover tracks at the frames alone, so that other
 substeps do not change them.
 """
 LENGTHS = "simulation scale"
 """The fingerprint of the factor on all lengths: if it differs, most others do, too."""
+
+
+class Job(Protocol):
+    """The parts of a :class:`.job.Job` that fingerprints read beside its fields."""
+
+    bodies: Sequence[Any]
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames."""
+        ...
 
 
 def telling(words: Sequence[str]) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ from ...foundation.schema.solver_kinds import SOLVER_KINDS
 from .body import Body, Fellow
 from .job import Job
 from .job_changes import details
-from .pair import check_pairs
 
 Thing = TypeVar("Thing")
 
@@ -108,3 +107,34 @@ def check_group(jobs: Sequence[Job]) -> None:
                 f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",
                 "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
+
+
+def check_pairs(jobs: Sequence[Job]) -> None:
+    """Raise SettingsError if colliding bodies, a job each, set different values for each other."""
+    told = {(job.body.name, pair.other): pair.told for job in jobs for pair in job.body.pairs}
+    for (one, other), ours in told.items():
+        theirs = told.get((other, one), {})
+        for what in (name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]):
+            label = "distance" if what == "thickness" else what
+            raise SettingsError(
+                f"“{one}” and “{other}” tell different things of each other: a {label} of {ours[what]:g} and of "
+                f"{theirs[what]:g}.",
+                "Tell it at one of the two, under Collisions > Pairs.",
+            )
+
+
+def pair_warnings(jobs: Sequence[Job]) -> list[str]:
+    """Return sentences, each with a remedy, about pairs of bodies baked together, a job each, that never collide."""
+    return [
+        f"“{job.body.name}” has a pair with “{name}”, which it neither meets nor runs into, so it does nothing: "
+        "remove the pair, or let the two meet."
+        for job in jobs
+        for name in _missing(job)
+    ]
+
+
+def _missing(job: Job) -> Iterator[str]:
+    body = job.body
+    met = body.met if body.met is not None else [fellow.name for fellow in body.fellows]
+    there = {*met, *(each.name for each in body.colliders)}
+    return (pair.other for pair in body.pairs if pair.other not in there)

@@ -38,12 +38,12 @@ from ..model.nodes import Nodes, single_vertices
 from ..model.state import State
 from ..subspaces.space import Space
 from .conjac_map import ConJacMap, ReducedSystem, by_columns, by_mass, products
-from .incremental_potential import IncrementalPotential
+from .incremental_potential import IncrementalPotential, NewtonIterate
 from .modal_integration import exponential_step
-from .newton import NewtonSolver, replacing_step
+from .newton import NewtonSolver, minimize, replacing_step
 from .protocol import check_direction
 from .rigid_components import RigidComponent, RigidParts
-from .step_solver import NewtonIterate, StepSolver
+from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 WEIGHT = 1e-9
@@ -171,7 +171,7 @@ class ConJacSolver(StepSolver):
         start = body.initial_iterate(time.base + carried.T @ speeds, state, whole, report)
         most = max(self.settings.max_iterations, CALMING)
         body.settings = replace(self.settings, max_iterations=report.iterations + most)
-        at, self._solved = body.minimize(start, whole, report, projected=step.friction is None), whole
+        at, self._solved = minimize(body, start, whole, report, projected=step.friction is None), whole
         report.reason = report.reason or f"the cap of {most} iterations was reached"
         velocities = carried.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)

@@ -8,6 +8,7 @@ The time integration rule defines x~ and the effective step h. Energies are in k
 from __future__ import annotations
 
 import copy
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,15 @@ MAX_LAGGING_UPDATES = 30
 """Iterations that may update lagged potentials before the solution. If these do not suffice, only the rounds update
 them.
 """
+
+
+class NewtonIterate(NamedTuple):
+    """Positions x (n,3) m with their deformation, and the incremental potential there with its magnitude, kg m²."""
+
+    x: np.ndarray
+    deformation: Deformation
+    value: float
+    magnitude: float
 
 
 class IncrementalPotential:

@@ -13,16 +13,15 @@ way blocks them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ...mechanics.forces.body_forces import InertiaPotential
 from ...numerics.optimization.line_search import backtrack
 from ...numerics.optimization.step_report import StepReport
-from .incremental_potential import IncrementalPotential
-
-if TYPE_CHECKING:
-    from .step_solver import NewtonIterate, StepSolver
+from ..subspaces.space import Space
+from .incremental_potential import IncrementalPotential, NewtonIterate
 
 MAX_SUBSTEPS = 60
 """Largest number of Newton steps along the prescribed path."""
@@ -47,62 +46,84 @@ BISECTIONS = 5
 """Bisections of the last increment, which locate the farthest safe point of the path."""
 
 
+class NewtonSystem(Protocol):
+    """The parts of a solver that a Newton step with prescribed displacements needs."""
+
+    model: Space
+    elastic: Any
+    inertia: InertiaPotential
+    system: Any
+
+    def evaluate(self, x: np.ndarray, step: IncrementalPotential) -> NewtonIterate:
+        """Evaluate positions x (n,3) m for a Newton iteration."""
+        ...
+
+
 def advance_prescribed_motion(
-    solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport
+    solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
     """Return positions (n,3) m with pins at their prescribed positions, or as near as they come, from collision-free
     positions x (n,3) m. Obstacles move too. ``report.blocked`` holds the remaining part of the path.
     """
-    model, meeting, x = solver.model, step.meeting, x.copy()
-    gained: list[float] = []
-    left, rho = 1.0, 0.0
-    rests, beyond = _PathPoint(x, meeting.collider_positions, left), None
+    model, contact, x = solver.model, step.meeting, x.copy()
+    progress: list[float] = []
+    remaining, rho = 1.0, 0.0
+    safe, unsafe = _PathPoint(x, contact.collider_positions, remaining), None
     for _ in range(MAX_SUBSTEPS):
-        given = np.zeros_like(x)
-        given[model.pinned] = step.prescribed_positions - x[model.pinned]
-        places, way = meeting.collider_positions, meeting.remaining_displacement
-        if not (given.any() or way.any()) or step.max_step_size(x, given, going=True) == 1.0:
-            meeting.collider_positions = places + way
-            x += given
+        dx_prescribed = np.zeros_like(x)
+        dx_prescribed[model.pinned] = step.prescribed_positions - x[model.pinned]
+        collider_x, collider_dx = contact.collider_positions, contact.remaining_displacement
+        if not (dx_prescribed.any() or collider_dx.any()) or step.max_step_size(x, dx_prescribed, going=True) == 1.0:
+            contact.collider_positions = collider_x + collider_dx
+            x += dx_prescribed
             x[model.pinned] = step.prescribed_positions
             return x
         here = solver.evaluate(x, step)
-        dx, slope = _newton_direction_with_dirichlet(solver, here, given, step, report)
+        dx, slope = _newton_direction_with_dirichlet(solver, here, dx_prescribed, step, report)
         rho = max(rho, FLOOR * float(np.sum(dx * (model.mass @ dx))), ABOVE * slope)
 
         # Colliders approach a surface beyond the barrier's range: the energy does not limit their step size yet.
-        comes = not given.any() and meeting.normalized_gap(x) == np.inf
+        is_approaching = not dx_prescribed.any() and contact.normalized_gap(x) == np.inf
 
-        def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho, comes=comes):
-            meeting.collider_positions = places + alpha * way
+        def merit(
+            alpha: float,
+            x=x,
+            dx=dx,
+            collider_x=collider_x,
+            collider_dx=collider_dx,
+            remaining=remaining,
+            rho=rho,
+            is_approaching=is_approaching,
+        ):
+            contact.collider_positions = collider_x + alpha * collider_dx
             trial = solver.evaluate(x + alpha * dx, step)
-            if comes:
-                return 0.0 if meeting.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
-            return trial.value + rho * (1.0 - alpha) * left, trial.magnitude + rho * left, trial
+            if is_approaching:
+                return 0.0 if contact.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
+            return trial.value + rho * (1.0 - alpha) * remaining, trial.magnitude + rho * remaining, trial
 
-        longest = step.max_step_size(x, dx, going=True)
-        start, magnitude = here.value + rho * left, here.magnitude + rho * left
-        slope -= rho * left
-        if comes:
+        alpha_max = step.max_step_size(x, dx, going=True)
+        start, magnitude = here.value + rho * remaining, here.magnitude + rho * remaining
+        slope -= rho * remaining
+        if is_approaching:
             start = slope = 0.0
-        alpha, accepted = backtrack(merit, start, magnitude, slope, longest)
-        meeting.collider_positions = places + alpha * way
+        alpha, accepted = backtrack(merit, start, magnitude, slope, alpha_max)
+        contact.collider_positions = collider_x + alpha * collider_dx
         report.iterations += 1
         x = accepted.x if accepted is not None else x
-        gained.append(alpha * left)
-        left *= 1.0 - alpha
-        room, now = step.feasibility_margin(x), _PathPoint(x, meeting.collider_positions, left)
-        if room > SAFE_GAP:
-            rests, beyond = now, None
+        progress.append(alpha * remaining)
+        remaining *= 1.0 - alpha
+        margin, now = step.feasibility_margin(x), _PathPoint(x, contact.collider_positions, remaining)
+        if margin > SAFE_GAP:
+            safe, unsafe = now, None
         else:
-            beyond = beyond or now
-        if room < BLOCKED_GAP or (len(gained) >= STALL_WINDOW and sum(gained[-STALL_WINDOW:]) < MIN_PROGRESS):
+            unsafe = unsafe or now
+        if margin < BLOCKED_GAP or (len(progress) >= STALL_WINDOW and sum(progress[-STALL_WINDOW:]) < MIN_PROGRESS):
             break
-        if room < NARROW_GAP and len(gained) > 1 and sum(gained[-2:]) < MIN_PROGRESS_NARROW:
+        if margin < NARROW_GAP and len(progress) > 1 and sum(progress[-2:]) < MIN_PROGRESS_NARROW:
             break
-    if beyond is not None:
-        rests = _bisect_last_increment(step, rests, beyond)
-    x, meeting.collider_positions, report.blocked = rests
+    if unsafe is not None:
+        safe = _bisect_last_increment(step, safe, unsafe)
+    x, contact.collider_positions, report.blocked = safe
     step.prescribed_positions = x[model.pinned]
     return x
 
@@ -117,22 +138,22 @@ class _PathPoint(NamedTuple):
     remaining: float
 
 
-def _bisect_last_increment(step: IncrementalPotential, rests: _PathPoint, beyond: _PathPoint) -> _PathPoint:
-    """Return the farthest point with a safe gap on the collision-free segment from ``rests`` (safe) to ``beyond`` (not
-    safe), by bisection.
+def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:
+    """Return the farthest point with a safe gap on the collision-free segment from ``safe`` to ``unsafe``, by
+    bisection.
     """
     for _ in range(BISECTIONS):
-        between = _PathPoint(*(0.5 * (a + b) for a, b in zip(rests, beyond)))
+        between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
         step.meeting.collider_positions = between.collider_positions
         if step.feasibility_margin(between.x) > SAFE_GAP:
-            rests = between
+            safe = between
         else:
-            beyond = between
-    return rests
+            unsafe = between
+    return safe
 
 
 def _newton_direction_with_dirichlet(
-    solver: StepSolver, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
+    solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
     """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, and the
     energy's slope along it, kg m².

@@ -20,8 +20,9 @@ from ...mechanics.energies.kinematics import Deformation
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
 from .incremental_potential import IncrementalPotential
+from .newton import is_stagnating, line_search_with_contact
 from .protocol import check_direction, check_finite
-from .step_solver import StepSolver, is_stagnating, line_search_with_contact
+from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MOST_SOLVES = 6

@@ -34,6 +34,7 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, local_update
 from .incremental_potential import IncrementalPotential
 from .mixed_element_trial import mixed_element_trial
+from .newton import minimize
 from .protocol import check_direction
 from .step_solver import StepSolver
 from .theta_extrapolation import Solution
@@ -123,7 +124,7 @@ class MixedFEMSolver(StepSolver):
             changed = self.update_lagging(at.x, step, report)
             if self._hands_over(direction, report):
                 report.reason = ""
-                end = self.minimize(at.x, step, report, projected=False)
+                end = minimize(self, at.x, step, report, projected=False)
                 return Solution(end.x, end.deformation, end.deformation.stretch())
             if report.reason:
                 if not self.update_lagging_at_solution(at.x, step, report):

@@ -1,19 +1,60 @@
-"""Newton FEM: projected Newton on the incremental potential, with backtracking line search.
+"""Newton FEM: projected Newton on the incremental potential, with backtracking line search. The loop serves other
+methods, too.
 
 Reference method for the mixed ones ([MFEM22] Sec. 4): accurate when it converges, damped when it stops early.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...mechanics.forces.step_potential import LoadsOrFactory
 from ...numerics.integrators import backward_euler
-from ...numerics.optimization.step_report import REDONE_BY, StepReport
+from ...numerics.optimization.line_search import Trial, backtrack, lengthen
+from ...numerics.optimization.step_report import REDONE_BY, Iteration, StepReport
 from ..model.state import State
-from .incremental_potential import IncrementalPotential
+from .incremental_potential import IncrementalPotential, NewtonIterate
+from .protocol import check_direction
 from .step_solver import StepSolver
 from .theta_extrapolation import Solution
+
+MAX_EXTENDED_STEP = 64.0
+"""Largest step length along a direction whose matrix was not positive definite."""
+
+STAGNATION_RATIO = 0.5
+"""Ratio of the displacements of two full steps above which convergence stagnates."""
+
+
+def is_stagnating(history: list[Iteration]) -> bool:
+    """Return True if, since the last shortened step, a full step was hardly shorter than its predecessor, as with a
+    projected Hessian.
+    """
+    for later, earlier in zip(history[:0:-1], history[-2::-1]):
+        if min(later.step_length, earlier.step_length) < 1.0:
+            return False
+        if later.movement > STAGNATION_RATIO * earlier.movement:
+            return True
+    return False
+
+
+def line_search_with_contact(
+    merit: Callable[[float], tuple[float, float, Trial]],
+    start: tuple[float, float, float],
+    x: np.ndarray,
+    dx: np.ndarray,
+    step: IncrementalPotential,
+    bends: bool,
+) -> tuple[float, Trial | None]:
+    """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
+    Steps longer than 1 are tried if the Hessian had to be projected (``bends``), since a projected direction is too
+    short near a saddle.
+    """
+    alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
+    if step.meeting is None or not bends or alpha < 1.0:
+        return alpha, accepted
+    return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
 
 
 class NewtonSolver(StepSolver):
@@ -34,8 +75,77 @@ class NewtonSolver(StepSolver):
         # Internal friction balances relaxing stresses: clamped separately, the two would resist rotations of stiff
         # parts.
         projected = step.friction is None
-        at = self.minimize(self.initial_iterate(state.positions, state, step, report), step, report, projected)
+        at = minimize(self, self.initial_iterate(state.positions, state, step, report), step, report, projected)
         return Solution(at.x, at.deformation, at.deformation.stretch())
+
+
+def minimize(
+    solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool
+) -> NewtonIterate:
+    """Newton iterations from x (n,3) m until the report has a stop reason or the cap is reached."""
+    with report.timed("line_search"):
+        at = solver.evaluate(x, step)
+    while report.iterations < solver.settings.max_iterations:
+        accepted = newton_iteration(solver, at, step, report, projected)
+        at = accepted or at
+        changed = solver.update_lagging(at.x, step, report)
+        if report.reason:
+            if not solver.update_lagging_at_solution(at.x, step, report):
+                break
+            changed = True
+        if changed:
+            at = NewtonIterate(at.x, at.deformation, *step.value(at.x, at.deformation))
+    return at
+
+
+def newton_iteration(
+    solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
+) -> NewtonIterate | None:
+    """Make one Newton iteration on the incremental potential and record it. Return None if no step lowers the
+    potential.
+
+    Unprojected Hessians are projected if Cholesky fails.
+    """
+    with report.timed("assembly"):
+        g = step.gradient_at(at.x, at.deformation)
+        creeping = step.meeting is not None and is_stagnating(report.history)
+        projected = projected and not creeping
+        _assemble(solver, at, step, projected, not creeping)
+    with report.timed("factorization"):
+        bends = not projected and not solver.system.try_factorize()
+        if bends:
+            _assemble(solver, at, step, projected=True)
+        if projected or bends:
+            solver.system.factorize()
+    with report.timed("solve"):
+        dx = solver.direction(at.x, g, step).change
+    decrement = -float((g * dx).sum())
+    check_direction(dx, decrement)
+
+    def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
+        trial = solver.evaluate(at.x + alpha * dx, step, at.deformation)
+        return trial.value, trial.magnitude, trial
+
+    with report.timed("line_search"):
+        alpha, accepted = line_search_with_contact(merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends)
+    size = solver.model.farthest(dx)[0]
+    iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
+    solver.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
+    return accepted
+
+
+def _assemble(
+    solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True
+) -> None:
+    """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
+    added, system = None, solver.system
+    if step.friction is not None:
+        added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
+    tangent = step.tangent(at.deformation, projected)
+    if step.meeting is not None:
+        step.meeting.projected = touching
+    low_rank = step.low_rank(at.deformation)
+    system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 
 
 def replacing_step(

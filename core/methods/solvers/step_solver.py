@@ -1,11 +1,10 @@
-"""Base class of the solvers: incremental potential, linear system, pins, Newton iteration and stop rules of a step."""
+"""Base class of the solvers: incremental potential, linear system, pins and stop rules of a step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,68 +18,21 @@ from ...numerics.integrators import backward_euler, bdf2
 from ...numerics.integrators.registry import integrator
 from ...numerics.integrators.time_step import History, TimeStep
 from ...numerics.linear_solvers.registry import Choice
-from ...numerics.optimization.line_search import Trial, backtrack, lengthen
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
 from ..subspaces.space import Space
 from .active_set_qp import QPSolution, solve_active_set_qp
-from .incremental_potential import MAX_LAGGING_ITERATIONS, IncrementalPotential
+from .incremental_potential import MAX_LAGGING_ITERATIONS, IncrementalPotential, NewtonIterate
 from .kinematic_targets import advance_prescribed_motion
-from .protocol import check_direction, check_finite
+from .protocol import check_finite
 from .stretch_damping import StretchDamping
 from .theta_extrapolation import Solution, extrapolate_theta_step
 
 ROUND_OFF_DECREMENT = 1e-9
 """Part of the merit's magnitude below which a decrement is round-off."""
 
-MAX_EXTENDED_STEP = 64.0
-"""Largest step length along a direction whose matrix was not positive definite."""
-
 BLOWUP_DISTANCE = 1e3
 """Distance from a vertex's predicted position, in sizes of the body, beyond which a step has blown up."""
-
-
-STAGNATION_RATIO = 0.5
-"""Ratio of the displacements of two full steps above which convergence stagnates."""
-
-
-def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if, since the last shortened step, a full step was hardly shorter than its predecessor, as with a
-    projected Hessian.
-    """
-    for later, earlier in zip(history[:0:-1], history[-2::-1]):
-        if min(later.step_length, earlier.step_length) < 1.0:
-            return False
-        if later.movement > STAGNATION_RATIO * earlier.movement:
-            return True
-    return False
-
-
-def line_search_with_contact(
-    merit: Callable[[float], tuple[float, float, Trial]],
-    start: tuple[float, float, float],
-    x: np.ndarray,
-    dx: np.ndarray,
-    step: IncrementalPotential,
-    bends: bool,
-) -> tuple[float, Trial | None]:
-    """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
-    Steps longer than 1 are tried if the Hessian had to be projected (``bends``), since a projected direction is too
-    short near a saddle.
-    """
-    alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
-    if step.meeting is None or not bends or alpha < 1.0:
-        return alpha, accepted
-    return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
-
-
-class NewtonIterate(NamedTuple):
-    """Positions x (n,3) m with their deformation, and the incremental potential there with its magnitude, kg m²."""
-
-    x: np.ndarray
-    deformation: Deformation
-    value: float
-    magnitude: float
 
 
 class StepSolver:
@@ -170,7 +122,7 @@ class StepSolver:
         self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
     ) -> IncrementalPotential:
         """Return the incremental potential of a step from a state."""
-        given = time.interpolated(state.positions[self.model.pinned], pin_targets)
+        prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
         motion = Motion(
@@ -180,7 +132,7 @@ class StepSolver:
         beta = self.settings.stiffness_damping
         friction = StretchDamping(self.elastic, beta, state, time) if beta else None
         return IncrementalPotential(
-            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, given, friction
+            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, prescribed, friction
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
@@ -239,82 +191,18 @@ class StepSolver:
                 len(self.model.mesh.rest_positions),
             )
 
-    # -- Newton's iteration -----------------------------------------------------------------------------------------
+    # -- evaluation and search direction ----------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
         """Evaluate positions for a Newton iteration; a deformation that is ``near`` speeds this up."""
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
-    def minimize(self, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool) -> NewtonIterate:
-        """Newton iterations from x (n,3) m until the report has a stop reason or the cap is reached."""
-        with report.timed("line_search"):
-            at = self.evaluate(x, step)
-        while report.iterations < self.settings.max_iterations:
-            accepted = self.newton_iteration(at, step, report, projected)
-            at = accepted or at
-            changed = self.update_lagging(at.x, step, report)
-            if report.reason:
-                if not self.update_lagging_at_solution(at.x, step, report):
-                    break
-                changed = True
-            if changed:
-                at = NewtonIterate(at.x, at.deformation, *step.value(at.x, at.deformation))
-        return at
-
-    def newton_iteration(
-        self, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
-    ) -> NewtonIterate | None:
-        """Make one Newton iteration on the incremental potential and record it. Return None if no step lowers the
-        potential.
-
-        Unprojected Hessians are projected if Cholesky fails.
-        """
-        with report.timed("assembly"):
-            g = step.gradient_at(at.x, at.deformation)
-            creeping = step.meeting is not None and is_stagnating(report.history)
-            projected = projected and not creeping
-            self._assemble(at, step, projected, not creeping)
-        with report.timed("factorization"):
-            bends = not projected and not self.system.try_factorize()
-            if bends:
-                self._assemble(at, step, projected=True)
-            if projected or bends:
-                self.system.factorize()
-        with report.timed("solve"):
-            dx = self.direction(at.x, g, step).change
-        decrement = -float((g * dx).sum())
-        check_direction(dx, decrement)
-
-        def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
-            trial = self.evaluate(at.x + alpha * dx, step, at.deformation)
-            return trial.value, trial.magnitude, trial
-
-        with report.timed("line_search"):
-            alpha, accepted = line_search_with_contact(
-                merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends
-            )
-        size = self.model.farthest(dx)[0]
-        iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
-        self.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
-        return accepted
-
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
         """Return the minimizer of the iteration's quadratic model at x (n,3) m, after its system was factorised."""
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
-
-    def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True) -> None:
-        """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
-        added, system = None, self.system
-        if step.friction is not None:
-            added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
-        tangent = step.tangent(at.deformation, projected)
-        if step.meeting is not None:
-            step.meeting.projected = touching
-        low_rank = step.low_rank(at.deformation)
-        system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""

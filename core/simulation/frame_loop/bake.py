@@ -15,9 +15,8 @@ import numpy as np
 from ...foundation.errors import NotEnoughMemoryError, SinewError, StoreError, named
 from ...foundation.events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ...foundation.files.file_names import check_names
-from ...jobs.job.groups import check_group, groups_of, members
+from ...jobs.job.groups import check_group, groups_of, members, pair_warnings
 from ...jobs.job.job import Job
-from ...jobs.job.pair import pair_warnings
 from ...jobs.store.cached_contact import keep_touching
 from ...jobs.store.cached_handles import cached_handles
 from ...jobs.store.frame_store import FrameStore
