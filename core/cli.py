@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .foundation.errors import SinewError, system_words
-from .foundation.events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
+from .foundation.events import ContactWarnings, Event, FrameDone, Mesh, OnEvent, Phase, StoppedAfter
 from .foundation.lengths import length_words
 from .foundation.process.process_memory import keep_freed
 from .foundation.process.stop_signals import stop_signals
@@ -135,7 +135,7 @@ def words_of(event: Event, last_frame: int) -> list[str]:
             warnings = [f"Warning: {warning}" for warning in event.warnings]
             told = f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"
             return [told, *([event.match] if event.match else []), *warnings]
-        case Meets(warnings):
+        case ContactWarnings(warnings):
             return [f"Warning: {warning}" for warning in warnings]
         case FrameDone(frame, seconds):
             return [f"Frame {frame}/{last_frame}  {seconds:.2f} s"]

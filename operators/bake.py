@@ -191,7 +191,7 @@ def go_to_newest(self: Any, context: Any, obj: Any) -> None:
 
 def _can_move_out(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
-    moved = obj.sinew.bake.way_out_of
+    moved = obj.sinew.bake.separation_object
     polls.disable_if(moved is None, "Nothing is known to overlap")
     is_keyed = any(path.endswith("location") for path in list_animation.animated_paths(moved))
     polls.disable_if(is_keyed, f"The location of “{moved.name}” is animated: move its keys")
@@ -201,21 +201,21 @@ def _can_move_out(context: Any) -> None:
 def move_out(self: Any, context: Any, obj: Any) -> None:
     """Move the body that overlaps another by the shortest way that was found out of it. Then bake again."""
     record = obj.sinew.bake
-    moved = record.way_out_of
+    moved = record.separation_object
     matrix = moved.matrix_world.copy()
-    matrix.translation += mathutils.Vector(record.way_out)
+    matrix.translation += mathutils.Vector(record.separation)
     moved.matrix_world = matrix
     for each in linked.own_bodies(context.scene):
-        if each.sinew.bake.way_out_of == moved:
-            each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
+        if each.sinew.bake.separation_object == moved:
+            each.sinew.bake.separation_object, each.sinew.bake.message = None, ""
 
 
 def _can_untangle(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
     group = contact_groups.group_of(obj, context)
-    polls.disable_if(obj.sinew.bake.way_out_of not in group or len(group) == 1, "No bodies are known to overlap")
+    polls.disable_if(obj.sinew.bake.separation_object not in group or len(group) == 1, "No bodies are known to overlap")
     polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "In a subspace nothing can be shrunk")
-    is_on = all(each.sinew.collisions.meets_untangle and each.sinew.pre_roll for each in group)
+    is_on = all(each.sinew.collisions.grow_apart and each.sinew.pre_roll for each in group)
     polls.disable_if(is_on, "It is on: what it cannot part has to be moved")
 
 
@@ -225,9 +225,9 @@ def untangle(self: Any, context: Any, obj: Any) -> None:
     none. Then bake again.
     """
     for each in contact_groups.group_of(obj, context):
-        each.sinew.collisions.meets_untangle = True
+        each.sinew.collisions.grow_apart = True
         each.sinew.pre_roll = each.sinew.pre_roll or USUAL_PRE_ROLL
-        each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
+        each.sinew.bake.separation_object, each.sinew.bake.message = None, ""
 
 
 def _can_check(context: Any) -> None:

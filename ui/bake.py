@@ -147,12 +147,14 @@ def _draw_record(layout, obj, context):
         wrapped(layout, "Existing frames are on disk.", context, "INFO")
     if changed := outdated.words(obj, context.scene):
         wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
-    for warning in (record.message, obj.sinew.place_warning, record.material_warning, record.pin_warning):
+    for warning in (record.message, obj.sinew.stack_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
-    if record.way_out_of is not None:
+    if record.separation_object is not None:
         if not record.message:  # it was baked all the same
-            wrapped(layout, record.meets_warning, context, "ERROR")
-        draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
+            wrapped(layout, record.contact_warning, context, "ERROR")
+        draw_button(
+            layout, context, "sinew.move_out", text=f"Move “{record.separation_object.name}” Out", icon="CON_LOCLIKE"
+        )
         if record.status in ("NONE", "FAILED"):  # else it is in a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked and baking.is_elsewhere(obj):

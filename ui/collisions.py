@@ -45,11 +45,11 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
     layout.prop(collisions, "collection")
     if not linked.is_linked(obj):  # it is baked in its own file
         column = layout.column(heading="Collide With")
-        column.prop(collisions, "meets_bodies")
-        column.prop(collisions, "meets_itself")
-        if collisions.meets_bodies:
+        column.prop(collisions, "contact_bodies")
+        column.prop(collisions, "self_contact")
+        if collisions.contact_bodies:
             _draw_group(layout, context, obj)
-    wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
+    wrapped(layout, obj.sinew.bake.contact_warning, context, "ERROR")
 
 
 def _draw_group(layout: Any, context: Any, obj: Any) -> None:
@@ -73,12 +73,12 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
         draw_properties(layout, collisions, *names, "thickness")
     if not linked.is_linked(obj):
         layout.label(text="Bodies")
-        if collisions.meets_bodies:
-            layout.prop(collisions, "met", text="Only")
-            layout.prop(collisions, "meets_untangle")
-            if collisions.meets_untangle and obj.sinew.pre_roll == 0:
+        if collisions.contact_bodies:
+            layout.prop(collisions, "contact_collection", text="Only")
+            layout.prop(collisions, "grow_apart")
+            if collisions.grow_apart and obj.sinew.pre_roll == 0:
                 wrapped(layout, "Untangle wants a Pre-Roll, under Frames and Result.", context, "INFO")
-        draw_properties(layout, collisions, "meets_friction", "meets_thickness")
+        draw_properties(layout, collisions, "contact_friction", "contact_thickness")
 
 
 def _has_colliders(obj: Any) -> bool:

@@ -50,10 +50,10 @@ def _meets_more_exactly(obj: Any, context: Any) -> bool:
     meets = (
         own.use_ground
         or own.collection is not None
-        or own.meets_itself
+        or own.self_contact
         or len(contact_groups.group_of(obj, context)) > 1
     )
-    return meets and choices.solver_kind(obj.sinew.solver).meets_bodies
+    return meets and choices.solver_kind(obj.sinew.solver).supports_contact
 
 
 def _draw_preparing(layout, session):

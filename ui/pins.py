@@ -15,7 +15,7 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     column = keyed_column(layout)
     column.prop_search(settings, "pin_group", obj, "vertex_groups")
     if settings.pin_group:
-        draw_keyed(column, settings, "hold_from")
+        draw_keyed(column, settings, "pin_threshold")
         column.prop(settings, "use_goal")
         if settings.use_goal:
             draw_keyed(column, settings, "goal_strength")

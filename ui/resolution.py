@@ -25,9 +25,9 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
     draw_properties(layout, settings, "method", "cells_across")
-    layout.prop_search(settings, "finer_group", obj, "vertex_groups")
-    if settings.finer_group:
-        layout.prop(settings, "finest")
+    layout.prop_search(settings, "refine_group", obj, "vertex_groups")
+    if settings.refine_group:
+        layout.prop(settings, "refine_factor")
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "mesh":
         draw_progress(layout, work, context)
@@ -57,8 +57,8 @@ def _draw_what_is_wrong(layout, obj, context):
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     """Which place of the modifier stack is simulated, and which shape is without stress."""
     _draw_shape(layout, obj)
-    wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
-    wrapped(layout, obj.sinew.place_warning, context, "ERROR")
+    wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
+    wrapped(layout, obj.sinew.stack_warning, context, "ERROR")
     if left_out := shape_modifiers.shape_left_out(obj):
         words = f"Simulate After “{left_out[-1].name}”"
         draw_button(layout, context, "sinew.simulate_added_shape", text=words, icon="MODIFIER")
@@ -68,9 +68,9 @@ def _draw_shape(layout, obj):
     settings, keys = obj.sinew, obj.data.shape_keys
     column = layout.column()
     row = column.row(align=True)
-    row.prop(settings, "place")
+    row.prop(settings, "simulate_at")
     row.operator("sinew.set_rest_shape", text="", icon="SHAPEKEY_DATA")
-    if settings.place == "MODIFIER":
+    if settings.simulate_at == "MODIFIER":
         column.prop_search(settings, "simulate_after", obj, "modifiers")
     if settings.rest_key or (keys is not None and settings.bake.status == "NONE"):
         column.prop_search(settings, "rest_key", keys or settings, "key_blocks" if keys else "materials")

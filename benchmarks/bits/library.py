@@ -135,7 +135,7 @@ def one_of(k: int, *scenes: Scene) -> Scene:
 
 def simulated(scene: Scene) -> Frames:
     """The frames of a scene, by the library's public way; after its last one a played body's pins stay."""
-    job = scene.job if scene.hand is None else scene.job.prolonged()
+    job = scene.job if scene.hand is None else scene.job.extended()
     prepared = prepare(job)
     run = _by_itself(scene, prepared) if scene.hand is None else _played(job, prepared, scene.hand)
     found = list(run)

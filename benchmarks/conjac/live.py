@@ -64,7 +64,7 @@ def _job(nodes: int, **settings: int) -> Job:
         resolution={"cells_across": ACROSS},
         solver={"solver": "conjac", "max_iterations": 50, **settings},
         dynamic_nodes=np.array(found, dtype=np.int32),
-    ).job.prolonged()
+    ).job.extended()
 
 
 def _played(job: Job, prepared: Prepared) -> Played:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.foundation.events import ignore
-from ...core.foundation.schema.settings import MaterialSettings, MeetSettings, ResolutionSettings
+from ...core.foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings
 from ...core.jobs.job.body import Body
 from ...core.jobs.job.job import Job
 from ...core.simulation.frame_loop.compile_kernels import warm_up
@@ -23,7 +23,7 @@ from ..registry import Case, Row, row
 from ..thin_bodies import ball
 
 ROUNDS, FRAMES = 7, 8
-NOTHING = MeetSettings(bodies=False)
+NOTHING = ContactSettings(bodies=False)
 """Of a body that wants to meet no other, while the default is to meet those that there are."""
 
 

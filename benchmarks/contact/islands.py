@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core.foundation.events import ignore
-from ...core.foundation.schema.settings import MaterialSettings, MeetSettings, SolverSettings
+from ...core.foundation.schema.settings import ContactSettings, MaterialSettings, SolverSettings
 from ...core.jobs.job.body import Body
 from ...core.jobs.job.job import Job
 from ...core.simulation.frame_loop.compile_kernels import warm_up
@@ -63,7 +63,7 @@ def _job(solver: str, name: str, y: float, cells: tuple[int, int, int], size: tu
         materials=MaterialSettings("Rubber", 1e6 if name == "hard" else 1e5, 0.45),
         pinned_vertices=pins,
         pin_positions=targets,
-        meets=MeetSettings(itself=name == "hard"),
+        contact=ContactSettings(self_contact=name == "hard"),
         solver=SolverSettings(solver=solver, max_iterations=100),
     )
     return Job(bodies=(body,), frame_start=1, frame_end=FRAMES, frame_rate=24.0)

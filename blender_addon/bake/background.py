@@ -147,14 +147,14 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
         try:
             status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
-            baking.note_way_out(bodies, getattr(error, "move", ()))
+            baking.note_separation(bodies, getattr(error, "move", ()))
             apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
     for k, each in enumerate(bodies):
         bake_messages.note_mesh(each, state.mesh(k))
     if mode not in OF_ONE:
         baking.note_meeting(bodies, state.warnings)
-        baking.note_way_out(bodies, state.move)
+        baking.note_separation(bodies, state.move)
     if mode not in WITHOUT_FRAMES:
         apply_all(bodies, stores, status)
 
@@ -181,7 +181,7 @@ def _take(work: Work, names: dict[int, str]) -> str:
     elif there:
         bodies, stores = [obj for _k, obj, _folder in there], [FrameStore(folder) for _k, _obj, folder in there]
         is_handles = order.mode == "handles"
-        baking.note_way_out(bodies, state.move)
+        baking.note_separation(bodies, state.move)
         if not is_handles:
             baking.note_meeting(bodies, state.warnings)
         apply_all(bodies, stores, bodies[0].sinew.bake.status if is_handles else STATUS_OF[state.outcome], message)

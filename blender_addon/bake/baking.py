@@ -16,7 +16,7 @@ from ...core.jobs.checks.disk_space import ToBake, check_disk_space
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.cached_handles import cached_handles
 from ...core.jobs.store.frame_store import FrameStore
-from ...core.jobs.store.shared_cache import borrow
+from ...core.jobs.store.shared_cache import copy_cached_from
 from ...core.jobs.store.store_lock import locked
 from ..cache import cache_owner, frame_folders, undone_bakes
 from ..jobs.process import LOG_NAME
@@ -58,7 +58,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
         cache_owner.delete_empty(folder)
         undone_bakes.restore_shown()
         raise
-    borrow(store, lenders, job.body.solver.modes)
+    copy_cached_from(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
     bake_messages.note_warnings(obj, job)
     outdated.note_read(obj, store.folder, bpy.context.scene)
@@ -108,7 +108,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
     if has_store(obj):
         lenders.append(open_store(obj))
-    borrow(store, lenders, job.body.solver.modes)
+    copy_cached_from(store, lenders, job.body.solver.modes)
     return store
 
 
@@ -248,7 +248,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     job = store.job()
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     handles = cached_handles(job, store, modes) if modes and frames else None
-    touches = job.body.meets.itself or job.body.colliders or len(group_of(obj, context)) > 1
+    touches = job.body.contact.self_contact or job.body.colliders or len(group_of(obj, context)) > 1
     crossing = handles.crossing_words(job.body.surface.size) if handles is not None and touches else ""
     if handles is not None and not crossing:
         apply_handles(obj, context, job, handles)
@@ -286,7 +286,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 def discard_bare(store: FrameStore) -> bool:
     """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
     log = store.folder / LOG_NAME
-    if not store.is_bare() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
+    if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
         return False
     cache_owner.delete_folder(store.folder)
     return True
@@ -413,21 +413,21 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
     """
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
-        obj.sinew.bake.meets_warning = " ".join(filter(None, (*warnings, of_renders)))
+        obj.sinew.bake.contact_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 
-def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
+def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
     """Keep for the panels of bodies that were to be baked together which of them overlaps, and what frees it (as of
     ``errors.OverlapError``).
     """
     for obj in bodies if move else ():
-        obj.sinew.bake.way_out_of = bpy.data.objects.get(move[0])
-        obj.sinew.bake.way_out = [part / unit_scale(bpy.context.scene) for part in move[1]]
+        obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])
+        obj.sinew.bake.separation = [part / unit_scale(bpy.context.scene) for part in move[1]]
 
 
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
     record.message = ""
-    record.stale, record.way_out_of = "", None
+    record.stale, record.separation_object = "", None
     record.status = "NONE"

@@ -95,7 +95,7 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
 def used_by(obj: Any, present: Uses) -> set[Any]:
     """The data-blocks that a body is read from, itself one of them; a body that it only has to get out of is none."""
     used, far = present
-    own = {obj: used[obj] - {obj.sinew.bake.way_out_of}} if obj in used else {}
+    own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
     return _reached({obj, *far}, {**used, **own})
 
 

@@ -148,7 +148,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
     if len(own.body.surface.positions) != len(theirs.body.surface.positions):
         raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
     # Compare plays the body without its contact partners. That is not an edit; the panel says so.
-    group = {name: getattr(theirs.body, name) for name in ("met", "fellows", "place")}
+    group = {name: getattr(theirs.body, name) for name in ("contact_with", "group_members", "group_index")}
     for solver in choices.compared_solver_names(obj.sinew):
         job = compared(own, other, solver)
         if words := differences(first, theirs, job.with_body(**group)):
@@ -168,7 +168,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
         if job.fingerprints("mesh", "resolution").items() <= first.fingerprints().items():
             store.take_cached(first)
     store.write_cached(BAKE, {}, {"key": first.key()})
-    return Compared(job, store, resume, "; ".join(filter(None, (words, alone_words(theirs.body.fellows)))))
+    return Compared(job, store, resume, "; ".join(filter(None, (words, alone_words(theirs.body.group_members)))))
 
 
 def alone_words(others: Sequence[Any]) -> str:

@@ -17,11 +17,11 @@ import bpy
 import numpy as np
 
 from ...core.foundation.errors import SinewError
-from ...core.jobs.job.fingerprints import telling
+from ...core.jobs.job.fingerprints import reported_changes
 from ..blend_data.list_animation import animated_paths, curves_of
 from ..objects import linked
 from ..scene_import.edit_snapshot import TRANSFORM, checksum, looked_at
-from ..scene_import.settings_in import GRAVITY, meet_settings
+from ..scene_import.settings_in import GRAVITY, contact_settings
 from ..scene_import.weights_in import group_weights
 from ..window.redraw import redraw
 from .batch_read import Uses, used_by, uses
@@ -64,7 +64,7 @@ def words(obj: Any, scene: Any) -> str:
     now = {**_around.get(obj.session_uid, {}), **_set_of(obj, scene)}
     before = json.loads(record.as_read)
     changed = dict.fromkeys(word for word, digest in before.items() if now.get(word, digest) != digest)
-    return ", ".join(telling(list(changed)))
+    return ", ".join(reported_changes(list(changed)))
 
 
 def _look(obj: Any, scene: Any) -> dict[str, str]:
@@ -81,7 +81,7 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = looked_at(obj, scene)
-    found["collisions"] = found["collisions"], meet_settings(settings, scene)
+    found["collisions"] = found["collisions"], contact_settings(settings, scene)
     found["frame range"] = start, render.fps, render.fps_base, settings.pre_roll
     return {word: _digest(value) for word, value in found.items()}
 
@@ -91,7 +91,7 @@ def _around_it(obj: Any, present: Uses) -> dict[str, str]:
     settings = obj.sinew
     groups = [
         settings.pin_group,
-        settings.finer_group,
+        settings.refine_group,
         settings.node_group,
         *(s.vertex_group for s in settings.springs),
     ]

@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 
 from ...core.foundation.errors import SinewError, StoreError, refusing
-from ...core.foundation.events import Event, FrameDone, Meets, Mesh, Phase
+from ...core.foundation.events import ContactWarnings, Event, FrameDone, Mesh, Phase
 from ...core.foundation.lengths import length_words
 from ...core.foundation.process.stop_signals import stop_signals
 from ...core.jobs.job.job import Job
@@ -143,17 +143,17 @@ def _bake_group(
             for k, (obj, store) in enumerate(zip(group, stores)):
                 if not caught:
                     baking.note_meeting([obj], progress.state.warnings)
-                    baking.note_way_out([obj], progress.state.move)
+                    baking.note_separation([obj], progress.state.move)
                     bake_messages.note_mesh(obj, progress.state.mesh(k))
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
-        baking.note_way_out(group, getattr(error, "move", ()))
+        baking.note_separation(group, getattr(error, "move", ()))
         background.apply_all(group, stores, "FAILED", str(error))  # with others' bakes, this may be saved
         raise
     if caught:
         progress.end("stopped", len(stores[0].frames()))
         return True
-    said = ((obj.sinew.place_warning, obj.sinew.bake.left_behind, obj.sinew.bake.message) for obj in group)
+    said = ((obj.sinew.stack_warning, obj.sinew.bake.left_behind, obj.sinew.bake.message) for obj in group)
     told = [words for each in said for words in each if words]
     for warning in dict.fromkeys(told):
         progress.warn(warning)
@@ -222,7 +222,7 @@ class _Progress:
                 self._tell_phase(event, is_new=event.phase != before.phase.phase)
             case Mesh():
                 self._tell_mesh(event)
-            case Meets(warnings):
+            case ContactWarnings(warnings):
                 for warning in warnings:
                     self.warn(warning)
             case FrameDone(frame, seconds):

@@ -34,7 +34,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> 
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
     in_renders = body_words(obj, bpy.context.scene), bake_messages.colliders_in_renders(obj, bpy.context)
-    told = obj.sinew.place_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
+    told = obj.sinew.stack_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
     for warning in filter(None, told):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.foundation.errors import StoreError
 from ...core.geometry.mesh.topology import edges_of
-from ...core.jobs.store.cached_contact import kept_touching
+from ...core.jobs.store.cached_contact import cached_contact_surface
 from ...core.jobs.store.frame_store import FrameStore
 from ..cache import frame_folders
 from .preview_colours import stiffness_colours
@@ -61,7 +61,7 @@ def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the edges (2l,3) of what touches, at rest, and its vertices (k,3) that never meet the body itself, in the
     object's own coordinates; none where that is not known.
     """
-    found = kept_touching(store)
+    found = cached_contact_surface(store)
     if found is None:
         return np.empty((0, 3)), np.empty((0, 3))
     to_own = np.linalg.inv(found.object_to_world)

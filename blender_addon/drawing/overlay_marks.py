@@ -38,7 +38,7 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
     """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,2+springs) of those groups,
     and of vertices (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
     """
-    pinned, threshold = weights[:, 0], obj.sinew.hold_from
+    pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
     nodes = np.flatnonzero(weights[:, -1] >= FULL)
     pulled, lines = spring_points(obj, weights, positions)

@@ -17,7 +17,7 @@ from ..cache import frame_folders
 from .preview_colours import cluster_colours, stiffness_colours
 
 if TYPE_CHECKING:
-    from ...core.jobs.store.cached_materials import Received
+    from ...core.jobs.store.cached_materials import CachedMaterials
 
 
 class Slice(NamedTuple):
@@ -45,7 +45,7 @@ class ShownTets:
     modulus, Pa; ``outside`` (v,3) float32: badly embedded vertices, in the object's own coordinates.
     """
 
-    def __init__(self, got: Received) -> None:
+    def __init__(self, got: CachedMaterials) -> None:
         to_own = np.linalg.inv(got.object_to_world)
         mesh, surface = got.mesh, got.embedding
         self._places = _transformed(to_own, mesh.rest_positions)

@@ -72,9 +72,9 @@ def build(stage: Stage) -> Any:
     soft = np.round(np.clip((0.045 - lips) / 0.02, 0.0, 1.0), 2)
     stage.material(head, "Soft Flesh", FLESH, 1.0 - soft)
     stage.material(head, "Fat", SOFT, soft)
-    settings.finer_group = stage.group(head, "Refine", (lips < 0.035).astype(float))
+    settings.refine_group = stage.group(head, "Refine", (lips < 0.035).astype(float))
     settings.max_iterations = 100
-    settings.collisions.meets_itself = True
+    settings.collisions.self_contact = True
     _chew(stage, armature.pose.bones["Jaw"])
     return head
 

@@ -41,7 +41,7 @@ def build(stage: Stage) -> Any:
     stage.material(snake, "Muscle", 1e5)
     settings.max_iterations = 100
     settings.stiffness_damping = 0.01
-    settings.collisions.meets_itself = True
+    settings.collisions.self_contact = True
     floor = stage.floor(0.5, (0.40, 0.36, 0.30), settings)
     straw = stage.shader("Straw", STRAW, 0.7)
     stage.add("Basket", stage.mesh("Basket", [lathe(BASKET, 48)], straw), floor.users_collection[0])

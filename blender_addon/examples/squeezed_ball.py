@@ -28,7 +28,7 @@ def build(stage: Stage) -> Any:
     stage.material(flesh, "Silicone", STIFFNESS)
     stage.floor(0.5, (0.38, 0.38, 0.42), settings)
     collisions = settings.collisions
-    collisions.meets_itself, collisions.collider_friction = True, 0.8
+    collisions.self_contact, collisions.collider_friction = True, 0.8
     steel = stage.shader("Steel", STEEL, 0.3)
     for side, name in zip(SIDES, ("Left Jaw", "Right Jaw"), strict=True):
         mesh = stage.mesh(name, [box((0.0, 0.0, 0.11), (0.02, 0.2, 0.16))], steel, smooth=False)

@@ -45,7 +45,7 @@ def build(stage: Stage) -> Any:
         if face.material_index == 1:
             inner[list(face.vertices)] = 1.0
     settings = stage.body(hand, SECONDS, 22)
-    settings.collisions.meets_itself = True
+    settings.collisions.self_contact = True
     settings.pin_group = stage.group(hand, "Bones", inner)
     stage.material(hand, "Soft Flesh", SOFT, 1.0 - inner)
     stage.material(hand, "Bone", STIFF, inner)
@@ -59,7 +59,7 @@ def build(stage: Stage) -> Any:
     cuff.location = hand.location
     for body in (hand, toy):
         body.sinew.max_iterations = 100
-        body.sinew.collisions.meets_friction = 0.8
+        body.sinew.collisions.contact_friction = 0.8
     _close(stage, armature)
     return hand
 

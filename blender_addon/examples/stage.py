@@ -103,7 +103,7 @@ class Stage:
         """
         settings = obj.sinew
         settings.enabled = True
-        settings.collisions.met = self.collection
+        settings.collisions.contact_collection = self.collection
         settings.cells_across = cells
         settings.use_scene_range = False
         settings.frame_start, settings.frame_end = self.frame(0.0), self.frame(seconds)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
-from ...core.foundation.events import Done, Event, Failed, FrameDone, Meets, Mesh, OfBody, Phase, StoppedAfter
+from ...core.foundation.events import ContactWarnings, Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
 from ...core.foundation.lengths import length_words
 
 PHASES = {
@@ -94,7 +94,7 @@ class State:
     """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
     that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``newest`` is
     the frame that was done last, ``last_step`` the report of its last step, ``move`` as of :class:`Failed`,
-    ``warnings`` of :class:`Meets`.
+    ``warnings`` of :class:`ContactWarnings`.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
 
@@ -238,7 +238,7 @@ def _told(state: State, event: Event, now: float) -> State:
             return replace(state, phase=event, phase_at=now, phase_from=done)
         case Phase():
             return replace(state, phase=event)
-        case Meets(warnings, move):
+        case ContactWarnings(warnings, move):
             return replace(state, warnings=(*state.warnings, *warnings), move=tuple(move) or state.move)
         case OfBody(number):
             return replace(state, body=number)

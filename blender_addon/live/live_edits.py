@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...core.foundation.schema.settings import moduli
 from ...core.jobs.job.body import Body
-from ...core.jobs.job.fingerprints import telling
+from ...core.jobs.job.fingerprints import reported_changes
 from ..properties.choices import live_solver_name
 from ..scene_import.edit_snapshot import looked_at, without_stiffness
 from ..scene_import.settings_in import material_settings, vibration_stiffness
@@ -53,7 +53,7 @@ class Edits:
     def others(self, obj: Any, scene: Any) -> list[str]:
         """Words for what else differs from the beginning."""
         now = _others(obj, scene)
-        return list(telling([word for word, before in self._others.items() if before != now[word]]))
+        return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
         """Words for all that differs from what is played with."""

@@ -109,7 +109,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
     store.take_over(recorded)
     obj.sinew.solver = job.body.solver.solver  # so that a bake of the springs gives the same positions
     baking.note_meeting([obj], ())
-    obj.sinew.bake.message, obj.sinew.bake.way_out_of = "", None  # of the bake before
+    obj.sinew.bake.message, obj.sinew.bake.separation_object = "", None  # of the bake before
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(take.edits)
     recorded.keep_until(None)

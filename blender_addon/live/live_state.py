@@ -258,16 +258,16 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
             ends = state.recording and frame >= state.last  # word of its end follows
             times = state.times if frame == state.first else (*state.times, now)[-AVERAGED:]
             return replace(state, shown=event, out=state.out if ends else state.out[1:], times=times)
-        case events.Stiffened(stale):
+        case events.StiffnessApplied(stale):
             return replace(state, stale=stale, out=state.out[1:])
         case events.Recorded():
             return replace(state, recorded=True, out=())
-        case events.Halted():
+        case events.RequestRejected():
             return _halted(state, event)
     return state_machine.transition(state, event, now)
 
 
-def _halted(state: LiveState, event: events.Halted) -> LiveState:
+def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
     """What was asked first could not be done, and the body stays where it was: a frame does not count."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)

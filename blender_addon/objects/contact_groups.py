@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...core.jobs.job.groups import all_met
+from ...core.jobs.job.groups import all_in_contact
 from .linked import is_in, is_linked, own_bodies
 
 MOST_NAMED = 3
@@ -26,7 +26,7 @@ def group_of(obj: Any, context: Any) -> list[Any]:
     if obj not in bodies:
         return [obj]
     others = [other for other in bodies if other != obj]
-    return sorted(all_met(obj, others, _meet), key=lambda each: each.name)
+    return sorted(all_in_contact(obj, others, _meet), key=lambda each: each.name)
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
@@ -71,4 +71,6 @@ def _meet(one: Any, other: Any) -> bool:
 def _wants(obj: Any, other: Any) -> bool:
     """Whether a body is to meet another."""
     collisions = obj.sinew.collisions
-    return collisions.meets_bodies and (collisions.met is None or other in collisions.met.all_objects[:])
+    return collisions.contact_bodies and (
+        collisions.contact_collection is None or other in collisions.contact_collection.all_objects[:]
+    )

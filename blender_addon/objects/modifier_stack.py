@@ -42,17 +42,17 @@ def place_of(obj: Any) -> Place:
     """The place that is simulated on ``obj``; MeshError when a named modifier is gone."""
     settings = obj.sinew
     below = 0
-    if settings.place == "AUTOMATIC":
+    if settings.simulate_at == "AUTOMATIC":
         deforming = [k for k, m in enumerate(obj.modifiers) if _deforms(m)]
         below = deforming[-1] + 1 if deforming else 0
-    elif settings.place == "MODIFIER":
+    elif settings.simulate_at == "MODIFIER":
         below = obj.modifiers.find(settings.simulate_after) + 1
         below = 0 if below and is_own_cache(obj.modifiers[below - 1]) else below
     parent = "" if obj.parent is None or obj.parent_type not in PARENT_DEFORMS else obj.parent.name
     own_keys = has_own_keys(obj)
     shared = obj.data.users - obj.data.use_fake_user > 1 and not obj.sinew.bake.on_itself
     label = f"After “{obj.modifiers[below - 1].name}”" if below else "The mesh itself"
-    if below == 0 and settings.place == "MODIFIER":
+    if below == 0 and settings.simulate_at == "MODIFIER":
         label += " (no such modifier)"
     elif below == 0 and parent:
         label = f"The mesh, deformed by its parent “{parent}”"
@@ -83,7 +83,7 @@ def own_caches(obj: Any) -> list[Any]:
 def check_place(obj: Any) -> None:
     """MeshError when the artist names a modifier that is not there."""
     settings = obj.sinew
-    if settings.place == "MODIFIER" and settings.simulate_after not in obj.modifiers:
+    if settings.simulate_at == "MODIFIER" and settings.simulate_after not in obj.modifiers:
         raise MeshError(
             f"“{obj.name}” has no modifier “{settings.simulate_after}” to simulate after.",
             "Choose one of its modifiers under Resolution, or set Simulate to Automatic.",
@@ -133,7 +133,7 @@ def weights_left_out(obj: Any) -> str:
     """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
     them; "" without such.
     """
-    own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "finer_group"))
+    own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
     for material in obj.sinew.materials:
         used |= {material.vertex_group, material.stiffness_map if material.use_range else ""}

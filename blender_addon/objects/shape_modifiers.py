@@ -23,7 +23,7 @@ def shape_left_out(obj: Any) -> list[Any]:
     """Modifiers that viewports or renders show after the simulated place and that change the body; none where the
     artist has chosen the mesh itself.
     """
-    return [] if obj.sinew.place == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
+    return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
@@ -44,7 +44,7 @@ def simulate_after_all(obj: Any) -> None:
     """Choose the last of those modifiers as the simulated place."""
     found = shape_left_out(obj)
     if found:
-        obj.sinew.place, obj.sinew.simulate_after = "MODIFIER", found[-1].name
+        obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name
 
 
 def _makes(modifier: Any) -> bool:

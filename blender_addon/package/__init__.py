@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = """
-    Body Collider Frame Ground Job Material Meets Resolution SinewError Solid Solver Spring Surface
+    Body Collider Contact Frame Ground Job Material Resolution SinewError Solid Solver Spring Surface
     read_scene read_surface read_tets register_energy simulate write
 """.split()
 

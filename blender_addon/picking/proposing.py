@@ -35,7 +35,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
     surface = SurfaceMesh(transform(object_to_world(obj, context.scene), own), triangles_of(mesh, mirrored=False))
     surface.validate()
     softness = _softness(obj, surface, context)
-    held = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0] >= obj.sinew.hold_from
+    held = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0] >= obj.sinew.pin_threshold
     opposite = picking.mirrored(own)
     mirror = opposite if mesh.use_mirror_x or _is_symmetric(opposite, softness, held) else None
     part = stiff_parts(surface.triangles, softness)

@@ -52,8 +52,10 @@ class SinewBake(bpy.types.PropertyGroup):
     frames: integer("Frames Baked", "How many the result shows", min=0)
     first_frame: integer("First Frame Baked", "First frame that the result shows")
     message: text("Message", "What the last bake said in the end")
-    way_out_of: pointer("Move Out", "The body that has to be moved, since it overlaps another", type=bpy.types.Object)
-    way_out: vector("Way Out", "Where to, in the world, Blender's units", size=3)
+    separation_object: pointer(
+        "Move Out", "The body that has to be moved, since it overlaps another", type=bpy.types.Object
+    )
+    separation: vector("Way Out", "Where to, in the world, Blender's units", size=3)
     stale: text("Out of Date", "What was edited after the bake")
     as_read: text("As Read", "Digests of what the body looked like when it was read, by the words for it")
     shows: text("Bake Shown", "Key of the frames that the result was made of")
@@ -90,7 +92,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_that_suffice: integer("Points That Suffice", "Cubature points, where there are too few; 0 unknown")
     match: text("Match", "How the subspace was matched with the full mesh")
     vibrations: collection("Vibrations", "That were matched, or left alone", type=SinewVibration)
-    meets_warning: text("Warning", "About what does not meet others as it looks, in viewports or in renders")
+    contact_warning: text("Warning", "About what does not meet others as it looks, in viewports or in renders")
     material_warning: text("Warning", "About physical materials that are nowhere")
     pin_warning: text("Warning", "About a pin group that holds nothing")
     size: text("Size", "Of the frames on disk")

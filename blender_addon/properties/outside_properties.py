@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from ...core.foundation.schema.settings import MeetSettings
+from ...core.foundation.schema.settings import ContactSettings
 from ...core.jobs.job.body import VIBRATION_STIFFNESS
 from ...core.jobs.job.environment import Ground
 from ...core.jobs.job.pair import PairSettings
@@ -64,16 +64,16 @@ def _put_ground_below(self: Any, context: Any) -> None:
 class SinewCollisions(bpy.types.PropertyGroup):
     """What the body runs into, and what it meets."""
 
-    meets_bodies: mirrored(MeetSettings, "bodies", "Soft Bodies")
-    meets_itself: mirrored(MeetSettings, "itself", "Self")
-    meets_untangle: mirrored(MeetSettings, "untangle", "Untangle")
-    met: pointer(
+    contact_bodies: mirrored(ContactSettings, "bodies", "Soft Bodies")
+    self_contact: mirrored(ContactSettings, "self_contact", "Self")
+    grow_apart: mirrored(ContactSettings, "grow_apart", "Untangle")
+    contact_collection: pointer(
         "Bodies",
         "Of other bodies only those of this collection are met; empty: all that meet others",
         type=bpy.types.Collection,
     )
-    meets_friction: mirrored(MeetSettings, "friction", "Friction", soft_max=1.0, precision=2)
-    meets_thickness: mirrored(MeetSettings, "thickness", "Distance", unit="LENGTH", precision=4)
+    contact_friction: mirrored(ContactSettings, "friction", "Friction", soft_max=1.0, precision=2)
+    contact_thickness: mirrored(ContactSettings, "thickness", "Distance", unit="LENGTH", precision=4)
 
     use_ground: switch("Ground", "A level floor that the body falls onto", update=_put_ground_below)
     height: mirrored(Ground, "height", "Height", unit="LENGTH")

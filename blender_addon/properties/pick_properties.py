@@ -8,7 +8,7 @@ import bpy
 from .mirror import collection, integer, text, vector
 
 
-class SinewPlace(bpy.types.PropertyGroup):
+class SinewPickedVertex(bpy.types.PropertyGroup):
     """Where a picked vertex was at rest."""
 
     rest: vector("Rest Position", "Of a picked vertex, in the object's coordinates", size=3, subtype="TRANSLATION")
@@ -19,7 +19,7 @@ class SinewPicks(bpy.types.PropertyGroup):
 
     group: text("Vertex Group", "Group that the vertices were picked for")
     vertices: integer("Vertices", "How many the mesh had when they were picked")
-    places: collection("Places", "Where the picked vertices were at rest", type=SinewPlace)
+    rest_positions: collection("Rest Positions", "Where the picked vertices were at rest", type=SinewPickedVertex)
 
 
-CLASSES = (SinewPlace, SinewPicks)
+CLASSES = (SinewPickedVertex, SinewPicks)

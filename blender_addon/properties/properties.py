@@ -213,21 +213,21 @@ class SinewObject(bpy.types.PropertyGroup):
     identity: text("Identity", "Tells this object's frames on disk from those of a deleted one of its name")
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
-    finer_group: text(
+    refine_group: text(
         "Refine Group",
         "Vertex group where cells are smaller, by as much as it is painted: fingers, lips, what "
         "touches. Fine cells reach as deep as they are wide, and grow from there",
     )
-    finest: mirrored(ResolutionSettings, "finest", "Refine Factor", soft_max=4.0, precision=1)
-    place: menu("Simulate", "Place in the modifier stack that is simulated", items=PLACES)
+    refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
+    simulate_at: menu("Simulate", "Place in the modifier stack that is simulated", items=PLACES)
     simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
     rest_key: text(
         "Rest Shape",
         "Shape key in which the body is without stress, whatever its value. The simulation begins in the "
         "shape of the first frame and draws the body to this one. Empty: the shape of the first frame",
     )
-    place_label: text("Simulated", "The shape that is simulated", get=_place_label)
-    place_warning: text("Ignored", "Later modifiers that are ignored", get=_place_warning)
+    simulated_label: text("Simulated", "The shape that is simulated", get=_place_label)
+    stack_warning: text("Ignored", "Later modifiers that are ignored", get=_place_warning)
 
     materials: collection(
         "Physical Materials", "What the body is made of; the first is wherever nothing is painted", type=SinewMaterial
@@ -240,7 +240,7 @@ class SinewObject(bpy.types.PropertyGroup):
         "Pin Group",
         "Vertices with a weight of at least Pin Threshold are held; with Goal, the others are drawn by theirs",
     )
-    hold_from: number(
+    pin_threshold: number(
         "Pin Threshold",
         "Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
         "nothing is held. What is released stays released",

@@ -60,8 +60,8 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     """The same as handles, in the object's own coordinates."""
-    target = _carrier(obj, context, job, on_itself=None if job.body.start is None else False)
-    if job.body.start is not None:  # handles move the rest shape, wherever the first frame is
+    target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
+    if job.body.initial_shape is not None:  # handles move the rest shape, wherever the first frame is
         (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.body.surface.positions)
         set_coordinates(target.data, rest)
     shape, original = _own_positions(target.data), _original_of(obj, target, context, job)

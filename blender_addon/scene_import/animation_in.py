@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 
 from ...core.foundation.errors import MeshError, SinewError
-from ...core.foundation.schema.tracks import interleaved
+from ...core.foundation.schema.tracks import interleave
 from ..objects.modifier_stack import Place
 from ..objects.other_physics import restart_physics
 from ..window.stepwise import Steps
@@ -104,7 +104,7 @@ class Track:
 
     def samples(self) -> np.ndarray:
         """Arrays, or numbers, that were gathered, (samples,...), as :mod:`core.foundation.schema.tracks` has them."""
-        return interleaved(np.array(self.at_frames), self.between)
+        return interleave(np.array(self.at_frames), self.between)
 
 
 def matrix_at(moment: Moment) -> np.ndarray:

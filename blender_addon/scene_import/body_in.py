@@ -145,4 +145,4 @@ def _threshold(obj: Any) -> float:
 
     Neither it nor the weights are rounded: both have the same 32 bits, and a painted 0.7 meets a threshold of 0.7.
     """
-    return obj.sinew.hold_from
+    return obj.sinew.pin_threshold

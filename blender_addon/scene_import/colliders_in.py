@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.foundation.errors import ColliderError
-from ...core.foundation.schema.tracks import interleaved
+from ...core.foundation.schema.tracks import interleave
 from ...core.jobs.job.environment import Collider
 from ..objects import linked
 from ..objects.collider_objects import SOLID, can_collide
@@ -224,7 +224,7 @@ class ColliderSampler:
         )
         if all(positions is whole[0] for positions in (*whole, *between)):
             whole, between = whole[:1], []
-        return interleaved(np.array(whole), between)
+        return interleave(np.array(whole), between)
 
 
 Seen = dict[tuple[Any, ...], ColliderSampler]

@@ -14,11 +14,11 @@ from ...core.jobs.job.fingerprints import LENGTHS
 from ..blend_data.list_animation import animated_paths
 from .mesh_in import length_factor
 from .settings_in import (
+    contact_settings,
     depth_settings,
     ground_of,
     is_gravity_animated,
     material_settings,
-    meet_settings,
     resolution_settings,
     solver_settings,
 )
@@ -39,7 +39,10 @@ def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]
         materials.append((*stiff, *without_stiffness(m, scene)))
     collisions = settings.collisions
     obstacles = collisions.collection and collisions.collection.name_full
-    met = meet_settings(settings, scene).bodies, collisions.met and collisions.met.name_full
+    met = (
+        contact_settings(settings, scene).bodies,
+        collisions.contact_collection and collisions.contact_collection.name_full,
+    )
     pairs = [
         (pair.name, pair.use_friction and pair.friction, pair.use_thickness and pair.thickness)
         for pair in settings.pairs
@@ -51,7 +54,12 @@ def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]
     return {
         LENGTHS: length_factor(scene),
         "materials": materials,
-        "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
+        "resolution": (
+            resolution_settings(settings),
+            settings.refine_group,
+            settings.simulate_at,
+            settings.simulate_after,
+        ),
         "rest shape": settings.rest_key,
         "solver": (_solver(settings, scene, solver), settings.control_vibrations, settings.node_group),
         "collisions": (
@@ -59,7 +67,7 @@ def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]
             obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
             *(met, pairs),
         ),
-        "pins": (settings.pin_group, _unless_keyed(settings, "hold_from", animated), *_goal(settings, animated)),
+        "pins": (settings.pin_group, _unless_keyed(settings, "pin_threshold", animated), *_goal(settings, animated)),
         "springs": springs,
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.foundation.errors import MeshError, SettingsError, SinewError, StoreError
-from ...core.foundation.schema.settings import MeetSettings
+from ...core.foundation.schema.settings import ContactSettings
 from ...core.jobs.job.body import Body
-from ...core.jobs.job.groups import check_group, members
+from ...core.jobs.job.groups import check_group, split_jobs
 from ...core.jobs.job.job import Job
 from ..blend_data.temporary_values import is_animated
 from ..objects import linked
@@ -27,7 +27,14 @@ from .pairs_in import pair_settings
 from .picks import mend
 from .refinement_in import fineness
 from .rest_in import rest_and_start
-from .settings_in import frame_range, ground_of, material_settings, meet_settings, resolution_settings, solver_settings
+from .settings_in import (
+    contact_settings,
+    frame_range,
+    ground_of,
+    material_settings,
+    resolution_settings,
+    solver_settings,
+)
 from .springs_in import spring_samplers, spring_targets
 from .weights_in import material_weights
 
@@ -87,9 +94,9 @@ def group_steps(
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
         job = yield from alone
-        if job.body.meets.itself:
+        if job.body.contact.self_contact:
             check_group([job])
-        return members(job)
+        return split_jobs(job)
     found: dict[str, Job] = {}
     while left := [obj for obj in bodies if obj.name not in found]:  # who is refused beside another is so by itself
         shared = terms(left[0], context, frames)
@@ -98,7 +105,7 @@ def group_steps(
         found |= {body.name: job.alone(k) for k, body in enumerate(job.bodies)}
     alone = [found[obj.name] for obj in bodies]
     check_group(alone)
-    return members(replace(alone[0], bodies=tuple(job.body for job in alone)))
+    return split_jobs(replace(alone[0], bodies=tuple(job.body for job in alone)))
 
 
 class _Reading(Passenger):
@@ -132,12 +139,12 @@ class _Reading(Passenger):
         self._own.check_groups(surface)
         self._still = {
             "surface": surface,
-            "start": start,
+            "initial_shape": start,
             "materials": materials,
             "material_weights": weights,
             "stiffness_maps": stiffening,
             "layers": material_layers(obj, covers, scene, context),
-            "fineness": finer,
+            "refinement": finer,
         }
         self._fields = FieldSamplers(obj, context, span)
         samplers = (self._own, *self._springs, *self._colliders, self._fields)
@@ -163,16 +170,16 @@ class _Reading(Passenger):
             **self._still,
             **self._own.parts(),
         )
-        return body.over(span[1] - first + 1, first)
+        return body.with_tracks(span[1] - first + 1, first)
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
     """What a body meets, and which of the others: nothing, where it is to move ``alone`` and would meet something."""
-    if alone and (obj.sinew.collisions.meets_itself or len(group_of(obj, context)) > 1):
-        return {"meets": MeetSettings(bodies=False)}
-    only = obj.sinew.collisions.met is not None
+    if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
+        return {"contact": ContactSettings(bodies=False)}
+    only = obj.sinew.collisions.contact_collection is not None
     met = tuple(each.name for each in met_by(obj, context)) if only else None
-    return {"meets": meet_settings(obj.sinew, context.scene), "met": met}
+    return {"contact": contact_settings(obj.sinew, context.scene), "contact_with": met}
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:

@@ -87,10 +87,10 @@ def note(obj: Any, name: str) -> None:
     record = picks[index] if index >= 0 else picks.add()
     places = vertex_positions(obj.data)[weights > 0.0]
     record.group, record.vertices = name, len(weights)
-    record.places.clear()
+    record.rest_positions.clear()
     for _ in places:
-        record.places.add()
-    record.places.foreach_set("rest", places.astype(np.float32).ravel())
+        record.rest_positions.add()
+    record.rest_positions.foreach_set("rest", places.astype(np.float32).ravel())
 
 
 def mend(obj: Any) -> str:
@@ -124,7 +124,7 @@ def _renamed(obj: Any, record: Any) -> Any | None:
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
     weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
-    noted = {tuple(place) for place in vectors_of(record.places, "rest")}
+    noted = {tuple(place) for place in vectors_of(record.rest_positions, "rest")}
     for name, column in zip(names, weights.T, strict=True):
         if {tuple(place) for place in positions[column >= FULL]} == noted:
             return obj.vertex_groups[name]
@@ -134,7 +134,7 @@ def _renamed(obj: Any, record: Any) -> Any | None:
 def _mended(obj: Any, group: Any, record: Any) -> str:
     from scipy.spatial import cKDTree  # which Blender's start does not wait for
 
-    places, positions = vectors_of(record.places, "rest"), vertex_positions(obj.data)
+    places, positions = vectors_of(record.rest_positions, "rest"), vertex_positions(obj.data)
     weights = group_weights(obj, obj.data, [group.name])[:, 0]
     full, parts = np.flatnonzero(weights >= FULL), np.flatnonzero((weights > 0.0) & (weights < FULL))
     lost = _lost(places, positions[full], STAYED * float(np.ptp(positions, axis=0).max()))

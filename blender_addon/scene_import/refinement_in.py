@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
     """(n,) 0 to 1, or None where nothing is painted finer; SettingsError when the group is gone."""
     settings = obj.sinew
-    if not settings.finer_group or settings.finest <= 1.0:
+    if not settings.refine_group or settings.refine_factor <= 1.0:
         return None
-    if settings.finer_group not in obj.vertex_groups:
+    if settings.refine_group not in obj.vertex_groups:
         raise SettingsError(
-            f"The vertex group “{settings.finer_group}” that says where cells are finer is not there any more.",
+            f"The vertex group “{settings.refine_group}” that says where cells are finer is not there any more.",
             "Choose a vertex group for Finer under Resolution, or none.",
         )
-    weights = group_weights(obj, mesh, [settings.finer_group])[:, 0]
+    weights = group_weights(obj, mesh, [settings.refine_group])[:, 0]
     return weights if weights.any() else None
 
 
@@ -35,7 +35,7 @@ def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None
     """
     from ...core.geometry.tetrahedra.refinement_count import places_on
 
-    group = obj.vertex_groups.get(obj.sinew.finer_group) if obj.sinew.finer_group else None
+    group = obj.vertex_groups.get(obj.sinew.refine_group) if obj.sinew.refine_group else None
     places = places_on(surface) if group is not None else None
     if places is None:
         return None

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from ...core.foundation.schema.settings import (
+    ContactSettings,
     DepthSettings,
     MaterialSettings,
-    MeetSettings,
     ResolutionSettings,
     SolverSettings,
     moduli,
@@ -123,15 +123,15 @@ def compared(job: Job, compare: Any, solver: str) -> Job:
     )
 
 
-def meet_settings(settings: Any, scene: Any) -> MeetSettings:
+def contact_settings(settings: Any, scene: Any) -> ContactSettings:
     """What the body meets, and how."""
     own = settings.collisions
-    return MeetSettings(
-        bodies=own.meets_bodies,
-        itself=own.meets_itself,
-        friction=clean(own.meets_friction),
-        thickness=clean(own.meets_thickness) * unit_scale(scene),
-        untangle=own.meets_untangle,
+    return ContactSettings(
+        bodies=own.contact_bodies,
+        self_contact=own.self_contact,
+        friction=clean(own.contact_friction),
+        thickness=clean(own.contact_thickness) * unit_scale(scene),
+        grow_apart=own.grow_apart,
     )
 
 

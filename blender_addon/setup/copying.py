@@ -11,12 +11,12 @@ from ..blend_data.list_animation import curves_of, follow_items
 from .defaults import switch_on
 
 LEFT_OUT = {
-    "rna_type", "name", "enabled", "identity", "place_label", "place_warning", "bake", "live", "live_layer",
+    "rna_type", "name", "enabled", "identity", "simulated_label", "stack_warning", "bake", "live", "live_layer",
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
     "painted_value",
 }  # fmt: skip
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
-GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "finer_group"}
+GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "refine_group"}
 """Names of vertex groups."""
 LISTS = ("materials", "springs", "pairs")
 
@@ -75,7 +75,7 @@ def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
             left.append(f"shape key “{value}”")
         elif value == obj and prop.type == "POINTER":
             left.append(f"“{obj.name}” as {prop.name} of its own")
-        elif not (name == "place" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
+        elif not (name == "simulate_at" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
             setattr(target, name, value)
 
 

@@ -84,7 +84,7 @@ def _cost(obj: Any, context: Any) -> Cost | None:
 
 def _meets(obj: Any, context: Any) -> bool:
     """Whether it meets others, or itself."""
-    return obj.sinew.collisions.meets_itself or len(group_of(obj, context)) > 1
+    return obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1
 
 
 def missing_words(method: str) -> str:
@@ -118,7 +118,7 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
         return
-    beside = [bpy.data.objects[each.name] for each in job.body.fellows if each.name in bpy.data.objects]
+    beside = [bpy.data.objects[each.name] for each in job.body.group_members if each.name in bpy.data.objects]
     pace = own_pace(job, seconds / steps, record.tets, [other.sinew.bake.tets for other in beside])
     record.pace_solver, record.pace_seconds, record.pace_modes = job.body.solver.solver, pace.seconds, pace.modes
     _paces[record.pace_solver] = pace

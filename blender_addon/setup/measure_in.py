@@ -61,7 +61,7 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = len(obj.data.vertices), len(obj.data.polygons), place_of(obj).below, tuple(map(tuple, obj.matrix_world))
     maps = tuple((each.vertex_group, each.is_layer) for each in settings.materials)
-    groups = settings.finer_group, settings.pin_group, settings.hold_from, maps
+    groups = settings.refine_group, settings.pin_group, settings.pin_threshold, maps
     key = counts, groups, unit_scale(scene), tuple(scene.gravity)
     until, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
     if found is None or known != key or now > until:
@@ -91,7 +91,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
         if measure is not None and settings.materials:
             shares = material_weights(obj, mesh).mean(axis=0)
         if measure is not None and measure.is_solid:
-            pinned = np.flatnonzero(group_weights(obj, mesh, [settings.pin_group]) >= settings.hold_from)
+            pinned = np.flatnonzero(group_weights(obj, mesh, [settings.pin_group]) >= settings.pin_threshold)
             sag = sag_of(surface, measure, pinned, down)
     return BodyMeasure(measure, len(mesh.vertices), shares, sag)
 

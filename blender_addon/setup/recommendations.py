@@ -72,7 +72,7 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
     settings = obj.sinew
     use = Use(
         frame_rate=scene.render.fps / scene.render.fps_base,
-        nodes=sum(len(each.places) for each in settings.picks if each.group == settings.node_group),
+        nodes=sum(len(each.rest_positions) for each in settings.picks if each.group == settings.node_group),
         collides=settings.collisions.use_ground or settings.collisions.collection is not None,
     )
     return advice(facts, solver_settings(settings, scene), resolution_settings(settings), use)

@@ -4,8 +4,8 @@ The root of the package (``blender_addon/package/__init__.py``) passes them on w
 """
 
 from ..foundation.errors import SinewError
+from ..foundation.schema.settings import ContactSettings as Contact
 from ..foundation.schema.settings import MaterialSettings as Material
-from ..foundation.schema.settings import MeetSettings as Meets
 from ..foundation.schema.settings import ResolutionSettings as Resolution
 from ..foundation.schema.settings import SolverSettings as Solver
 from ..geometry.mesh.surface_mesh import SurfaceMesh as Surface
@@ -22,11 +22,11 @@ from .writing import write
 __all__ = [
     "Body",
     "Collider",
+    "Contact",
     "Frame",
     "Ground",
     "Job",
     "Material",
-    "Meets",
     "Resolution",
     "SinewError",
     "Solid",

@@ -75,7 +75,7 @@ class OfBody(Event, kind="body"):
     number: int
 
 
-class Meets(Event, kind="meets"):
+class ContactWarnings(Event, kind="meets"):
     """Bodies are about to be stepped; ``warnings`` of what of them does not meet as it looks, or is told to. ``move``:
     as of ``errors.OverlapError``, where a body begins in a collider.
     """
@@ -140,7 +140,7 @@ class LiveFrame(Event, kind="live"):
     positions: str = ""
 
 
-class Stiffened(Event, kind="stiffness"):
+class StiffnessApplied(Event, kind="stiffness"):
     """Live mode: the materials have another stiffness; ``stale``: the modes are of another distribution."""
 
     stale: bool
@@ -152,7 +152,7 @@ class Recorded(Event, kind="recorded"):
     frames: int
 
 
-class Halted(Event, kind="halted"):
+class RequestRejected(Event, kind="halted"):
     """Live mode: what was asked could not be done, and the body stays as it was."""
 
     code: str
@@ -186,7 +186,7 @@ class StopRecording(Event, kind="stop_recording"):
 
 class SetStiffness(Event, kind="set_stiffness"):
     """Live mode is asked for other moduli of the materials, Pa, and factors of the stiffness of vibrations; all of
-    each, or none where they are keyed: :class:`Stiffened`.
+    each, or none where they are keyed: :class:`StiffnessApplied`.
     """
 
     youngs_modulus: list[float]

@@ -15,13 +15,12 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 MARK = "<!-- Below: made by make_pages.py -->\n"
-ALIASES = {f"{name}Settings": name for name in ("Material", "Meet", "Resolution", "Solver")} | {
+ALIASES = {f"{name}Settings": name for name in ("Contact", "Material", "Resolution", "Solver")} | {
     "SurfaceMesh": "Surface"
 }
-ALIASES["MeetSettings"] = "Meets"
 METHODS = {"Body": ["of_tets", "check"], "Job": ["check", "load", "save"], "Surface": ["of_faces"], "Solver": []}
 """Of those classes that the library uses inside, too; of others all."""
-INTERNAL = "fellows", "place", "object_to_world"
+INTERNAL = "group_members", "group_index", "object_to_world"
 """Fields that interfaces fill in."""
 
 

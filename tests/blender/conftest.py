@@ -67,7 +67,7 @@ def body(add_mesh: Callable[..., Any]) -> Any:
     pins.add([0, 1, 2, 3], 1.0, "REPLACE")
     obj.sinew.pin_group = "Pins"
     obj.sinew.cells_across = 4
-    obj.sinew.collisions.meets_bodies = False  # copies of it lie in it
+    obj.sinew.collisions.contact_bodies = False  # copies of it lie in it
     obj.sinew.use_scene_range = False
     obj.sinew.frame_start, obj.sinew.frame_end = 1, 4
     return obj

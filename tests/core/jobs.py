@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from sinew.core.foundation.schema.tracks import on_the_way, steps_of
+from sinew.core.foundation.schema.tracks import samples_at, steps_of
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Collider, Ground, Spring
@@ -139,6 +139,6 @@ def at_steps(track: np.ndarray, frames: int, steps: int) -> np.ndarray:
     out = [track[0]]
     for frame in range(1, frames):
         for k in range(1, steps + 1):
-            before, after, part = on_the_way(track, frames, frame, k / steps)
+            before, after, part = samples_at(track, frames, frame, k / steps)
             out.append(before + part * (after - before))
     return np.array(out)

@@ -217,7 +217,7 @@ cells_across = 4
 mesh = "inner.npz"
 [[pins]]
 vertices = [0, 1]
-[meets]
+[contact]
 bodies = false
 [[body]]
 name = "left"
@@ -294,8 +294,8 @@ def test_bodies_of_a_scene_meet(scene, capsys, meets):
         X, triangles = low["positions"] - low["positions"].min(axis=0), low["triangles"]
     np.savez(folder / "inner.npz", positions=X, triangles=triangles)
     np.savez(folder / "raised.npz", positions=X + (0.01, 0.0, 0.11), triangles=triangles)
-    scene.write_text(MEETING + f"[body.meets]\nbodies = {str(meets).lower()}\nfriction = 0.1\n")
-    assert [body.meets.friction for body in read_scene(scene).bodies] == [0.5, 0.1]
+    scene.write_text(MEETING + f"[body.contact]\nbodies = {str(meets).lower()}\nfriction = 0.1\n")
+    assert [body.contact.friction for body in read_scene(scene).bodies] == [0.5, 0.1]
     assert cli.main([str(scene)]) == 0
     assert ("high, low:" in capsys.readouterr().err) == meets
     fallen = 0.11 - _frames_of(folder / "bar.frames.high.npz")[-1, :, 2].min()
@@ -303,7 +303,7 @@ def test_bodies_of_a_scene_meet(scene, capsys, meets):
 
 
 def test_bodies_that_meet_name_what_differs(scene, capsys):
-    scene.write_text(BODIES.replace("[meets]\nbodies = false\n", ""))
+    scene.write_text(BODIES.replace("[contact]\nbodies = false\n", ""))
     assert cli.main([str(scene)]) == 1
     said = capsys.readouterr().err
     assert "sinew: “left”, “right”: “left” and “right” meet, but have unequal solver settings" in said

@@ -24,7 +24,7 @@ from sinew.core.numerics.optimization.step_report import REDONE_BY
 
 H, DISTANCE, STILL = 0.01, 1e-3, (0.0, 0.0, 0.0)
 RULES = pytest.mark.parametrize("rule", INTEGRATORS)
-MEET = [kind for kind in SOLVER_KINDS.values() if kind.meets_bodies]
+MEET = [kind for kind in SOLVER_KINDS.values() if kind.supports_contact]
 RULE = {kind.name: backward_euler if kind.integrates else bdf2 for kind in MEET}
 SOLVERS = pytest.mark.parametrize("solver", [kind.name for kind in MEET if not kind.takes_modes])
 

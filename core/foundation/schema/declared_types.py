@@ -17,9 +17,9 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 import numpy as np
 
 from ..errors import SinewError
-from .field_metadata import about
+from .field_metadata import spec_of
 from .setting_fields import shown, typed
-from .tracks import once
+from .tracks import collapse_constant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,9 +40,9 @@ def coerce(owner: Any, error: type[SinewError], what: str) -> None:
     """Check the fields of a part, and make them what is declared, in its ``__post_init__``."""
     kinds = _hints(type(owner))
     for item in fields(owner):
-        told, value = about(item), getattr(owner, item.name)
+        told, value = spec_of(item), getattr(owner, item.name)
         found = declared(value, kinds[item.name], error, f"{what}: {item.name.replace('_', ' ')}", told.dtype)
-        found = once(found) if told.once and isinstance(found, np.ndarray) else found
+        found = collapse_constant(found) if told.once and isinstance(found, np.ndarray) else found
         if found is not value:
             object.__setattr__(owner, item.name, found)
 

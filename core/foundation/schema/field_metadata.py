@@ -17,7 +17,7 @@ Change = Callable[[np.ndarray], np.ndarray]
 Owner = TypeVar("Owner")
 
 
-class About(NamedTuple):
+class FieldSpec(NamedTuple):
     """What a field of a part is.
 
     Attributes
@@ -73,27 +73,27 @@ class Leaf(NamedTuple):
     owner: Any
 
     @property
-    def about(self) -> About:
+    def about(self) -> FieldSpec:
         """Its own field's."""
-        return about(self.fields[-1])
+        return spec_of(self.fields[-1])
 
     @property
     def word(self) -> str:
         """Of the fingerprint that it belongs to: the nearest on the way."""
-        return next(word for item in reversed(self.fields) if (word := about(item).word))
+        return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
-def part(label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **told: Any) -> Any:
+def field_spec(label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **told: Any) -> Any:
     """A dataclass field with its :class:`About`."""
-    return field(default=default, default_factory=default_factory, metadata={"about": About(label, **told)})
+    return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **told)})
 
 
-def about(item: Field) -> About:
+def spec_of(item: Field) -> FieldSpec:
     """What is told of a field."""
-    return item.metadata.get("about", About())
+    return item.metadata.get("about", FieldSpec())
 
 
-def is_parts(value: Any) -> bool:
+def is_tuple_of_dataclasses(value: Any) -> bool:
     """Whether it is a tuple of parts."""
     return isinstance(value, tuple) and any(map(is_dataclass, value))
 
@@ -103,14 +103,14 @@ def leaves(value: Any, path: str = "", way: tuple[Field, ...] = (), owner: Any =
     if is_dataclass(value):
         for item in fields(value):
             yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*way, item), value)
-    elif is_parts(value):
+    elif is_tuple_of_dataclasses(value):
         for k, each in enumerate(value):
             yield from leaves(each, f"{path}.{k}".lstrip("."), way, owner)
     else:
         yield Leaf(path, value, way, owner)
 
 
-def alike(a: Any, b: Any) -> bool:
+def equal_fields(a: Any, b: Any) -> bool:
     """Whether two parts, or values of a field, are equal; names count."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
@@ -122,20 +122,20 @@ def _same(a: Any, b: Any) -> bool:
     return a == b
 
 
-def over(owner: Owner, change: Change, **also: Any) -> Owner:
+def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
     """A part over other frames: ``change`` makes them of all in it that is over frames, ``also`` are further fields."""
     for item in fields(owner):
         before = getattr(owner, item.name)
-        now = _over(before, change, about(item).over_frames)
+        now = _over(before, change, spec_of(item).over_frames)
         also |= {} if now is before else {item.name: now}
     return replace(owner, **also) if also else owner
 
 
 def _over(value: Any, change: Change, over_frames: bool) -> Any:
     if is_dataclass(value):
-        return over(value, change)
-    if is_parts(value):
-        return tuple(over(each, change) for each in value)
+        return map_tracks(value, change)
+    if is_tuple_of_dataclasses(value):
+        return tuple(map_tracks(each, change) for each in value)
     return change(value) if over_frames and value is not None else value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SinewError
-from .field_metadata import About
+from .field_metadata import FieldSpec
 
 LONGEST = 80
 """Characters of a value in a message."""
@@ -24,7 +24,7 @@ def number(
     default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
 ) -> Any:
     """A field that holds a number between two bounds, both included; ``label`` is an artist's word for it."""
-    metadata = {"range": (low, high), "unit": unit, "help": help, "about": About(label), "is_advanced": False}
+    metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
     return field(default=default, metadata=metadata)
 
 
@@ -32,7 +32,7 @@ def choice(default: str | bool, help: str, is_advanced: bool = False, names: tup
     """A field that holds a switch, or a name, one of ``names`` where they are no registry's; what is advanced is shown
     apart. ``told``: as :class:`About`.
     """
-    metadata = {"help": help, "about": About(**told), "is_advanced": is_advanced, "names": names}
+    metadata = {"help": help, "about": FieldSpec(**told), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
 
 

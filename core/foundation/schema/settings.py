@@ -101,7 +101,7 @@ class ResolutionSettings:
         20, 2, 400, "", "Cells along the longest side of the body. Start at 12; a hint appears if thin parts need more"
     )
 
-    finest: float = number(
+    refine_factor: float = number(
         2.0,
         1.0,
         8.0,
@@ -115,7 +115,7 @@ class ResolutionSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContactSettings:
+class ColliderSettings:
     """Contact of a body with a collider: Coulomb's friction coefficient, and how far the body keeps from
     it. Where it is met by penalty, that is from where on it pushes.
     """
@@ -130,7 +130,7 @@ class ContactSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeetSettings:
+class ContactSettings:
     """Contact with other soft bodies and with itself, which never cross (``core/contact/barrier/contact_load.py``).
 
     Bodies meet where both meet others. The friction of two is the geometric mean of theirs; they keep apart by the sum
@@ -138,7 +138,7 @@ class MeetSettings:
     """
 
     bodies: bool = choice(True, "Meet other bodies that do so too: they are baked together, and never cross")
-    itself: bool = choice(False, "Meet itself: lips, armpits and folds touch, and never cross")
+    self_contact: bool = choice(False, "Meet itself: lips, armpits and folds touch, and never cross")
     friction: float = number(
         0.5, 0.0, 10.0, "", "Coulomb's coefficient between bodies, no unit: ice 0.05, wood 0.4, rubber 1"
     )
@@ -146,14 +146,14 @@ class MeetSettings:
         0.0, 0.0, 10.0, "m", "How far the body keeps from what it meets, m; 0 for as near as it can be", "distance"
     )
 
-    untangle: bool = choice(
+    grow_apart: bool = choice(
         False,
         "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over "
         "the Pre-Roll: they push each other apart",
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self, SettingsError, "Meets")
+        check_ranges(self, SettingsError, "Contact")
 
 
 _OwnSettings = make_dataclass(

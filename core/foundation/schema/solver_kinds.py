@@ -33,7 +33,7 @@ class SolverKind:
     iterates : whether a step takes iterations, ``max_iterations`` at most
     bears_contrast : whether it follows stiff parts in soft bodies
     bears_obstacles : whether it follows a body that runs into floors and colliders
-    meets_bodies : whether bodies that it steps may meet one another
+    supports_contact : whether bodies that it steps may meet one another
     at_contrast : what becomes of its steps there, in advice
     remedy : what helps steps that do not converge
     own : settings that it alone reads, fields of ``setting_fields`` by name
@@ -51,7 +51,7 @@ class SolverKind:
     iterates: bool = True
     bears_contrast: bool = False
     bears_obstacles: bool = True
-    meets_bodies: bool = False
+    supports_contact: bool = False
     at_contrast: str = "others take many times as many"
     remedy: str = "raise Substeps, or Iterations"
     own: Mapping[str, Field[Any]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ MIXED_FEM = SolverKind(
     method="mixed_fem.MixedFEMSolver",
     is_mixed=True,
     bears_contrast=True,
-    meets_bodies=True,
+    supports_contact=True,
     at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
     own={
         "quadratic_finish": choice(
@@ -88,7 +88,7 @@ NEWTON = SolverKind(
     label="Newton FEM",
     description="Accurate when it converges; loses motion when stopped early on stiff bodies",
     method="newton.NewtonSolver",
-    meets_bodies=True,
+    supports_contact=True,
 )
 LINEARLY_IMPLICIT = SolverKind(
     name="linearly_implicit",
@@ -97,7 +97,7 @@ LINEARLY_IMPLICIT = SolverKind(
     method="linearly_implicit.LinearlyImplicitSolver",
     seconds=0.1,
     iterates=False,
-    meets_bodies=True,
+    supports_contact=True,
     at_contrast="one solve a step leaves it behind",
     remedy="raise Substeps",
     own={
@@ -114,7 +114,7 @@ CONJAC = SolverKind(
     seconds=0.3,
     takes_nodes=True,
     integrates=False,
-    meets_bodies=True,
+    supports_contact=True,
     at_contrast="ConJac loses a quarter of the swing where stiff parts turn far",
     remedy="raise Substeps, or Iterations, or use Mixed FEM",
 )
@@ -126,7 +126,7 @@ CONJAC_PUBLISHED = replace(
     method="conjac_published.PublishedConJacSolver",
     iterates=False,
     bears_obstacles=False,
-    meets_bodies=False,
+    supports_contact=False,
     remedy="raise Substeps or Beta, or use ConJac",
     own={
         "damping_factor": LINEARLY_IMPLICIT.own["damping_factor"],

@@ -14,11 +14,11 @@ import numpy as np
 ROUNDING = 8.0 * 2.0**-24
 """Part of a coordinate that the arithmetic of single precision, in which animation is evaluated, may be off by."""
 
-MEETS = 1e-9
+MIN_SAMPLE_FRACTION = 1e-9
 """Part of the way between two samples that is no way."""
 
 
-def once(values: np.ndarray) -> np.ndarray:
+def collapse_constant(values: np.ndarray) -> np.ndarray:
     """Samples as contiguous float64; equal ones are made one."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     return values[:1] if len(values) > 1 and (values == values[0]).all() else values
@@ -34,13 +34,13 @@ def fits(track: np.ndarray, frames: int) -> bool:
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 
-def on_the_way(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
+def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
     """The two samples next to a part (0 to 1) of the way to a frame from the one before, and the part (0 to 1) of the
     way between them. Frames are counted from the first as 0.
     """
     steps = steps_of(track, frames)
     way = part * steps
-    way = round(way) if abs(way - round(way)) < MEETS else way
+    way = round(way) if abs(way - round(way)) < MIN_SAMPLE_FRACTION else way
     step = max(int(np.ceil(way)) - 1, 0)
     first = (frame - 1) * steps + step
     return track[first], track[first + 1], way - step
@@ -51,17 +51,17 @@ def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
     return track[:: max(steps_of(track, frames), 1)]
 
 
-def until(track: np.ndarray, frames: int, count: int) -> np.ndarray:
+def truncate(track: np.ndarray, frames: int, count: int) -> np.ndarray:
     """The first ``count`` frames."""
     return track[: (count - 1) * steps_of(track, frames) + 1]
 
 
-def prolonged(track: np.ndarray, frames: int) -> np.ndarray:
+def extend(track: np.ndarray, frames: int) -> np.ndarray:
     """One frame more, on the way to which everything stays where it is."""
     return np.concatenate([track, np.repeat(track[-1:], steps_of(track, frames), axis=0)])
 
 
-def interleaved(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
+def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
     """The track of points sampled at the frames, (f,...,c), and evenly between each two: (f-1) * (steps-1) samples
     (...,c), one after the other.
 

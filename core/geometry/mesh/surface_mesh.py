@@ -11,7 +11,7 @@ import numpy as np
 
 from ...foundation.errors import MeshError
 from ...foundation.schema.declared_types import array_of, checked
-from ...foundation.schema.field_metadata import part
+from ...foundation.schema.field_metadata import field_spec
 from .polygons import triangulate
 
 STRAY = 1e9
@@ -33,8 +33,8 @@ class SurfaceMesh:
         Loose vertices (in no triangle) are allowed: they are embedded and follow.
     """
 
-    positions: np.ndarray = part("vertices", counted=True)
-    triangles: np.ndarray = part("faces", counted=True)
+    positions: np.ndarray = field_spec("vertices", counted=True)
+    triangles: np.ndarray = field_spec("faces", counted=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", self._rows_of_three("positions", "iuf", "numbers").astype(np.float64))

@@ -22,7 +22,7 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
         Metres; open, non-manifold, self-intersecting, inside-out is fine, except for ``clean``.
     resolution : ResolutionSettings
     fineness : (n,) or None
-        Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.finest``).
+        Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
 
     Raises
     ------
@@ -30,7 +30,7 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
         Nothing can be filled, or too many tets would be needed.
     """
     surface.validate()
-    tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.finest)
+    tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.refine_factor)
     if len(tets.tets) == 0:
         raise MeshError(
             "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."

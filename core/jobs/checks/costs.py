@@ -105,7 +105,7 @@ def cost_of(
 
     ``pace`` is that of a bake with its solver, if known.
     """
-    tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
+    tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
     vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
     entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
     memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
@@ -127,7 +127,7 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
     Bodies of ``beside`` tets were baked together with it. The body's own part of the time counts, without that of
     contact; in a subspace all parts are equal.
     """
-    solver, contact = job.body.solver, CONTACT if job.body.meets_something else 1.0
+    solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if modes_of(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
     return Pace(seconds * parts[0] / sum(parts) / contact, tets, solver.modes)
 

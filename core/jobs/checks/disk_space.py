@@ -31,7 +31,7 @@ class ToBake(NamedTuple):
 
         job, points = self.job, len(self.job.body.surface.positions)
         frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
-        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.meets_something))
+        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.has_contact))
 
 
 def check_disk_space(*together: ToBake) -> None:
@@ -55,10 +55,10 @@ def check_disk_space(*together: ToBake) -> None:
 def _tets(job: Job) -> float:
     from ...geometry.tetrahedra.tet_count import expected_tets, measured
 
-    measure, resolution = measured(job.body.surface, job.body.fineness), job.body.resolution
+    measure, resolution = measured(job.body.surface, job.body.refinement), job.body.resolution
     if measure is None:
         return 0.0  # tetrahedralisation reports it
-    return expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
+    return expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
 
 
 def _existing(folder: Path) -> Path:

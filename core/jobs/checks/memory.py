@@ -31,14 +31,14 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     available = available_memory() if available is None else available
     if not job.body.is_lattice:
         return
-    measure = measured(job.body.surface, job.body.fineness)
+    measure = measured(job.body.surface, job.body.refinement)
     if measure is None:
         return  # tetrahedralisation reports it
     other, modes = outside_bytes(job), _modes(job)
     factors = 1 + _field_factors(job) + _axis_factors(job)
 
     def needed(cells: int) -> float:
-        tets = expected_tets(measure, job.body.resolution.method, cells, job.body.resolution.finest)
+        tets = expected_tets(measure, job.body.resolution.method, cells, job.body.resolution.refine_factor)
         vertices = tets / TETS_A_VERTEX
         return peak_bytes(tets, vertices, factors * vertex_factor(vertices), other, modes)
 

@@ -31,7 +31,7 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
     colliders = [c for c in job.body.colliders if not _is_clear_of(c, surface, shallow)]
     points = surface.positions
     # Points within the body, which detect a post that its surface encloses, are known.
-    if colliders and job.body.start is None:
+    if colliders and job.body.initial_shape is None:
         inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
         points = np.concatenate([points, mesh.rest_positions[inner]])
     said = [_said(collider, points, surface, shallow) for collider in colliders]

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ...foundation.schema.tracks import on_the_way
+from ...foundation.schema.tracks import samples_at
 from ...geometry.mesh.topology import edges_of
 from ..job.job import Job
 from .rotations import rotation_angle
@@ -29,7 +29,7 @@ def pin_rotation_warnings(job: Job) -> list[str]:
     for group in _groups(body.surface.triangles, body.pinned_vertices):
         chosen = group[:: -(-len(group) // MOST_PINS)]
         for frame in range(1, job.frame_count):
-            before, after, _ = on_the_way(track[:, chosen], job.frame_count, frame, 1.0)
+            before, after, _ = samples_at(track[:, chosen], job.frame_count, frame, 1.0)
             if np.array_equal(before, after):
                 continue
             times = np.arange(steps + 1) / steps
@@ -48,7 +48,7 @@ def pin_rotation_warnings(job: Job) -> list[str]:
 
 
 def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndarray:
-    before, after, between = on_the_way(track, frames, frame, part)
+    before, after, between = samples_at(track, frames, frame, part)
     return before + between * (after - before)
 
 

@@ -37,7 +37,7 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
     """Return the parts that are thinner than a cell, if there are enough to report."""
     if thickness is None:
         return None
-    found = thickness.below(thickness.length).not_finer(job.body.fineness)
+    found = thickness.below(thickness.length).not_finer(job.body.refinement)
     return found if len(found.vertices) and found.share >= LEAST_SHARE else None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...foundation.errors import FieldError
 from ...foundation.schema.declared_types import coerce
-from ...foundation.schema.field_metadata import part
+from ...foundation.schema.field_metadata import field_spec
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Absorber:
     """
 
     name: str
-    triangles: np.ndarray = part("faces", dtype=np.int32)
-    positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
-    absorption: np.ndarray = part(dtype=np.float64, over_frames=True, once=True)
+    triangles: np.ndarray = field_spec("faces", dtype=np.int32)
+    positions: np.ndarray = field_spec("shape or movement", dtype=np.float64, over_frames=True, once=True)
+    absorption: np.ndarray = field_spec(dtype=np.float64, over_frames=True, once=True)
 
     def __post_init__(self) -> None:
         coerce(self, FieldError, "Absorber")

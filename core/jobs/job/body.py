@@ -14,8 +14,8 @@ import numpy as np
 
 from ...foundation.errors import ColliderError, FieldError, MeshError, PinError, SettingsError, SpringError
 from ...foundation.schema.declared_types import array_of, checked, coerce
-from ...foundation.schema.field_metadata import lengths, part
-from ...foundation.schema.settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
+from ...foundation.schema.field_metadata import field_spec, lengths
+from ...foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from ...foundation.schema.solver_kinds import solver_kind
 from ...foundation.schema.tracks import fits
 from ...geometry.mesh.surface_mesh import SurfaceMesh
@@ -35,14 +35,14 @@ MOST_NODES = 200
 
 
 @dataclass(frozen=True)
-class Fellow:
+class GroupMember:
     """Another body of a group: its name, and a digest, 32 bytes, of all its data."""
 
     name: str
-    digest: np.ndarray = part("something of it", dtype=np.uint8)
+    digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
 
     def __post_init__(self) -> None:
-        coerce(self, SettingsError, "Fellow")
+        coerce(self, SettingsError, "Group member")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Body:
         A track of the map from the object's own coordinates to world space in metres, for interfaces that write
         results back. Identity by default.
     fineness : (n,) float64 or None
-        Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
+        Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
     start : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
@@ -91,13 +91,13 @@ class Body:
     springs : tuple of Spring
     colliders : tuple of Ground and Collider
         Colliders of the body; contacts are summed in this order.
-    meets : MeetSettings
+    contact : ContactSettings
         Contact with the job's other bodies, and self-contact.
     met : tuple of str or None
         Names of the bodies that it collides with; None for all with contact between bodies.
     pairs : tuple of PairSettings
         Settings for it and one other body or collider, each at most once.
-    fellows : tuple of Fellow
+    group_members : tuple of GroupMember
         The bodies that were baked together with it. ``job/groups.py`` sets them.
     place : int
         Index of the body among all of them, set with ``fellows``.
@@ -120,53 +120,55 @@ class Body:
     """
 
     name: str = ""
-    surface: SurfaceMesh = part("", word="mesh")
-    tets: np.ndarray | None = part("tetrahedra", word="mesh", default=None, dtype=np.int32, counted=True)
-    resolution: ResolutionSettings = part("", word="resolution", default_factory=ResolutionSettings)
-    fineness: np.ndarray | None = part(
-        "where it is finer", word="resolution", default=None, dtype=np.float64, rules=("resolution.finest",)
+    surface: SurfaceMesh = field_spec("", word="mesh")
+    tets: np.ndarray | None = field_spec("tetrahedra", word="mesh", default=None, dtype=np.int32, counted=True)
+    resolution: ResolutionSettings = field_spec("", word="resolution", default_factory=ResolutionSettings)
+    refinement: np.ndarray | None = field_spec(
+        "where it is finer", word="resolution", default=None, dtype=np.float64, rules=("resolution.refine_factor",)
     )
-    materials: tuple[MaterialSettings, ...] = part(word="materials")
-    material_weights: np.ndarray | None = part(
+    materials: tuple[MaterialSettings, ...] = field_spec(word="materials")
+    material_weights: np.ndarray | None = field_spec(
         "map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
     )
-    tet_materials: np.ndarray | None = part("tetrahedra's", word="materials", default=None, dtype=np.int32)
-    stiffness_maps: np.ndarray | None = part(
+    tet_materials: np.ndarray | None = field_spec("tetrahedra's", word="materials", default=None, dtype=np.int32)
+    stiffness_maps: np.ndarray | None = field_spec(
         "stiffness map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
     )
-    layers: tuple[Layer, ...] = part("place of", word="materials", default=(), each_of="materials")
-    moduli: np.ndarray | None = part(
+    layers: tuple[Layer, ...] = field_spec("place of", word="materials", default=(), each_of="materials")
+    moduli: np.ndarray | None = field_spec(
         "keyed stiffness", word="materials", default=None, dtype=np.float64, over_frames=True
     )
-    pinned_vertices: np.ndarray = part("vertices", word="pins", default=(), dtype=np.int32, counted=True)
-    pin_held: np.ndarray | None = part(
+    pinned_vertices: np.ndarray = field_spec("vertices", word="pins", default=(), dtype=np.int32, counted=True)
+    pin_held: np.ndarray | None = field_spec(
         "their release", word="pins", default=None, dtype=bool, over_frames=True, filled=True
     )
-    goal: Spring | None = part("goal", word="pins", default=None)
-    springs: tuple[Spring, ...] = part("spring", word="springs", default=())
-    colliders: tuple[Ground | Collider, ...] = part("collider", word="collisions", default=())
-    meets: MeetSettings = part("meets", word="collisions", default_factory=MeetSettings)
-    met: tuple[str, ...] | None = part("which bodies it meets", word="collisions", default=None)
-    pairs: tuple[PairSettings, ...] = part("pair", word="collisions", default=())
-    fellows: tuple[Fellow, ...] = part("body", word="collisions", default=())
-    place: int = part("its place among the bodies that it meets", word="collisions", default=0)
-    accelerations: np.ndarray | None = part(
+    goal: Spring | None = field_spec("goal", word="pins", default=None)
+    springs: tuple[Spring, ...] = field_spec("spring", word="springs", default=())
+    colliders: tuple[Ground | Collider, ...] = field_spec("collider", word="collisions", default=())
+    contact: ContactSettings = field_spec("contact", word="collisions", default_factory=ContactSettings)
+    contact_with: tuple[str, ...] | None = field_spec("which bodies it meets", word="collisions", default=None)
+    pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
+    group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
+    group_index: int = field_spec("its place among the bodies that it meets", word="collisions", default=0)
+    accelerations: np.ndarray | None = field_spec(
         "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
     )
-    force_fields: tuple[ForceField, ...] = part(word="fields", default=())
-    absorbers: tuple[Absorber, ...] = part(word="fields", default=())
-    solver: SolverSettings = part("", word="solver", default_factory=SolverSettings)
-    dynamic_nodes: np.ndarray = part("dynamic nodes", word="solver", default=(), dtype=np.int32, counted=True)
-    vibration_stiffness: np.ndarray | None = part(
+    force_fields: tuple[ForceField, ...] = field_spec(word="fields", default=())
+    absorbers: tuple[Absorber, ...] = field_spec(word="fields", default=())
+    solver: SolverSettings = field_spec("", word="solver", default_factory=SolverSettings)
+    dynamic_nodes: np.ndarray = field_spec("dynamic nodes", word="solver", default=(), dtype=np.int32, counted=True)
+    vibration_stiffness: np.ndarray | None = field_spec(
         "stiffness of vibrations", word="solver", default=None, dtype=np.float64, over_frames=True
     )
-    object_to_world: np.ndarray | None = part(
+    object_to_world: np.ndarray | None = field_spec(
         "the object", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
     )
-    pin_positions: np.ndarray | None = part(
+    pin_positions: np.ndarray | None = field_spec(
         "the pins", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
     )
-    start: np.ndarray | None = part("the shape at the first frame", word="animation", default=None, dtype=np.float64)
+    initial_shape: np.ndarray | None = field_spec(
+        "the shape at the first frame", word="animation", default=None, dtype=np.float64
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.surface, SurfaceMesh):
@@ -203,7 +205,7 @@ class Body:
         surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
         return cls(surface=surface, tets=mesh.tets, **fields)
 
-    def over(self, frames: int, first: int) -> Body:
+    def with_tracks(self, frames: int, first: int) -> Body:
         """Return the body over ``frames`` frames from number ``first``, with defaults filled in, and validated."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
@@ -229,12 +231,12 @@ class Body:
     @property
     def first_positions(self) -> np.ndarray:
         """Surface positions at the first frame, (n,3), world space, metres."""
-        return self.surface.positions if self.start is None else self.start
+        return self.surface.positions if self.initial_shape is None else self.initial_shape
 
     @property
-    def meets_something(self) -> bool:
+    def has_contact(self) -> bool:
         """True with self-contact, or contact with the bodies in ``fellows``."""
-        return bool(self.fellows) or self.meets.itself
+        return bool(self.group_members) or self.contact.self_contact
 
     @property
     def mesh_colliders(self) -> tuple[Collider, ...]:
@@ -244,9 +246,11 @@ class Body:
     def _validate(self, frames: int) -> None:
         n = len(self.surface.positions)
         self._validate_materials(n)
-        if self.fineness is not None and not (self.fineness.shape == (n,) and np.isfinite(self.fineness).all()):
+        if self.refinement is not None and not (self.refinement.shape == (n,) and np.isfinite(self.refinement).all()):
             raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
-        if self.start is not None and not (self.start.shape == (n, 3) and np.isfinite(self.start).all()):
+        if self.initial_shape is not None and not (
+            self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
+        ):
             raise SettingsError("The shape at the first frame is not one position a vertex.", "Set Rest Shape again.")
         if self.moduli is not None:
             expected = frames, len(moduli(self.materials))

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...foundation.errors import ColliderError, SpringError
 from ...foundation.schema.declared_types import array_of, coerce
-from ...foundation.schema.field_metadata import part
+from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.setting_fields import check_ranges, number
-from ...foundation.schema.settings import ContactSettings
+from ...foundation.schema.settings import ColliderSettings
 from ...foundation.schema.tracks import fits
 
 
@@ -39,10 +39,10 @@ class Spring:
     """
 
     name: str
-    vertices: np.ndarray = part(dtype=np.int32, counted=True)
-    weights: np.ndarray = part(dtype=np.float64, counted=True)
-    targets: np.ndarray = part("target", dtype=np.float64, over_frames=True)
-    stiffness: np.ndarray = part("strength", dtype=np.float64, over_frames=True)
+    vertices: np.ndarray = field_spec(dtype=np.int32, counted=True)
+    weights: np.ndarray = field_spec(dtype=np.float64, counted=True)
+    targets: np.ndarray = field_spec("target", dtype=np.float64, over_frames=True)
+    stiffness: np.ndarray = field_spec("strength", dtype=np.float64, over_frames=True)
 
     def __post_init__(self) -> None:
         coerce(self, SpringError, "Spring")
@@ -71,7 +71,7 @@ class Spring:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground(ContactSettings):
+class Ground(ColliderSettings):
     """A level floor over all of the plane z = ``height``."""
 
     name: str = "Ground"
@@ -79,7 +79,7 @@ class Ground(ContactSettings):
 
 
 @dataclass(frozen=True)
-class Collider(ContactSettings):
+class Collider(ColliderSettings):
     """A surface that the body collides with, still or animated.
 
     Attributes
@@ -94,8 +94,8 @@ class Collider(ContactSettings):
     """
 
     name: str
-    triangles: np.ndarray = part("faces", dtype=np.int32)
-    positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
+    triangles: np.ndarray = field_spec("faces", dtype=np.int32)
+    positions: np.ndarray = field_spec("shape or movement", dtype=np.float64, over_frames=True, once=True)
 
     def __post_init__(self) -> None:
         positions = array_of(self.positions, ColliderError, "Collider: positions")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...foundation.files.digest import digest
-from ...foundation.schema.field_metadata import Leaf, about, leaves
+from ...foundation.schema.field_metadata import Leaf, leaves, spec_of
 from ...foundation.schema.tracks import at_frames, steps_of
 
 BETWEEN_FRAMES = "animation between frames"
@@ -31,7 +31,7 @@ class Job(Protocol):
         ...
 
 
-def telling(words: Sequence[str]) -> Sequence[str]:
+def reported_changes(words: Sequence[str]) -> Sequence[str]:
     """Return the informative words of the parts that differ: only the simulation scale, if that differs."""
     return [LENGTHS] if LENGTHS in words else words
 
@@ -47,18 +47,18 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
         if leaf.fields[-1].name != "name" and leaf.path not in idle and (not words or leaf.word in words):
             told.setdefault(leaf.word, []).extend((f"{leaf.path}=", _at_frames(leaf, job.frame_count)))
     if not words:
-        told[BETWEEN_FRAMES] = [track for _name, track in finer_tracks(job)]
+        told[BETWEEN_FRAMES] = [track for _name, track in substep_tracks(job)]
     return {word: digest(*parts) for word, parts in told.items()}
 
 
-def finer_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
+def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
     """Return the tracks of a job's bodies that have samples between frames, with an artist's words."""
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
 
 def _whose(leaf: Leaf) -> str:
-    label = about(leaf.fields[0]).label
+    label = spec_of(leaf.fields[0]).label
     return f"{label} “{leaf.owner.name}”" if len(leaf.fields) > 1 else str(label)
 
 

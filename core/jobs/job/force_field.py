@@ -11,7 +11,7 @@ import numpy as np
 
 from ...foundation.errors import FieldError
 from ...foundation.schema.declared_types import coerce
-from ...foundation.schema.field_metadata import leaves, part
+from ...foundation.schema.field_metadata import field_spec, leaves
 from ...mechanics.forces.field_coordinates import FALLOFFS, SHAPES, Z_DIRECTIONS, FieldForm, FieldNumbers
 from ...mechanics.forces.field_formulas import FORMULAS, SAMPLED
 
@@ -42,18 +42,18 @@ class ForceField:
     """
 
     name: str
-    form: FieldForm = part("kind")
-    numbers: np.ndarray = part("strength", dtype=np.float64, over_frames=True, once=True)
-    centres: np.ndarray = part("movement", dtype=np.float64, over_frames=True, once=True)
-    axes: np.ndarray = part("movement", dtype=np.float64, over_frames=True, once=True)
+    form: FieldForm = field_spec("kind")
+    numbers: np.ndarray = field_spec("strength", dtype=np.float64, over_frames=True, once=True)
+    centres: np.ndarray = field_spec("movement", dtype=np.float64, over_frames=True, once=True)
+    axes: np.ndarray = field_spec("movement", dtype=np.float64, over_frames=True, once=True)
     seed: int = 0
-    vertices: np.ndarray | None = part("shape", default=None, dtype=np.float64, over_frames=True, once=True)
-    normals: np.ndarray | None = part("shape", default=None, dtype=np.float64, over_frames=True, once=True)
-    triangles: np.ndarray | None = part("shape", default=None, dtype=np.int32)
-    low: np.ndarray | None = part("samples", default=None, dtype=np.float64)
-    high: np.ndarray | None = part("samples", default=None, dtype=np.float64)
-    samples: np.ndarray | None = part("samples", default=None, dtype=np.float64, over_frames=True, once=True)
-    absorbers: tuple[int, ...] = part("absorbed by", default=(), names_of="absorbers")
+    vertices: np.ndarray | None = field_spec("shape", default=None, dtype=np.float64, over_frames=True, once=True)
+    normals: np.ndarray | None = field_spec("shape", default=None, dtype=np.float64, over_frames=True, once=True)
+    triangles: np.ndarray | None = field_spec("shape", default=None, dtype=np.int32)
+    low: np.ndarray | None = field_spec("samples", default=None, dtype=np.float64)
+    high: np.ndarray | None = field_spec("samples", default=None, dtype=np.float64)
+    samples: np.ndarray | None = field_spec("samples", default=None, dtype=np.float64, over_frames=True, once=True)
+    absorbers: tuple[int, ...] = field_spec("absorbed by", default=(), names_of="absorbers")
 
     def __post_init__(self) -> None:
         store = object.__setattr__

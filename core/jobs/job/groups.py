@@ -11,7 +11,7 @@ import numpy as np
 from ...foundation.errors import SettingsError
 from ...foundation.files.digest import digest
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
-from .body import Body, Fellow
+from .body import Body, GroupMember
 from .job import Job
 from .job_changes import details
 
@@ -40,13 +40,13 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     """
     left, groups = list(range(len(bodies))), []
     while left:
-        group = all_met(left[0], left[1:], lambda j, k: do_meet(bodies[j], bodies[k]))
+        group = all_in_contact(left[0], left[1:], lambda j, k: can_collide(bodies[j], bodies[k]))
         left = [k for k in left if k not in group]
         groups.append(sorted(group, key=lambda k: bodies[k].name))
     return groups
 
 
-def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
+def all_in_contact(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
     """Return ``first`` and all of ``others`` connected to it by ``meet``, directly or through others."""
     group, left = [first], list(others)
     for each in group:  # it grows
@@ -55,21 +55,21 @@ def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing]
     return group
 
 
-def do_meet(a: Body, b: Body) -> bool:
+def can_collide(a: Body, b: Body) -> bool:
     """Return True if contact between two bodies is on for both."""
-    return all(x.meets.bodies and (x.met is None or y.name in x.met) for x, y in ((a, b), (b, a)))
+    return all(x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a)))
 
 
-def members(job: Job) -> list[Job]:
+def split_jobs(job: Job) -> list[Job]:
     """Return the jobs of a group's bodies, one each, that know the others as their ``fellows``."""
     bodies = job.bodies
-    met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
+    met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
-    alone = [job.alone(k).with_body(met=each, fellows=(), place=0) for k, each in enumerate(told)]
+    alone = [job.alone(k).with_body(contact_with=each, group_members=(), group_index=0) for k, each in enumerate(told)]
     if len(alone) == 1:
         return alone
-    told = [Fellow(each.body.name, _digest(each)) for each in alone]
-    return [each.with_body(fellows=(*told[:k], *told[k + 1 :]), place=k) for k, each in enumerate(alone)]
+    told = [GroupMember(each.body.name, _digest(each)) for each in alone]
+    return [each.with_body(group_members=(*told[:k], *told[k + 1 :]), group_index=k) for k, each in enumerate(alone)]
 
 
 def _digest(job: Job) -> np.ndarray:
@@ -82,8 +82,8 @@ def check_group(jobs: Sequence[Job]) -> None:
     lead = jobs[0]
     for job in jobs:
         name, other = job.body.name, lead.body.name
-        if not job.body.solver.kind.meets_bodies:
-            labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.meets_bodies)
+        if not job.body.solver.kind.supports_contact:
+            labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
             raise SettingsError(
                 f"“{name}” meets {'itself' if len(jobs) == 1 else 'other bodies'}, which {job.body.solver.kind.label} "
                 "cannot compute.",
@@ -111,7 +111,7 @@ def check_group(jobs: Sequence[Job]) -> None:
 
 def check_pairs(jobs: Sequence[Job]) -> None:
     """Raise SettingsError if colliding bodies, a job each, set different values for each other."""
-    told = {(job.body.name, pair.other): pair.told for job in jobs for pair in job.body.pairs}
+    told = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
     for (one, other), ours in told.items():
         theirs = told.get((other, one), {})
         for what in (name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]):
@@ -135,6 +135,6 @@ def pair_warnings(jobs: Sequence[Job]) -> list[str]:
 
 def _missing(job: Job) -> Iterator[str]:
     body = job.body
-    met = body.met if body.met is not None else [fellow.name for fellow in body.fellows]
+    met = body.contact_with if body.contact_with is not None else [fellow.name for fellow in body.group_members]
     there = {*met, *(each.name for each in body.colliders)}
     return (pair.other for pair in body.pairs if pair.other not in there)

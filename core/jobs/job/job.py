@@ -14,8 +14,8 @@ import numpy as np
 
 from ...foundation.errors import SettingsError, StoreError, named
 from ...foundation.schema.declared_types import checked, coerce
-from ...foundation.schema.field_metadata import over, part
-from ...foundation.schema.tracks import at_frames, prolonged, until
+from ...foundation.schema.field_metadata import field_spec, map_tracks
+from ...foundation.schema.tracks import at_frames, extend, truncate
 from .body import Body
 from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
@@ -23,7 +23,7 @@ from .job_file import load_part, save_part
 SLOWEST = 1e-6
 """Least number of frames a second; its inverse is the largest."""
 
-JOB_FORMAT = 7
+JOB_FORMAT = 8
 LAST_FRAME = 1048574
 """Blender's last frame; its negative is the first."""
 
@@ -47,11 +47,11 @@ class Job:
     """
 
     bodies: tuple[Body, ...]
-    frame_start: int = part("", word="frame range", shown="shown_range", default=1)
-    frame_end: int = part("", word="frame range", shown="shown_range")
-    pre_roll: int = part("pre-roll", word="frame range", default=0)
-    frame_rate: float = part(word="frame range", default=24.0)
-    length_factor: float = part("", word=LENGTHS, default=1.0)
+    frame_start: int = field_spec("", word="frame range", shown="shown_range", default=1)
+    frame_end: int = field_spec("", word="frame range", shown="shown_range")
+    pre_roll: int = field_spec("pre-roll", word="frame range", default=0)
+    frame_rate: float = field_spec(word="frame range", default=24.0)
+    length_factor: float = field_spec("", word=LENGTHS, default=1.0)
 
     def __post_init__(self) -> None:
         coerce(self, SettingsError, "Job")
@@ -59,7 +59,7 @@ class Job:
         bodies = []
         for body in self.bodies:
             with named(body.name, len(self.bodies) > 1):
-                bodies.append(body.over(self.frame_count, self.frame_start))
+                bodies.append(body.with_tracks(self.frame_count, self.frame_start))
         object.__setattr__(self, "bodies", tuple(bodies))
 
     @property
@@ -146,11 +146,11 @@ class Job:
     def until(self, frame_end: int) -> Job:
         """Return the job, ended earlier."""
         count = frame_end - self.frame_start + 1
-        return over(self, lambda track: until(track, self.frame_count, count), frame_end=frame_end)
+        return map_tracks(self, lambda track: truncate(track, self.frame_count, count), frame_end=frame_end)
 
-    def prolonged(self) -> Job:
+    def extended(self) -> Job:
         """Return the job with a further frame that repeats the last one."""
-        return over(self, lambda track: prolonged(track, self.frame_count), frame_end=self.frame_end + 1)
+        return map_tracks(self, lambda track: extend(track, self.frame_count), frame_end=self.frame_end + 1)
 
     # -- to and from a file ---------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation.schema.field_metadata import about, alike, is_parts
+from ...foundation.schema.field_metadata import equal_fields, is_tuple_of_dataclasses, spec_of
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
 from ...foundation.schema.tracks import at_frames, steps_of
 from .body import Body
-from .fingerprints import BETWEEN_FRAMES, finer_tracks, telling
+from .fingerprints import BETWEEN_FRAMES, reported_changes, substep_tracks
 from .job import Job
 
 Jobs = tuple[Job, Job]
@@ -33,7 +33,7 @@ def details(part: str, before: Job, now: Job) -> list[str]:
 
 
 def _of(part: str, owner: Any) -> list[Field]:
-    return [item for item in fields(owner) if about(item).word == part]
+    return [item for item in fields(owner) if spec_of(item).word == part]
 
 
 def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
@@ -53,7 +53,7 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
     """Return each part followed by its details: ``solver (substeps 1 → 2)``. Other lengths show only their factor."""
-    named = ((part, details(part, before, now)) for part in telling(parts))
+    named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
@@ -64,15 +64,15 @@ def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[st
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
     """Return the differences in one field of two parts."""
-    told, label = about(item), _label(item)
+    told, label = spec_of(item), _label(item)
     a, b = (getattr(each, told.shown or item.name) for each in (before, now))
     if told.names_of:
         a, b = (_names(job.body, told.names_of, numbers) for job, numbers in zip(jobs, (a, b)))
-    if alike(a, b):
+    if equal_fields(a, b):
         return []
     if told.each_of:
         return _of_each(item, a, b, jobs)
-    if is_parts(a) or is_parts(b):
+    if is_tuple_of_dataclasses(a) or is_tuple_of_dataclasses(b):
         return _by_name(a, b, jobs)
     if (a is None or b is None) and (told.over_frames or is_dataclass(a) or is_dataclass(b)):
         return [f"{label} is new" if a is None else f"{label} was removed"]
@@ -84,7 +84,7 @@ def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
 
 
 def _label(item: Field) -> str:
-    label = about(item).label
+    label = spec_of(item).label
     return item.name.replace("_", " ") if label is None else label
 
 
@@ -94,10 +94,10 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
     """Return the differences in each item's share of a field: ``map of “Bone”``."""
-    then, names = ([each.name for each in getattr(job.body, about(item).each_of)] for job in jobs)
+    then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
-    return [f"{_label(item)} “{name}”" for k, name in enumerate(names) if not alike(_share(a, k), _share(b, k))]
+    return [f"{_label(item)} “{name}”" for k, name in enumerate(names) if not equal_fields(_share(a, k), _share(b, k))]
 
 
 def _share(value: Any, k: int) -> Any:
@@ -124,9 +124,9 @@ def _came_and_went(then: Iterable[Key], there: Iterable[Key]) -> list[str]:
 
 def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
     label = _label(item)
-    if about(item).over_frames:
+    if spec_of(item).over_frames:
         return _since(label, *(_at_frames(each, job.frame_count) for each, job in zip((a, b), jobs)), jobs[1])
-    if not about(item).counted:
+    if not spec_of(item).counted:
         return [label]
     if len(a) != len(b):
         return [f"{len(a)} → {len(b)} {label}"]
@@ -155,7 +155,7 @@ def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
     """Return the tracks that differ between frames, or were not sampled there."""
-    a, b = dict(finer_tracks(before)), dict(finer_tracks(now))
+    a, b = dict(substep_tracks(before)), dict(substep_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):
         steps = [steps_of(each[name], job.frame_count) for each, job in ((a, before), (b, now)) if name in each]
@@ -166,7 +166,7 @@ def _between_frames(before: Job, now: Job) -> list[str]:
 
 def _value(item: Field, value: Any) -> str:
     """Format a value as its panel or its menu shows it."""
-    if about(item).menu:
+    if spec_of(item).menu:
         return _menu_label(value)
     if item.metadata.get("unit") == "Pa" and value is not None:
         return _stiffness(value)

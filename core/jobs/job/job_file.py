@@ -17,7 +17,7 @@ import numpy as np
 from ...foundation.errors import SinewError, StoreError
 from ...foundation.files.array_file import whole_file
 from ...foundation.files.npz_file import read_npz, write_npz
-from ...foundation.schema.field_metadata import about, leaves
+from ...foundation.schema.field_metadata import leaves, spec_of
 
 Part = TypeVar("Part")
 Arrays = dict[str, np.ndarray]
@@ -64,7 +64,7 @@ def _part(cls: type[Part], values: Any, path: str, arrays: Arrays) -> Part:
     for item in fields(cls):
         own, kind = f"{path}.{item.name}".lstrip("."), kinds[item.name]
         if NoneType in get_args(kind):
-            if own not in arrays and values[item.name] is None and not about(item).filled:
+            if own not in arrays and values[item.name] is None and not spec_of(item).filled:
                 given[item.name] = None
                 continue
             kind = get_args(kind)[0]

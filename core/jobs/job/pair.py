@@ -35,7 +35,7 @@ class PairSettings:
         return f"pair with {self.other}"
 
     @property
-    def told(self) -> dict[str, float]:
+    def overrides(self) -> dict[str, float]:
         """The values that are set, by name."""
         both = {"friction": self.friction, "thickness": self.thickness}
         return {name: value for name, value in both.items() if value is not None}

@@ -52,12 +52,12 @@
     height = -1
     friction = 0.5
 
-    [meets]                           # fields of MeetSettings, of what the body meets of the others and of itself
-    itself = true
+    [contact]                         # fields of ContactSettings: contact with other bodies and with itself
+    self_contact = true
     only = ["left"]                   # names of the bodies that it meets; none says all
     friction = 0.5
 
-    [[meets.pairs]]                   # what goes before that between the body and another or a collider
+    [[contact.pairs]]                   # what goes before that between the body and another or a collider
     other = "right"                   # by its name
     friction = 0.1                    # and thickness: fields of PairSettings
 
@@ -117,9 +117,9 @@ from ...foundation.files.file_names import check_names
 from ...foundation.files.text_file import text_of
 from ...foundation.schema.declared_types import checked
 from ...foundation.schema.settings import (
+    ContactSettings,
     DepthSettings,
     MaterialSettings,
-    MeetSettings,
     ResolutionSettings,
     SolverSettings,
 )
@@ -133,7 +133,7 @@ from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_k
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
-_TABLES = ("resolution", "solver", "ground", "nodes", "meets", "goal")
+_TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
@@ -175,7 +175,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),
         colliders=colliders,
-        **_meets(dict(scene.get("meets", {}))),
+        **_contact(dict(scene.get("contact", {}))),
         accelerations=read_fields(scene, reading),
         force_fields=read_force_fields(scene, reading, len(absorbers)),
         absorbers=absorbers,
@@ -183,16 +183,16 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
     )
 
 
-def _meets(table: dict[str, Any]) -> dict[str, Any]:
+def _contact(table: dict[str, Any]) -> dict[str, Any]:
     only = table.pop("only", None)
     if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
         raise SettingsError("The bodies that meets names are no names.", 'Write only = ["NAME"].')
     tables = table.pop("pairs", [])
-    _check_lists({"meets.pairs": tables}, ["meets.pairs"])
+    _check_lists({"contact.pairs": tables}, ["contact.pairs"])
     return {
-        "pairs": tuple(settings_of(PairSettings, {"other": ""} | each, "meets.pairs") for each in tables),
-        "meets": settings_of(MeetSettings, table, "meets"),
-        "met": None if only is None else tuple(only),
+        "pairs": tuple(settings_of(PairSettings, {"other": ""} | each, "contact.pairs") for each in tables),
+        "contact": settings_of(ContactSettings, table, "contact"),
+        "contact_with": None if only is None else tuple(only),
     }
 
 
@@ -202,7 +202,7 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
         there = {each.name for each in (*bodies, *body.colliders)}
         for pair in (pair for pair in body.pairs if pair.other not in there):
             raise SettingsError(
-                f"{f'“{body.name}”: ' if body.name else ''}meets.pairs names “{pair.other}”, which is not there.",
+                f"{f'“{body.name}”: ' if body.name else ''}contact.pairs names “{pair.other}”, which is not there.",
                 "Name another body, one of the body's colliders, or Ground.",
             )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundation.errors import SettingsError
-from ...foundation.schema.settings import ContactSettings
+from ...foundation.schema.settings import ColliderSettings
 from ..job.absorber import Absorber
 from ..job.environment import Collider, Ground, Spring
 from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
@@ -40,11 +40,11 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
     """The ``[ground]`` and the ``[[collider]]`` tables, and those of these that have an absorption."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
-    known = names_of(ContactSettings) | {"name", "mesh", "motion", "absorption"}
+    known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
     for table in tables_of(scene, "collider", body, known):
         mesh, name = table.surface("mesh"), table.text("name", table.entries["mesh"])
         surface = name, mesh.triangles, table.moved(mesh.positions)
-        colliders.append(Collider(*surface, **table.given(ContactSettings)))
+        colliders.append(Collider(*surface, **table.given(ColliderSettings)))
         if "absorption" in table:
             absorption = table.keyed("absorption")
             if absorption.min() < 0.0 or absorption.max() > 1.0:

@@ -11,7 +11,7 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 
-class Touching(NamedTuple):
+class ContactSurface(NamedTuple):
     """Contact surface of a body: vertices at ``rest`` (s,3) m, and ``faces`` (f,3).
 
     ``through`` (k,) are vertices that are near the body itself at rest and never collide with it. ``object_to_world``
@@ -24,7 +24,9 @@ class Touching(NamedTuple):
     object_to_world: np.ndarray
 
 
-def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray) -> None:
+def cache_contact_surface(
+    store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray
+) -> None:
     """Store the surface, rest (s,3) m and faces (f,3), of a job's body, and the vertex pairs (k,2) that never
     collide."""
     arrays = {
@@ -36,12 +38,12 @@ def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarr
     store.write_cached("meeting", arrays, {"job": store.key()})
 
 
-def kept_touching(store: FrameStore) -> Touching | None:
-    """Return the surface stored by :func:`keep_touching`, or None if it is missing or damaged."""
+def cached_contact_surface(store: FrameStore) -> ContactSurface | None:
+    """Return the surface stored by :func:`cache_contact_surface`, or None if it is missing or damaged."""
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
     if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():
         return None
     if np.linalg.det(cached[0]["object_to_world"][:3, :3]) == 0.0:
         return None
-    return Touching(**cached[0])
+    return ContactSurface(**cached[0])

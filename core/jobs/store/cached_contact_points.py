@@ -15,7 +15,7 @@ TOUCHING_FORMAT = 1
 """Part of the key: raise it when other points are chosen from the same ones than before."""
 
 
-def touching_choice(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
+def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
     """Return a cached :func:`farthest_points` that reads its result from the store, or stores it.
 
     ``go_on`` is called repeatedly and may raise.

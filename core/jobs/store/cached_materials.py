@@ -19,7 +19,7 @@ MATERIALS_FORMAT = 1
 _SCHEMA = {"youngs_modulus": "f8 m", "weights": "f4 m k", "object_to_world": "f8 4 4"}
 
 
-class Received(NamedTuple):
+class CachedMaterials(NamedTuple):
     """Input of a solver.
 
     Attributes
@@ -56,7 +56,7 @@ def cached_files(store: FrameStore) -> tuple[Path, Path]:
     return store.folder / "mesh.sinew", store.folder / "materials.sinew"
 
 
-def received(store: FrameStore) -> Received | None:
+def received(store: FrameStore) -> CachedMaterials | None:
     """Return the last input of a store's solver, or None if it is incomplete."""
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
@@ -71,4 +71,4 @@ def received(store: FrameStore) -> Received | None:
         return None
     if not (fields["youngs_modulus"] > 0.0).all() or abs(np.linalg.det(fields["object_to_world"])) == 0.0:
         return None
-    return Received(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), fields["object_to_world"])
+    return CachedMaterials(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), fields["object_to_world"])

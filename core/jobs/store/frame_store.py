@@ -165,7 +165,7 @@ class FrameStore:
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
         if "frame range" in changed and self.exists():
             with contextlib.suppress(StoreError):  # its job is damaged: then it is another
-                alike = _parts_alike(self.job(), job)
+                alike = _equal_parts(self.job(), job)
                 changed = [part for part in changed if part not in alike]
         # Samples between frames follow from these.
         follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
@@ -379,7 +379,7 @@ class FrameStore:
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
-    def is_bare(self) -> bool:
+    def is_empty(self) -> bool:
         """Return True if the store has neither frames nor expensive results."""
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
@@ -433,7 +433,7 @@ def _is_time(value: Any) -> bool:
     return isinstance(value, (int, float)) and 0.0 <= value < 1e300  # JSON has integers beyond the range of float
 
 
-def _parts_alike(before: Job, now: Job) -> set[str]:
+def _equal_parts(before: Job, now: Job) -> set[str]:
     """Return the parts in which two jobs of unequal frame ranges are the same over the frames they share."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .frame_store import LENT, FrameStore
 
 
-def borrow(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
+def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
     """Copy tetrahedra and ``modes`` modes from other stores, if this store has none itself or other ones.
 
     Their keys decide if they can be used.

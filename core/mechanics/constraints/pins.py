@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...foundation.schema.tracks import at_frames, on_the_way
+from ...foundation.schema.tracks import at_frames, samples_at
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.farthest_points import Chosen, farthest_points
 from ...geometry.mesh.surface_mesh import SurfaceMesh
@@ -52,7 +52,7 @@ class PinSchedule:
         samples.
         """
         mask = self.held[frame]
-        before, after, part = on_the_way(self.targets, len(self.held), frame, part)
+        before, after, part = samples_at(self.targets, len(self.held), frame, part)
         return before[mask] + part * (after[mask] - before[mask])
 
 
@@ -160,7 +160,7 @@ class PinnedSurface:
         """Return the targets (p,3) m of the pinned vertices after a part (0 to 1) of the interval that ends at
         ``frame``.
         """
-        before, after, part = on_the_way(self._positions, len(self.held), frame, part)
+        before, after, part = samples_at(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
 
 

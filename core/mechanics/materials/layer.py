@@ -8,7 +8,7 @@ import numpy as np
 
 from ...foundation.errors import MaterialError, SettingsError
 from ...foundation.schema.declared_types import coerce
-from ...foundation.schema.field_metadata import part
+from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.settings import DepthSettings
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 
@@ -31,7 +31,7 @@ class Layer:
     material: int
     surfaces: tuple[SurfaceMesh, ...] = ()
     depth: DepthSettings | None = None
-    map: np.ndarray | None = part(default=None, dtype=np.float64)
+    map: np.ndarray | None = field_spec(default=None, dtype=np.float64)
 
     def __post_init__(self) -> None:
         coerce(self, MaterialError, "Layer")

@@ -13,6 +13,7 @@ way blocks them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -85,22 +86,9 @@ def advance_prescribed_motion(
         # Colliders approach a surface beyond the barrier's range: the energy does not limit their step size yet.
         is_approaching = not dx_prescribed.any() and contact.normalized_gap(x) == np.inf
 
-        def merit(
-            alpha: float,
-            x=x,
-            dx=dx,
-            collider_x=collider_x,
-            collider_dx=collider_dx,
-            remaining=remaining,
-            rho=rho,
-            is_approaching=is_approaching,
-        ):
-            contact.collider_positions = collider_x + alpha * collider_dx
-            trial = solver.evaluate(x + alpha * dx, step)
-            if is_approaching:
-                return 0.0 if contact.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
-            return trial.value + rho * (1.0 - alpha) * remaining, trial.magnitude + rho * remaining, trial
-
+        merit = _merit(
+            solver, step, _PathPoint(x, collider_x, remaining), dx, collider_dx, np.inf if is_approaching else rho
+        )
         alpha_max = step.max_step_size(x, dx, going=True)
         start, magnitude = here.value + rho * remaining, here.magnitude + rho * remaining
         slope -= rho * remaining
@@ -136,6 +124,28 @@ class _PathPoint(NamedTuple):
     x: np.ndarray
     collider_positions: np.ndarray
     remaining: float
+
+
+def _merit(
+    solver: NewtonSystem,
+    step: IncrementalPotential,
+    at: _PathPoint,
+    dx: np.ndarray,
+    collider_dx: np.ndarray,
+    rho: float,
+) -> Callable[[float], tuple[float, float, NewtonIterate]]:
+    """Return the merit of a step of length alpha along dx (n,3) m and ``collider_dx`` (c,3) m: its value, its magnitude
+    and the iterate. With an infinite ``rho`` it only separates safe gaps from unsafe ones.
+    """
+
+    def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
+        step.meeting.collider_positions = at.collider_positions + alpha * collider_dx
+        trial = solver.evaluate(at.x + alpha * dx, step)
+        if rho == np.inf:
+            return 0.0 if step.meeting.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
+        return trial.value + rho * (1.0 - alpha) * at.remaining, trial.magnitude + rho * at.remaining, trial
+
+    return merit
 
 
 def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:

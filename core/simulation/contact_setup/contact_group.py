@@ -78,13 +78,13 @@ class ContactGroup:
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
-        self._alone = len(jobs) == 1 and not jobs[0].body.meets.itself
+        self._alone = len(jobs) == 1 and not jobs[0].body.contact.self_contact
         own = render_surface if self._alone else collision_surface
         self.owns = [own(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
         self.colliders = collect_colliders(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
         self._want = requested_pairs(jobs, self.colliders)
-        selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
+        selves = [k for k, job in enumerate(jobs) if job.body.contact.self_contact]
         self._points = points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # Pins that are ever released are not prescribed: a vertex that becomes free must not have passed through
         # anything.
@@ -199,7 +199,7 @@ class ContactGroup:
         found = pair_parameters(self._want, apart, self._distance, softest)
         for k, (job, own) in enumerate(zip(self._jobs, self.owns)):
             found.distance[k, k] = OF_EDGES * mean_edge(own.rest_positions, own.faces)
-            found.friction[k, k] = job.body.meets.friction
+            found.friction[k, k] = job.body.contact.friction
         return found
 
     def report_contacts(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from ...contact.barrier.barrier_potential import Barrier
 from ...contact.barrier.collision_mesh import CollisionMesh
 from ...contact.barrier.multi_gap_barrier import ContactPairParameters
 from ...jobs.job.environment import Collider, Ground
-from ...jobs.job.groups import do_meet
+from ...jobs.job.groups import can_collide
 from ...jobs.job.job import Job
 from .collision_surfaces import ColliderSet, is_same
 
@@ -43,16 +43,16 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
-    own = np.array([body.meets.friction for body in bodies])
+    own = np.array([body.contact.friction for body in bodies])
     friction = np.zeros((count, count))
     friction[:n, :n] = np.sqrt(own[:, None] * own)
     for k, body in enumerate(bodies):
         for j in range(k):
-            meets[k, j] = do_meet(body, bodies[j])
-            gap[k, j] = body.meets.thickness + bodies[j].meets.thickness
+            meets[k, j] = can_collide(body, bodies[j])
+            gap[k, j] = body.contact.thickness + bodies[j].contact.thickness
         for c, found in enumerate(colliders.found, start=n):
             meets[c, k] = any(is_same(found, each) for each in body.colliders)
-            gap[c, k], friction[c, k] = body.meets.thickness + _thickness(found), found.friction
+            gap[c, k], friction[c, k] = body.contact.thickness + _thickness(found), found.friction
     meets, gap = meets | meets.T, gap + gap.T
     friction = np.maximum(friction, friction.T)
     names = np.array([*(body.name for body in bodies), *colliders.names])

@@ -75,7 +75,7 @@ def grow_from_overlap(
     The result is empty if there is no such size, or no pre-roll.
     """
     n, frames = len(jobs), jobs[0].pre_roll
-    grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.meets.untangle}
+    grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
     if not grows or not frames or prepared[0].space.is_reduced:
         return {}
     near = np.full(at.requests.gap.shape, touching)
@@ -94,7 +94,7 @@ def grow_from_overlap(
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
     """Return the remedy, besides moving them, for bodies that overlap and were not untangled."""
-    lead, wanted = jobs[0], any(job.body.meets.untangle for job in jobs)
+    lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Untangle does nothing." if wanted else ""
     if wanted and lead.pre_roll:

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from ...foundation.errors import NotEnoughMemoryError, SinewError, StoreError, named
-from ...foundation.events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfter, ignore
+from ...foundation.events import ContactWarnings, Done, FrameDone, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ...foundation.files.file_names import check_names
-from ...jobs.job.groups import check_group, groups_of, members, pair_warnings
+from ...jobs.job.groups import check_group, groups_of, pair_warnings, split_jobs
 from ...jobs.job.job import Job
-from ...jobs.store.cached_contact import keep_touching
+from ...jobs.store.cached_contact import cache_contact_surface
 from ...jobs.store.cached_handles import cached_handles
 from ...jobs.store.frame_store import FrameStore
 from ...jobs.store.store_lock import alone, locked
@@ -146,7 +146,7 @@ def _bake(
         store.add_preparation(times)
         store.keep_until(start[0] if start else None)
     if lost := pair_warnings([job for job, _store, _modes in members]):
-        on_event(Meets(lost))
+        on_event(ContactWarnings(lost))
     on_event(Phase("simulate", _done(lead, start), lead.frame_count))
     yield start[0] if start else None, prepared
     ended = yield from _simulate(members, prepared, start, on_event, should_stop, until, with_vertices)
@@ -213,7 +213,7 @@ def bake_each(
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
     for group in groups_of(job.bodies):
         outcome = _bake_into(
-            members(replace(job, bodies=tuple(job.bodies[k] for k in group))), folder, events_of, should_stop, resume
+            split_jobs(replace(job, bodies=tuple(job.bodies[k] for k in group))), folder, events_of, should_stop, resume
         )
         ended |= {names[k]: outcome for k in group}
         if should_stop():
@@ -291,9 +291,9 @@ def _simulate(
         return StoppedAfter(last)
 
     def begun(stepper: GroupStepper) -> None:
-        on_event(Meets(stepper.warnings, list(stepper.separation)))
+        on_event(ContactWarnings(stepper.warnings, list(stepper.separation)))
         for (job, store, _modes), own, through in zip(members, stepper.surfaces, stepper.excluded_pairs):
-            keep_touching(store, job, own.rest_positions, own.faces, through)
+            cache_contact_surface(store, job, own.rest_positions, own.faces, through)
 
     try:
         for frames in simulate_group(jobs, prepared, start, should_stop, begun=begun):

@@ -86,7 +86,7 @@ def _has_right_hand_sides(body: Body) -> bool:
     and vector fields on its surface do.
     """
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
-    taken_in = of_vertices or body.start is not None or body.absorbers or body.force_fields
+    taken_in = of_vertices or body.initial_shape is not None or body.absorbers or body.force_fields
     is_plain = body.solver.solver in ("mixed_fem", "newton", "linearly_implicit") and body.vibration_stiffness is None
     return bool(taken_in or body.goal is not None or body.springs or not is_plain)
 
@@ -194,7 +194,7 @@ def _stages() -> Iterator[Stage]:
         yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
     yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
     yield Stage("contact", 2.5, _penalty, lambda body, meets: bool(body.colliders) and not meets)
-    yield Stage("crossings", 1.0, _crossings, lambda body, _meets: body.meets.itself)
+    yield Stage("crossings", 1.0, _crossings, lambda body, _meets: body.contact.self_contact)
     yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: _has_field_of("SURFACE", body))
 
 

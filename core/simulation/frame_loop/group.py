@@ -305,4 +305,4 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     colliders if the solver supports them.
     """
     body = jobs[0].body
-    return len(jobs) > 1 or body.meets.itself or bool(body.colliders and body.solver.kind.meets_bodies)
+    return len(jobs) > 1 or body.contact.self_contact or bool(body.colliders and body.solver.kind.supports_contact)

@@ -42,7 +42,7 @@ class LiveBody:
 
     Parameters
     ----------
-    job : Job, made one frame longer by :meth:`Job.prolonged`
+    job : Job, made one frame longer by :meth:`Job.extended`
     prepared : Prepared, of that job
     """
 

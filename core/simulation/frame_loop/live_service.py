@@ -13,7 +13,17 @@ import numpy as np
 
 from ...foundation import events
 from ...foundation.errors import SettingsError, SinewError, StoreError, SubspaceError
-from ...foundation.events import Event, Halted, LiveFrame, OnEvent, Ready, Recorded, Stiffened, StoppedAfter, event_of
+from ...foundation.events import (
+    Event,
+    LiveFrame,
+    OnEvent,
+    Ready,
+    Recorded,
+    RequestRejected,
+    StiffnessApplied,
+    StoppedAfter,
+    event_of,
+)
 from ...foundation.schema.settings import moduli
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
 from ...jobs.job.job import Job
@@ -45,7 +55,7 @@ def serve(
         raise SettingsError("Live needs a reduced solver.", f"Choose {quick}.")
     warm_up(on_event, [job], live=True)
     load_kernels(job, live=True)
-    longer, prepared = job.prolonged(), None
+    longer, prepared = job.extended(), None
     with contextlib.suppress(Stopped):
         prepared = None if should_stop() else prepare(longer, store, on_event, should_stop)
     if prepared is not None:
@@ -144,13 +154,13 @@ class _Service:
                 case events.StopRecording():
                     self._end_recording()
                 case events.SetStiffness(youngs_moduli, vibrations):
-                    self._on_event(Stiffened(self._body.set_stiffness(youngs_moduli, vibrations)))
+                    self._on_event(StiffnessApplied(self._body.set_stiffness(youngs_moduli, vibrations)))
                 case _:
                     raise SettingsError("Live mode does not know the command.", "Update both halves of Sinew.")
         except StoreError:
             raise
         except SinewError as error:
-            self._on_event(Halted(error.code, error.message, error.remedy))
+            self._on_event(RequestRejected(error.code, error.message, error.remedy))
 
     def _tell(self, frame: Frame, began: float) -> None:
         shape = self._shape(frame)

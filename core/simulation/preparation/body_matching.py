@@ -240,7 +240,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
     try:
         if is_checked:
             check_before_tetrahedra(job.with_body(resolution=finer, solver=SolverSettings()))
-        mesh = tetrahedralize(body.surface, finer, body.fineness)
+        mesh = tetrahedralize(body.surface, finer, body.refinement)
     except (MeshError, NotEnoughMemoryError) as error:  # these errors do not name this lattice's own setting
         remedy = error.remedy.replace("Cells Across", "Match Cells")
         raise MatchError(f"the finer lattice's {error.message}", remedy) from error

@@ -36,12 +36,14 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
     Each vertex follows the surface around it rigidly. Then it is corrected as little as possible so that the surface
     has its initial shape. Prescribed vertices begin at their pins' targets.
     """
-    if job.body.start is None:
+    if job.body.initial_shape is None:
         return None
-    positions = _follow_rigidly(mesh.rest_positions, embedding.apply(mesh.rest_positions, mesh.tets), job.body.start)
+    positions = _follow_rigidly(
+        mesh.rest_positions, embedding.apply(mesh.rest_positions, mesh.tets), job.body.initial_shape
+    )
     P = embedding.matrix(mesh.tets, len(positions)).tocsc()
     correct = splu((P.T @ P + PRIOR * sp.identity(len(positions))).tocsc())
-    positions += correct.solve(P.T @ (job.body.start - P @ positions))
+    positions += correct.solve(P.T @ (job.body.initial_shape - P @ positions))
     positions[pins.corners[pins.held[0]]] = pins.targets[0][pins.held[0]]
     return positions
 
@@ -72,10 +74,12 @@ def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.n
     They bring the surface closest to its initial shape, weighted by area, with the handles of pins at their targets.
     The inside has no weight, since only the surface is known.
     """
-    if job.body.start is None:
+    if job.body.initial_shape is None:
         return None
     held = pins.held[0]
-    return points.unknowns_at(job.body.start, job.body.surface.vertex_areas, pins.corners[held], pins.targets[0][held])
+    return points.unknowns_at(
+        job.body.initial_shape, job.body.surface.vertex_areas, pins.corners[held], pins.targets[0][held]
+    )
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | CarriedPoints, start: np.ndarray | None) -> list[str]:
@@ -84,7 +88,7 @@ def initial_warnings(job: Job, points: EmbeddedPoints | CarriedPoints, start: np
     """
     if start is None:
         return []
-    beside = np.linalg.norm(points.positions(start) - job.body.start, axis=1)
+    beside = np.linalg.norm(points.positions(start) - job.body.initial_shape, axis=1)
     farthest, size = float(beside.max()), job.body.surface.size
     if farthest <= BESIDE * size:
         return []

@@ -19,8 +19,8 @@ from ...contact.penalty.contact_points import ContactPoints
 from ...contact.penalty.mesh_collider import MeshCollider
 from ...contact.penalty.obstacle import GroundPlane, Obstacle
 from ...contact.penalty.penalty import PenaltyContact, PenaltyParameters
-from ...foundation.schema.settings import ContactSettings, moduli
-from ...foundation.schema.tracks import on_the_way
+from ...foundation.schema.settings import ColliderSettings, moduli
+from ...foundation.schema.tracks import samples_at
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.farthest_points import Chosen, farthest_points
 from ...jobs.job.absorber import Absorber
@@ -41,7 +41,7 @@ from .field_interpolation import Absorbing, moment_of
 from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
-LEAST = ContactSettings.__dataclass_fields__["thickness"].metadata["range"][0]
+LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
 """Least thickness of colliders that the settings allow, m."""
 
 
@@ -152,7 +152,7 @@ def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float)
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
     """Return a track of so many frames, interpolated at a fraction of the interval that ends at ``frame``."""
-    return lerp(*on_the_way(track, frames, frame, fraction))
+    return lerp(*samples_at(track, frames, frame, fraction))
 
 
 class _MovingSpring:
@@ -267,7 +267,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
     """Return a collider with the pair settings of the body for it."""
-    told = next((pair.told for pair in pairs if pair.other == collider.name), {})
+    told = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in told:
         told["thickness"] = max(told["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST)
     return replace(collider, **told) if told else collider

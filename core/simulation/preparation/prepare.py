@@ -18,7 +18,7 @@ from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...jobs.checks.memory import check_before_solving, check_before_tetrahedra
 from ...jobs.checks.node_warnings import slow_nodes
 from ...jobs.job.job import Job
-from ...jobs.store.cached_contact_points import touching_choice
+from ...jobs.store.cached_contact_points import cached_farthest_points
 from ...jobs.store.cached_materials import cache_materials
 from ...jobs.store.cached_mesh import mesh_key, pack, unpack
 from ...jobs.store.cached_subspace import CachedSubspace, cached_subspace
@@ -121,7 +121,7 @@ def tetrahedra(
         if whole := _kept_tetrahedra(job, store):
             return whole
         raise StoreError(f"The tetrahedra in {store.folder} cannot be read.", "Press Delete Bake and bake again.")
-    mesh = tetrahedralize(job.body.surface, job.body.resolution, job.body.fineness)
+    mesh = tetrahedralize(job.body.surface, job.body.resolution, job.body.refinement)
     embedding = embed(job.body.surface.positions, mesh)
     if store is not None:
         store.write_cached("mesh", pack(mesh, embedding), {"key": mesh_key(job)})
@@ -181,7 +181,7 @@ def prepare(
         store.keep_match(match.words)
     more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
     on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
-    touching = touching_choice(store, partial(_go_on, should_stop))
+    touching = cached_farthest_points(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     stiffness = stiffness_of(job, mesh, fields)
     if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else modes of a free body

@@ -161,13 +161,13 @@ def too_few_points(obj: Any) -> None:
 
 
 def overlapping(obj: Any) -> None:
-    obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = obj, (0.0, 0.0, 1.0)
+    obj.sinew.bake.separation_object, obj.sinew.bake.separation = obj, (0.0, 0.0, 1.0)
 
 
 def overlapping_another(obj: Any) -> None:
     beside_another(obj)
     twin = bpy.data.objects["Twin"]
-    twin.sinew.enabled = obj.sinew.collisions.meets_bodies = True
+    twin.sinew.enabled = obj.sinew.collisions.contact_bodies = True
     overlapping(obj)
 
 

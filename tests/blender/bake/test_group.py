@@ -104,22 +104,22 @@ def test_who_meets_whom(boxes, add_mesh):
     bpy.ops.sinew.enable()
     names = lambda obj: [each.name for each in contact_groups.group_of(obj, bpy.context)]  # noqa: E731
     assert names(low) == ["Far", "High", "Low"]
-    third.sinew.collisions.meets_bodies = False
+    third.sinew.collisions.contact_bodies = False
     assert names(low) == ["High", "Low"] and names(third) == ["Far"]
-    third.sinew.collisions.meets_bodies = True
+    third.sinew.collisions.contact_bodies = True
     collection = bpy.data.collections.new("Met")
     collection.objects.link(low)
-    low.sinew.collisions.met = high.sinew.collisions.met = collection
+    low.sinew.collisions.contact_collection = high.sinew.collisions.contact_collection = collection
     assert names(low) == ["Low"] and names(high) == ["High"], "only what both want meets"
     collection.objects.link(high)
     assert names(low) == ["High", "Low"] and names(third) == ["Far"]
     third.sinew.enabled = False
-    low.sinew.collisions.met = high.sinew.collisions.met = None
+    low.sinew.collisions.contact_collection = high.sinew.collisions.contact_collection = None
     high.sinew.collisions.collection = collection
     assert collider_objects(high, bpy.context) == [], "it is met, and not run into"
     assert collider_objects(high, bpy.context, alone=True) == [low], "but by what plays with it alone"
     assert collider_objects(low, bpy.context, alone=True) == [high]
-    low.sinew.collisions.meets_bodies = False
+    low.sinew.collisions.contact_bodies = False
     assert collider_objects(high, bpy.context) == [low]
 
 
@@ -158,7 +158,7 @@ def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
     else:
         with pytest.raises(RuntimeError, match="overlap by"):
             bpy.ops.sinew.bake()
-    assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.way_out_of == high
+    assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.separation_object == high
     bpy.context.scene.sinew.length_factor = 0.5  # which moves nothing
     assert (
         bpy.ops.sinew.move_out() == {"FINISHED"} and low.sinew.bake.message == "" and not bpy.ops.sinew.move_out.poll()
@@ -183,8 +183,8 @@ def test_what_overlaps_grows_apart_by_a_button(boxes, evaluated):
     high.sinew.pre_roll = low.sinew.pre_roll = 0
     assert bpy.ops.sinew.untangle() == {"FINISHED"}
     for obj in boxes:
-        assert obj.sinew.collisions.meets_untangle and obj.sinew.pre_roll == 10
-        assert obj.sinew.bake.message == "" and obj.sinew.bake.way_out_of is None
+        assert obj.sinew.collisions.grow_apart and obj.sinew.pre_roll == 10
+        assert obj.sinew.bake.message == "" and obj.sinew.bake.separation_object is None
     assert not bpy.ops.sinew.untangle.poll()
     run = start(low)
     drain_until(lambda: run.state.frames_done >= 4)
@@ -202,7 +202,7 @@ def test_what_overlaps_grows_apart_by_a_button(boxes, evaluated):
     assert apart.min() > 0.18, "m, where they were told 0.15 apart"
     bpy.ops.sinew.check_bake()
     assert low.sinew.bake.stale == ""
-    high.sinew.collisions.meets_untangle = False
+    high.sinew.collisions.grow_apart = False
     bpy.ops.sinew.check_bake()
     assert "“High”" in low.sinew.bake.stale
 
@@ -213,7 +213,7 @@ def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
     bpy.ops.sinew.enable()
     settings = alone.sinew
     settings.use_scene_range, settings.frame_start, settings.frame_end, settings.cells_across = False, 1, 3, 3
-    settings.collisions.meets_bodies = False
+    settings.collisions.contact_bodies = False
     works = [in_child(work) for work in background.work_on_all([*boxes, alone])]
     assert [len(work.uids) for work in works] == [2, 1]
     job_queue.begin(*works)
@@ -246,7 +246,7 @@ def test_what_touches_is_kept_for_overlays(boxes):
     assert len(overlay_contacts.touching_lines(overlay_contacts.store_of(low))[0]) == 0
 
 
-@pytest.mark.parametrize("solver", [kind.name for kind in SOLVER_KINDS.values() if kind.meets_bodies])
+@pytest.mark.parametrize("solver", [kind.name for kind in SOLVER_KINDS.values() if kind.supports_contact])
 def test_each_solver_that_is_offered_bakes_both(boxes, solver):
     for obj in boxes:
         obj.sinew.solver, obj.sinew.frame_end, obj.sinew.modes = solver, 4, 4
@@ -258,8 +258,8 @@ def test_each_solver_that_is_offered_bakes_both(boxes, solver):
 
 def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(boxes):
     low, high = boxes
-    high.sinew.collisions.meets_bodies, low.sinew.collisions.meets_bodies = False, False
-    low.sinew.collisions.meets_itself = True
+    high.sinew.collisions.contact_bodies, low.sinew.collisions.contact_bodies = False, False
+    low.sinew.collisions.self_contact = True
     bpy.context.view_layer.objects.active = low
     bpy.ops.sinew.bake()
     before = frames_of(low)
@@ -297,7 +297,7 @@ def test_what_one_of_a_group_runs_into_comes_before_all(boxes, add_mesh):
     low, high = boxes
     block = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Middle")
     bpy.ops.sinew.enable()
-    block.sinew.collisions.meets_bodies = False
+    block.sinew.collisions.contact_bodies = False
     collection = bpy.data.collections.new("Way")
     collection.objects.link(block)
     low.sinew.collisions.collection = collection
@@ -308,7 +308,7 @@ def test_what_one_of_a_group_runs_into_comes_before_all(boxes, add_mesh):
 def test_a_group_that_changes_while_it_waits_is_refused(boxes):
     low, high = boxes
     work = background.work_on(low, "bake")
-    high.sinew.collisions.meets_bodies = False
+    high.sinew.collisions.contact_bodies = False
     with pytest.raises(SinewError, match="has changed since it waits"):
         at_once(work.read(low))
 

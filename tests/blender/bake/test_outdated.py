@@ -148,7 +148,7 @@ def test_a_mesh_without_a_vertex_hinders_no_bake(scene_of_a_body):
 
 def test_a_body_that_is_in_the_way_is_no_edit(scene_of_a_body, add_mesh):
     bpy.ops.sinew.bake()
-    scene_of_a_body.sinew.bake.way_out_of = add_mesh([(0, 0, 0)], [], "Other")
+    scene_of_a_body.sinew.bake.separation_object = add_mesh([(0, 0, 0)], [], "Other")
     assert words(scene_of_a_body) == ""
 
 

@@ -44,11 +44,11 @@ def test_a_body_that_begins_in_the_ground_is_pushed_out_and_told(loose):
     """And what is told leads out of it: after Move Out nothing is told any more."""
     loose.sinew.collisions.use_ground, loose.sinew.collisions.height = True, 0.05
     z, record = bake(loose, 4)[:, :, 2], loose.sinew.bake
-    assert z[-1].min() > z[0].min() and record.status == "DONE" and record.way_out_of == loose
-    assert "begins in “Ground”, 50 mm deep" in record.meets_warning
+    assert z[-1].min() > z[0].min() and record.status == "DONE" and record.separation_object == loose
+    assert "begins in “Ground”, 50 mm deep" in record.contact_warning
     assert bpy.ops.sinew.move_out() == {"FINISHED"}
     assert bake(loose, 3)[:, :, 2].min() > 0.05
-    assert not record.meets_warning and record.way_out_of is None
+    assert not record.contact_warning and record.separation_object is None
 
 
 def test_a_spring_draws_a_body_along_with_an_object(loose):
@@ -79,7 +79,7 @@ def test_a_body_whose_pins_are_released_falls_freely(loose):
     bpy.context.scene.use_gravity = True
     loose.sinew.pin_group = "Pins"
     loose.sinew.materials[0].stiffness_unit, loose.sinew.materials[0].stiffness_value = "GPA", 10.0
-    keyed(loose.sinew, "hold_from", (4, 0.5), (5, 1.1))
+    keyed(loose.sinew, "pin_threshold", (4, 0.5), (5, 1.1))
     height = bake(loose, 12)[:, :, 2].mean(axis=1)
     assert np.abs(height[:4] - height[0]).max() < 1e-4
     acceleration = np.diff(height, 2) * RATE**2

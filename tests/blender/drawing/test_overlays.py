@@ -173,7 +173,7 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     assert np.array_equal(marks.mark_points(obj, weights, positions)["nodes"], positions[6:7])
     (ball,) = marks.mark_points(obj, weights, positions)["balls"]
     assert np.array_equal(ball[:3], positions[6]) and ball[3] == pytest.approx(0.45), "of a body of one metre"
-    obj.sinew.hold_from = 1.5
+    obj.sinew.pin_threshold = 1.5
     found = marks.mark_points(obj, weights, positions)
     assert len(found["pins"]) == 0
     points, ends = found["springs"], found["lines"]

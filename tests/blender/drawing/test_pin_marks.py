@@ -29,7 +29,7 @@ def test_a_goal_is_marked_by_weight_below_the_threshold(body):
     pins, goal = marked()
     assert np.array_equal(pins, positions[:4])
     assert np.array_equal(goal, np.column_stack([positions[4:6], [0.25, 0.25]]))
-    obj.sinew.hold_from = 0.25
+    obj.sinew.pin_threshold = 0.25
     assert [len(each) for each in marked()] == [6, 0]
 
 

@@ -121,7 +121,7 @@ def test_the_card_moves_vertices_as_the_processor_does(add_mesh, handles):
 def test_the_card_shows_what_is_simulated(body, modes):
     """``X + A U`` of a body in its modes, pulled at a corner and held at an end, against the card's vertices."""
     body.sinew.solver, body.sinew.modes, body.sinew.cells_across = "subspace_mixed_fem", modes, 8
-    job = make_job(body, bpy.context).prolonged()
+    job = make_job(body, bpy.context).extended()
     prepared = prepare(job)
     arrays = display_arrays(job, prepared)
     skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))

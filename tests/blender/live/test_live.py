@@ -251,13 +251,13 @@ def test_which_edits_are_told(body, saved):
 
     edited("mesh", assign(body.data.vertices[3], "co", (2.0, 0.0, 0.1)))
     edited("place of the object", assign(body, "location", (1.0, 0.0, 0.0)))
-    edited("pins", assign(settings, "hold_from", 0.8))
+    edited("pins", assign(settings, "pin_threshold", 0.8))
     edited("pins", assign(settings, "goal_strength", 7.0))
     edited("pins", assign(settings, "use_goal", False))
     edited("springs", assign(spring, "strength", 5.0))
     edited("fields", assign(settings.field_weights, "wind", 0.5))
     edited("rest shape", assign(settings, "rest_key", "Rest"))
-    edited("resolution", assign(settings, "finer_group", "Fine"))
+    edited("resolution", assign(settings, "refine_group", "Fine"))
     edited("resolution", assign(settings, "simulate_after", "Hook"))
     edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
     edited("solver", assign(settings, "control_vibrations", True))
@@ -265,11 +265,11 @@ def test_which_edits_are_told(body, saved):
     settings.solver = "newton"
     assert edits.others(body, scene) == [], "live mode has a solver of its own"
     scene.keyframe_insert("gravity", frame=1)
-    settings.keyframe_insert("hold_from", frame=1)
+    settings.keyframe_insert("pin_threshold", frame=1)
     settings.keyframe_insert("goal_strength", frame=1)
     spring.keyframe_insert("strength", frame=1)
     body.keyframe_insert("location", frame=1)
-    edits, body.location, settings.hold_from, spring.strength = Edits(body, scene, job), (0.0, 0.0, 0.0), 0.2, 1.0
+    edits, body.location, settings.pin_threshold, spring.strength = Edits(body, scene, job), (0.0, 0.0, 0.0), 0.2, 1.0
     settings.goal_strength, scene.gravity = 1.0, (0.0, 0.0, -2.0)
     assert edits.others(body, scene) == [] and len(told) == 13
 
@@ -344,7 +344,7 @@ def test_modifiers_that_are_not_drawn_are_named(body):
     assert live.not_drawn(body) == ["Displace", "Smooth"], "and what comes after it is not"
     body.modifiers.move(body.modifiers.find("Displace"), 1)
     assert live.not_drawn(body) == ["Displace", "Subsurf", "Smooth"], "nor what comes after another"
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Smooth"
     assert live.not_drawn(body) == []
 
 

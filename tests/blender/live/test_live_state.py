@@ -26,15 +26,15 @@ from sinew.core.foundation.events import (
     Advance,
     Event,
     Failed,
-    Halted,
     LiveFrame,
     Phase,
     Ready,
     Record,
     Recorded,
+    RequestRejected,
     Reset,
     SetStiffness,
-    Stiffened,
+    StiffnessApplied,
     StopRecording,
 )
 
@@ -165,7 +165,7 @@ def test_a_take_notes_the_grabs_of_its_frames_up_to_the_last(state):
 
 def test_a_frame_that_fails_is_not_part_of_a_take(state):
     state = after(asked(after(state, Record()), 1.0)[0], live(1))
-    state = after(asked(state, 2.0)[0], Halted("SolverError", "It bursts.", "Use more Substeps."))
+    state = after(asked(state, 2.0)[0], RequestRejected("SolverError", "It bursts.", "Use more Substeps."))
     assert state.take == ([],) and not state.playing and not state.out and state.recording
     assert state.message == "Paused: It bursts. Use more Substeps."
     state, command = asked(after(state, Toggled()), 3.0)
@@ -176,7 +176,7 @@ def test_a_take_whose_end_fails_loses_no_frame(state):
     """Its handles could not be kept, say: each frame has its grabs."""
     state = after(asked(after(state, Record()), 1.0)[0], live(1))
     state = after(asked(state, 2.0)[0], live(2), StopRecording())
-    assert len(after(asked(state, 3.0)[0], Halted("StoreError", "")).take) == 2
+    assert len(after(asked(state, 3.0)[0], RequestRejected("StoreError", "")).take) == 2
 
 
 def test_the_last_wish_for_stiffness_counts(state):
@@ -185,7 +185,7 @@ def test_the_last_wish_for_stiffness_counts(state):
     assert state.request(1.0) is None, "an answer is awaited"
     state, command = asked(after(state, live(2)), 1.0)
     assert command == SetStiffness([2e5]) and state.request(2.0) is None
-    state = after(state, Stiffened(stale=True))
+    state = after(state, StiffnessApplied(stale=True))
     assert state.stale and isinstance(state.request(2.0), Advance)
 
 
@@ -213,8 +213,8 @@ def test_the_rate_shown_is_that_of_late(state):
 
 
 EVERY = [Toggled(), Stepped(), Pulled(GRAB), LetGo(4), FrameSet(3, False), Looked(True), Reset(), Record(),
-         StopRecording(), SetStiffness([1.0]), Asked(Reset()), Ready(1, 2, 3, HANDLES), live(2), Stiffened(True),
-         Recorded(3), Halted("Error", "")]  # fmt: skip
+         StopRecording(), SetStiffness([1.0]), Asked(Reset()), Ready(1, 2, 3, HANDLES), live(2), StiffnessApplied(True),
+         Recorded(3), RequestRejected("Error", "")]  # fmt: skip
 
 
 @pytest.mark.parametrize("stage", set(Stage) - {Stage.RUNNING, Stage.STOPPING})

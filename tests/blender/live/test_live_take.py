@@ -121,7 +121,7 @@ def test_a_take_that_begins_in_another_shape_is_its_bake(soft_body, saved, evalu
     for point in posed.data:
         point.co.z += 0.2 * point.co.x + 1.0
     posed.value, soft_body.sinew.rest_key = 1.0, rest.name
-    start = live.job_in.make_job(soft_body, bpy.context).body.start
+    start = live.job_in.make_job(soft_body, bpy.context).body.initial_shape
     record_take(soft_body, lambda frame: pulls(start, frame))
     record, store = soft_body.sinew.bake, baking.open_store(soft_body)
     assert (record.status, record.kind, record.stale, record.message) == ("DONE", "NODES", "", "")

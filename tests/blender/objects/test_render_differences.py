@@ -101,4 +101,4 @@ def test_a_bake_keeps_the_warnings_and_the_command_line_prints_them(body, collec
         assert "warning: The simulation uses what viewports show, and renders differ: “Wave” is off" in told
         assert "“Subsurf” has level 0 in viewports and 1 in renders (of “Obstacle”)" in told
     record = body.sinew.bake
-    assert "“Wave”" in record.left_behind and "“Obstacle”" in record.meets_warning
+    assert "“Wave”" in record.left_behind and "“Obstacle”" in record.contact_warning

@@ -13,7 +13,7 @@ from sinew.blender_addon.properties.outside_properties import SinewCollisions
 from sinew.blender_addon.properties.properties import METHODS, STOP_RULES, SinewMaterial, SinewObject
 from sinew.blender_addon.scene_import import settings_in
 from sinew.core.foundation.schema.settings import (
-    ContactSettings,
+    ColliderSettings,
     DepthSettings,
     MaterialSettings,
     ResolutionSettings,
@@ -79,7 +79,7 @@ def test_lengths_are_read_in_metres(body):
     scene, collisions = bpy.context.scene, body.sinew.collisions
     scene.unit_settings.scale_length = 0.01
     collisions.use_ground, collisions.height, collisions.thickness = True, 150.0, 0.25
-    read = Ground(height=1.5, friction=ContactSettings().friction, thickness=0.0025)
+    read = Ground(height=1.5, friction=ColliderSettings().friction, thickness=0.0025)
     assert settings_in.ground_of(body.sinew, scene) == (read,)
 
 

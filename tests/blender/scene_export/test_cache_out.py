@@ -68,7 +68,7 @@ def test_keys_and_deformers_of_the_artist_stay(body, frames_of, evaluated, tmp_p
     assert [m.type for m in body.modifiers] == ["HOOK", "MESH_CACHE", "SUBSURF"]
     assert body.data.shape_keys.key_blocks["Smile"].value == 0.5 and not body.hide_viewport
     assert make_job(body, bpy.context).fingerprints() == before, "the result is not simulated in its turn"
-    assert body.sinew.place_label == "After “Hook”"
+    assert body.sinew.simulated_label == "After “Hook”"
     put(body, made, tmp_path)
     assert [m.type for m in body.modifiers] == ["HOOK", "MESH_CACHE", "SUBSURF"]
     body.modifiers["Subdivision"].show_viewport = False
@@ -84,7 +84,7 @@ def test_a_modifier_that_makes_vertices_leads_to_a_duplicate(body, frames_of, ev
     subdivision = body.modifiers.new("Subdivision", "SUBSURF")
     subdivision.levels, subdivision.render_levels = (1, 2) if kind == "more vertices" else (0, 2)
     subdivision.show_viewport = kind == "more vertices"
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Subdivision"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Subdivision"
     _, frames, world = made = frames_of(body)
     target = put(body, made, tmp_path)
     assert target != body and [m.type for m in target.modifiers] == ["MESH_CACHE"] and body.hide_render

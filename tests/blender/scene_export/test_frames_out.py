@@ -126,7 +126,7 @@ def test_a_deforming_modifier_leads_to_a_duplicate_without_it(body, evaluated):
     hook.vertex_indices_set([8, 9, 10, 11])
     hook_target.location = (0.0, 0.0, 1.0)
     body.modifiers.new("Subdivision", "SUBSURF").levels = 1
-    assert body.sinew.place_label == "After “Hook”"
+    assert body.sinew.simulated_label == "After “Hook”"
     target, frames, world = put(body)
     assert [m.name for m in target.modifiers] == ["Subdivision"]
     assert [m.name for m in body.modifiers] == ["Hook", "Subdivision"]

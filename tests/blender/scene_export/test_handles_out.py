@@ -142,7 +142,7 @@ def test_shape_keys_of_the_artist_survive(soft, saved):
     bpy.ops.sinew.bake()
     soft.shape_key_add(name="Basis")
     soft.shape_key_add(name="Smile")
-    assert baking.lost_words(soft) == "" and "shape keys" in soft.sinew.place_label
+    assert baking.lost_words(soft) == "" and "shape keys" in soft.sinew.simulated_label
     bpy.ops.sinew.delete_bake()
     assert [block.name for block in soft.data.shape_keys.key_blocks] == ["Basis", "Smile"] and not soft.modifiers
 
@@ -293,7 +293,7 @@ def test_handles_that_let_parts_cross_leave_shape_keys(body, saved, monkeypatch)
     body.sinew.result = "NODES"
     monkeypatch.setattr(cached_handles_module, "CLOSE", -1.0)
     for meets, kind in ((False, "NODES"), (True, "KEYS")):
-        body.sinew.collisions.meets_itself, body.sinew.bake.message = meets, ""
+        body.sinew.collisions.self_contact, body.sinew.bake.message = meets, ""
         assert bpy.ops.sinew.bake() == {"FINISHED"}
         record = body.sinew.bake
         assert record.kind == kind and record.status == "DONE"

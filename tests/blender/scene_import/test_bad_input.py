@@ -82,7 +82,7 @@ def test_map_gone(body, saved):
 
 
 def test_named_modifier_gone(body, saved):
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Nothing"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Nothing"
     assert "no modifier “Nothing”" in refusal(body, MeshError)
 
 

@@ -103,7 +103,7 @@ def test_with_one_step_a_frame_nothing_is_asked_between(stepped, passes):
 
 def test_pins_that_stay_cost_nothing(stepped, passes):
     """Nor what else is animated about the body: keyed settings, a light, its baked shape."""
-    keyed(stepped.sinew, "hold_from", (1, 0.5), (3, 0.8))
+    keyed(stepped.sinew, "pin_threshold", (1, 0.5), (3, 0.8))
     other = bpy.data.objects.new("Other", None)
     bpy.context.scene.collection.objects.link(other)
     turn(other)

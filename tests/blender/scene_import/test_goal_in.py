@@ -52,7 +52,7 @@ def test_what_is_not_held_is_drawn_by_its_weight(graded):
     ],
 )
 def test_from_the_threshold_on_it_is_hard(graded, threshold, held, drawn):
-    graded.sinew.hold_from = threshold
+    graded.sinew.pin_threshold = threshold
     got = read(graded)
     assert got.pinned_vertices.tolist() == held
     assert got.goal is None if drawn is None else got.goal.vertices.tolist() == drawn
@@ -60,7 +60,7 @@ def test_from_the_threshold_on_it_is_hard(graded, threshold, held, drawn):
 
 def test_what_is_released_is_drawn_on_while_others_are_held(graded):
     graded.vertex_groups["Pins"].add([2, 3], 0.6, "REPLACE")
-    keyed(graded.sinew, "hold_from", (1, 0.5), (2, 0.5), (3, 0.8))
+    keyed(graded.sinew, "pin_threshold", (1, 0.5), (2, 0.5), (3, 0.8))
     got = read(graded)
     assert got.pin_held.sum(axis=1).tolist() == [4, 4, 2, 2]
     assert got.goal.vertices.tolist() == [*range(2, 8)] and got.goal.weights[:2] == pytest.approx(0.6)
@@ -68,7 +68,7 @@ def test_what_is_released_is_drawn_on_while_others_are_held(graded):
 
 
 def test_a_goal_lets_go_when_nothing_is_held_any_more(graded):
-    keyed(graded.sinew, "hold_from", (1, 0.5), (2, 0.5), (3, 1.01))
+    keyed(graded.sinew, "pin_threshold", (1, 0.5), (2, 0.5), (3, 1.01))
     got = read(graded)
     assert got.pin_held[:2].all() and not got.pin_held[2:].any()
     assert got.goal.vertices.tolist() == [4, 5, 6, 7] and got.goal.stiffness.tolist() == [5.0, 5.0, 0.0, 0.0]
@@ -78,7 +78,7 @@ def test_a_goal_lets_go_when_nothing_is_held_any_more(graded):
 def test_pins_of_full_weights_alone_are_the_same_with_a_goal_and_without(body, keys):
     """By default nothing is different where no weight lies between 0 and the threshold."""
     assert body.sinew.use_goal
-    keyed(body.sinew, "hold_from", *keys) if keys else None
+    keyed(body.sinew, "pin_threshold", *keys) if keys else None
     with_goal = read(body)
     body.sinew.use_goal = False
     without = read(body)
@@ -137,7 +137,7 @@ def test_a_bake_draws_and_keeps_it(graded, saved, evaluated):
 
 
 def test_a_group_that_only_draws_is_no_body_that_falls(graded, saved):
-    graded.sinew.hold_from = 1.5
+    graded.sinew.pin_threshold = 1.5
     bpy.ops.sinew.bake()
     assert graded.sinew.bake.pin_warning == ""
     graded.sinew.use_goal = False

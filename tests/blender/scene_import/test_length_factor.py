@@ -63,7 +63,7 @@ def scaled(body, collection, add_mesh, saved):
         keyed(target, "location", (1, (0.0, 0.0, 0.0)), (4, (0.0, 0.3 * size, 0.0)))
         contact = settings.collisions
         contact.height, hammer.sinew.collider.thickness = -0.05 * size, 0.02 * size
-        contact.thickness = contact.meets_thickness = 0.01 * size
+        contact.thickness = contact.contact_thickness = 0.01 * size
         settings.materials[2].depth, settings.materials[2].fade = 0.05 * size, 0.02 * size
         for kind, obj in acting.items():
             obj.location = 0.4 * size, -0.5 * size, 0.2 * size
@@ -137,7 +137,7 @@ def test_it_moves_as_what_was_scaled_and_is_shown_at_its_own_size(body, scaled, 
     body.sinew.field_weights.turbulence = 0.0  # Blender tells it in single precision
     # Friction is solved for to half a percent: what rounding makes of it is larger than what is asked here.
     contact = body.sinew.collisions
-    contact.friction = contact.collider_friction = contact.meets_friction = 0.0
+    contact.friction = contact.collider_friction = contact.contact_friction = 0.0
     bpy.data.objects["Hammer"].sinew.collider.friction = 0.0
     bpy.context.scene.sinew.length_factor = 0.125
     shown = baked(body, evaluated)

@@ -108,9 +108,9 @@ def test_a_transfer_modifier_is_read_where_it_is_simulated(grid, add_mesh):
     modifier = target.modifiers.new("Transfer", "DATA_TRANSFER")
     modifier.object, modifier.use_vert_data, modifier.data_types_verts = source, True, {"VGROUP_WEIGHTS"}
     modifier.vert_mapping = "NEAREST"
-    assert not read(target)[:, 1].any() and "“Transfer” changes vertex groups" in target.sinew.place_warning
-    target.sinew.place, target.sinew.simulate_after = "MODIFIER", "Transfer"
-    assert target.sinew.place_warning == ""
+    assert not read(target)[:, 1].any() and "“Transfer” changes vertex groups" in target.sinew.stack_warning
+    target.sinew.simulate_at, target.sinew.simulate_after = "MODIFIER", "Transfer"
+    assert target.sinew.stack_warning == ""
     assert np.array_equal(read(target), material_weights(source, source.data))
 
 
@@ -121,8 +121,8 @@ def test_modifiers_that_change_maps_after_what_is_simulated_are_named(grid, kind
     modifier = obj.modifiers.new("Weigh", kind)
     name = "vertex_group_a" if kind == "VERTEX_WEIGHT_MIX" else "vertex_group"
     setattr(modifier, name, other.name)
-    assert obj.sinew.place_warning == "", "nothing reads that group"
+    assert obj.sinew.stack_warning == "", "nothing reads that group"
     setattr(modifier, name, "Bone")
-    assert "“Weigh” changes" in obj.sinew.place_warning
+    assert "“Weigh” changes" in obj.sinew.stack_warning
     modifier.show_viewport = False
-    assert obj.sinew.place_warning == ""
+    assert obj.sinew.stack_warning == ""

@@ -51,7 +51,7 @@ def test_a_modifier_above_the_place_is_not_simulated(body):
     body.modifiers.new("Subdivision", "SUBSURF").levels = 1
     assert len(make_job(body, bpy.context).body.surface.positions) == 12
     assert body.modifiers["Subdivision"].show_viewport
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Subdivision"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Subdivision"
     assert len(make_job(body, bpy.context).body.surface.positions) > 12
 
 
@@ -86,7 +86,7 @@ def test_pins_follow_an_armature_below_the_place(body):
 
 
 def test_a_mesh_that_changes_its_vertices_is_refused(body):
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Copies"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Copies"
     copies = body.modifiers.new("Copies", "ARRAY")
     copies.count = 1
     copies.keyframe_insert("count", frame=1)
@@ -102,19 +102,19 @@ MAKE = {"Mirror": "MIRROR", "Shell": "SOLIDIFY", "Row": "ARRAY", "Cut": "BOOLEAN
 @pytest.mark.parametrize("name", MAKE)
 def test_a_modifier_whose_shape_is_not_simulated_is_named(body, name):
     modifier = body.modifiers.new(name, MAKE[name])
-    assert f"“{name}” comes after what is simulated" in body.sinew.place_warning
+    assert f"“{name}” comes after what is simulated" in body.sinew.stack_warning
     modifier.show_viewport = False
-    assert name in body.sinew.place_warning, "renders show it"
+    assert name in body.sinew.stack_warning, "renders show it"
     modifier.show_render = False
-    assert body.sinew.place_warning == "" and not bpy.ops.sinew.simulate_added_shape.poll()
+    assert body.sinew.stack_warning == "" and not bpy.ops.sinew.simulate_added_shape.poll()
     modifier.show_viewport = modifier.show_render = True
     body.modifiers.new("Fine", "SUBSURF")
     assert bpy.ops.sinew.simulate_added_shape() == {"FINISHED"}
-    assert (body.sinew.place, body.sinew.simulate_after) == ("MODIFIER", name) and body.sinew.place_warning == ""
-    body.sinew.place = "AUTOMATIC"
-    assert body.sinew.place_warning
-    body.sinew.place = "MESH"
-    assert body.sinew.place_warning == "", "as chosen"
+    assert (body.sinew.simulate_at, body.sinew.simulate_after) == ("MODIFIER", name) and body.sinew.stack_warning == ""
+    body.sinew.simulate_at = "AUTOMATIC"
+    assert body.sinew.stack_warning
+    body.sinew.simulate_at = "MESH"
+    assert body.sinew.stack_warning == "", "as chosen"
 
 
 def test_a_mirrored_half_is_simulated_whole(body, saved):
@@ -154,4 +154,4 @@ def test_nodes_that_make_geometry_are_named(body, kind, makes, nested):
     group = group_of("Inner", kind)
     group = group_of("Outer", "GeometryNodeGroup", group) if nested else group
     body.modifiers.new("Nodes", "NODES").node_group = group
-    assert ("“Nodes”" in body.sinew.place_warning) == makes
+    assert ("“Nodes”" in body.sinew.stack_warning) == makes

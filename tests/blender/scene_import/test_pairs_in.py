@@ -34,7 +34,7 @@ def other(body, add_mesh):
     """A second body, which meets the first."""
     other = add_mesh(np.array(CUBE[0]) + (0.0, 5.0, 0.0), CUBE[1], "Other")
     bpy.ops.sinew.enable()
-    body.sinew.collisions.meets_bodies = True
+    body.sinew.collisions.contact_bodies = True
     return other
 
 
@@ -74,21 +74,21 @@ def test_one_that_moves_alone_runs_into_the_other(body, other):
     tell(body, other, friction=0.75)
     job = make_job(body, bpy.context, alone=True)
     assert [each.name for each in job.body.colliders] == ["Other"] and job.body.pairs == (PairSettings("Other", 0.75),)
-    other.sinew.collisions.meets_bodies = False
+    other.sinew.collisions.contact_bodies = False
     assert pairs_of(body, alone=True) == () and pairs_of(body) == (PairSettings("Other", 0.75),)
 
 
 def test_what_was_removed_is_named(body, other, saved):
     pair = tell(body, other)
     assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == []
-    other.sinew.collisions.meets_bodies = False
+    other.sinew.collisions.contact_bodies = False
     assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == [idle_words(body, pair, bpy.context)]
     assert "“Other” is neither met nor a collider" in idle_words(body, pair, bpy.context)
     bpy.data.objects.remove(other)
     assert "“Other” was removed" in idle_words(body, pair, bpy.context)
     assert pairs_of(body) == (PairSettings("Other", 0.5),)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert "has a pair with “Other”, which it neither meets nor runs into" in body.sinew.bake.meets_warning
+    assert "has a pair with “Other”, which it neither meets nor runs into" in body.sinew.bake.contact_warning
     pair.other = None
     assert idle_words(body, pair, bpy.context) == "Choose the other." and pairs_of(body) == ()
     bpy.ops.sinew.check_bake()

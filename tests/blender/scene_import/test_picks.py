@@ -39,7 +39,7 @@ def test_what_blenders_own_buttons_take_out_is_not_found_again(picked):
     """As after an undo in Edit Mode, too: the group has changed, and what is noted of it has not."""
     picked.vertex_groups["Pins.001"].remove([8])
     make_job(picked, bpy.context)
-    assert len(picked.sinew.picks[0].places) == 1
+    assert len(picked.sinew.picks[0].rest_positions) == 1
     edit(picked, lambda shape: bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1))
     make_job(picked, bpy.context)
     assert members(picked) == [11] and picked.sinew.pick_warning.startswith("“Pins.001” after the edit")
@@ -50,11 +50,11 @@ def test_picks_make_a_group_and_are_remembered(picked):
     record = picked.sinew.picks[0]
     positions = vertex_positions(picked.data)
     assert (record.group, record.vertices) == ("Pins.001", 12)
-    assert np.allclose([place.rest for place in record.places], positions[[8, 11]])
+    assert np.allclose([place.rest for place in record.rest_positions], positions[[8, 11]])
     group = picks.group_of(picked, "PINS")
     assert picks.holds(picked, group, 8) and not picks.holds(picked, group, 9) and not picks.holds(picked, None, 8)
     picks.change(picked, group, [8], add=False)
-    assert members(picked) == [11] and len(record.places) == 1
+    assert members(picked) == [11] and len(record.rest_positions) == 1
     picks.change(picked, group, [11], add=False)
     assert len(picked.sinew.picks) == 0
 
@@ -80,7 +80,7 @@ def test_a_painted_group_is_left_alone(picked):
 def test_after_a_subdivide_only_full_weights_count(picked):
     edit(picked, lambda shape: bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1, use_grid_fill=True))
     assert len(members(picked)) > 2
-    places = [list(place.rest) for place in picked.sinew.picks[0].places]
+    places = [list(place.rest) for place in picked.sinew.picks[0].rest_positions]
     said = picks.mend(picked)
     found = members(picked)
     assert len(found) == 2 and "left out" in said and "lost" not in said
@@ -145,7 +145,7 @@ def test_more_is_picked_after_an_edit_of_the_mesh(picked):
     corner = at(subdivided(picked), (1.0, 0.3, 0.0))
     picks.change(picked, picked.vertex_groups["Pins.001"], [corner], add=True)
     assert members(picked) == sorted([8, 11, corner])
-    assert "left out" in picked.sinew.pick_warning and len(picked.sinew.picks[0].places) == 3
+    assert "left out" in picked.sinew.pick_warning and len(picked.sinew.picks[0].rest_positions) == 3
 
 
 def test_so_it_is_in_edit_mode_and_is_said(picked):

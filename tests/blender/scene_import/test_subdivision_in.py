@@ -183,7 +183,7 @@ def test_which_subdivision_is_the_bodys(body):
     render.use_simplify = False
     body.modifiers.new("Cage", "LATTICE")
     assert subdivision_after(body, scene) is None, "it is simulated"
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", ""
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", ""
     assert subdivision_after(body, scene) == (modifier, 2)
     modifier.show_viewport = False
     assert subdivision_after(body, scene) is None

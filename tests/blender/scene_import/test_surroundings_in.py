@@ -60,22 +60,22 @@ def obstacle(collection, add_mesh, body):
 def test_hold_from_decides_what_is_held(body):
     body.vertex_groups["Pins"].add([2, 3], 0.3, "REPLACE")
     assert job_of(body).body.pinned_vertices.tolist() == [0, 1]
-    body.sinew.hold_from = 0.3
+    body.sinew.pin_threshold = 0.3
     job = job_of(body)
     assert job.body.pinned_vertices.tolist() == [0, 1, 2, 3] and job.body.pin_held.all()
-    body.sinew.hold_from = 1.5
+    body.sinew.pin_threshold = 1.5
     assert len(job_of(body).body.pinned_vertices) == 0
 
 
 def test_keyed_upwards_it_releases_and_nothing_is_taken_back(body):
     body.vertex_groups["Pins"].add([2, 3], 0.7, "REPLACE")
-    keyed(body.sinew, "hold_from", (1, 0.5), (2, 0.5), (3, 0.8), (4, 0.5))
+    keyed(body.sinew, "pin_threshold", (1, 0.5), (2, 0.5), (3, 0.8), (4, 0.5))
     held = job_of(body).body.pin_held
     assert held[:2].all() and held[:, :2].all() and not held[2:, 2:].any()
 
 
 def test_unweighted_vertices_are_never_held(body):
-    body.sinew.hold_from = 0.0
+    body.sinew.pin_threshold = 0.0
     assert job_of(body).body.pinned_vertices.tolist() == [0, 1, 2, 3]
 
 
@@ -363,7 +363,7 @@ def test_geometry_nodes_make_a_field_that_changes(body):
     body.modifiers.new("Gusts", "NODES").node_group = tree
     body.sinew.acceleration_attribute = "Wind"
     assert "no attribute “Wind” at frame 1 where it is simulated" in refused(body, SettingsError)
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Gusts"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Gusts"
     accelerations = job_of(body).body.accelerations
     assert np.allclose(accelerations[0], 0.0) and np.allclose(accelerations[3], [6.0, 0.0, 0.0])
 
@@ -395,8 +395,8 @@ def test_edits_of_the_surroundings_are_named(body, spring, obstacle, saved):
     assert body.sinew.bake.stale == "collisions (“Ground” is new)"
     body.sinew.collisions.use_ground = False
     spring.strength = 5.0
-    body.sinew.hold_from = 0.6
-    keyed(body.sinew, "hold_from", (1, 0.5), (3, 1.1))
+    body.sinew.pin_threshold = 0.6
+    keyed(body.sinew, "pin_threshold", (1, 0.5), (3, 1.1))
     bpy.ops.sinew.check_bake()
     assert body.sinew.bake.stale == WITH_SPRINGS
     body.data.attributes.new("Wind", "FLOAT_VECTOR", "POINT")

@@ -30,8 +30,8 @@ def test_settings_are_copied_and_what_is_missing_is_told(body, other):
     settings.solver, settings.substeps, settings.mass_damping = "newton", 4, 0.3
     settings.collisions.use_ground, settings.field_weights.wind = True, 0.25
     settings.materials[0].log_stiffness, settings.materials[0].stiffness_unit = 5.25, "MPA"
-    settings.place, settings.simulate_after = "MODIFIER", "Bend"
-    settings.finer_group, settings.rest_key = "Lips", "Round"
+    settings.simulate_at, settings.simulate_after = "MODIFIER", "Bend"
+    settings.refine_group, settings.rest_key = "Lips", "Round"
     other.vertex_groups.new(name="Pins")
     left = copying.copy_settings(body, other)
     things = "vertex group “Bones”", "vertex group “Lips”", "shape key “Round”", "modifier “Bend”"
@@ -42,7 +42,7 @@ def test_settings_are_copied_and_what_is_missing_is_told(body, other):
     assert [material_settings(m) for m in got.materials] == [material_settings(m) for m in settings.materials]
     assert [m.stiffness_unit for m in got.materials] == [m.stiffness_unit for m in settings.materials]
     assert got.materials[1].vertex_group == "" and got.springs[0].vertex_group == "Pins"
-    assert got.springs[0].target is None and got.place == "AUTOMATIC" and got.finer_group == got.rest_key == ""
+    assert got.springs[0].target is None and got.simulate_at == "AUTOMATIC" and got.refine_group == got.rest_key == ""
 
 
 def test_items_are_matched_by_name_with_their_animation_and_maps(body, other):

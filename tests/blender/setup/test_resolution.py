@@ -84,7 +84,7 @@ def test_a_mesh_coarser_than_its_cells_is_told(body, monkeypatch):
     assert words.startswith("12 vertices") and words.endswith("between them. Subdivide the mesh.")
     body.modifiers.new("Smooth", "SUBSURF").levels = 4
     assert "After Modifier “Smooth”, or subdivide" in forecasts.coarse_words(body, bpy.context)
-    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Smooth"
     assert forecasts.coarse_words(body, bpy.context) == ""
 
 
@@ -140,11 +140,11 @@ def test_thin_parts_are_named_and_selected(finned):
 def test_thin_parts_that_are_painted_finer_are_not_selected(finned):
     group = finned.vertex_groups.new(name="Finer")
     group.add(list(range(8, 12)), 1.0, "REPLACE")
-    finned.sinew.finer_group = group.name
+    finned.sinew.refine_group = group.name
     assert bpy.ops.sinew.select_thin() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [v.index for v in finned.data.vertices if v.select] == list(range(12, 16))
-    finned.sinew.finer_group = "Gone"
+    finned.sinew.refine_group = "Gone"
     with pytest.raises(RuntimeError, match="“Gone”.*not there any more"):
         bpy.ops.sinew.select_thin()
 
@@ -162,7 +162,7 @@ def test_cells_are_finer_where_a_group_says_so(body, saved):
 
     plain = tets()
     body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
-    body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
+    body.sinew.refine_group, body.sinew.refine_factor = "Fine", 4.0
     assert tets() > 2 * plain
     words = forecasts.cost_words(body, bpy.context)[0]
     assert words.startswith("About ")
@@ -196,7 +196,7 @@ def test_handles_move_the_rest_shape_wherever_the_body_begins(body, saved, evalu
     assert (record.status, record.kind) == ("DONE", "NODES") and "begins" not in record.mesh_warning
     assert record.error == "Equal to the frames but for round-off."
     assert max(np.abs(evaluated(record.result, f) - store.read(f)).max() for f in store.frames()) < 1e-6
-    start = make_job(body, bpy.context).body.start
+    start = make_job(body, bpy.context).body.initial_shape
     assert np.abs(store.read(1) - start).max() < (1e-10 if SOLVER_KINDS[solver].takes_modes else 1e-3)
     assert np.abs(store.read(4) - start).max() > 0.01
     assert [tuple(vertex.co) for vertex in body.data.vertices] == before
@@ -212,7 +212,7 @@ def test_other_methods_are_finer_where_a_group_says_so(body, saved, method, pack
     fingerprint = make_job(body, bpy.context).fingerprints()["resolution"]
     expected = forecasts.cost_words(body, bpy.context)[0]
     body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
-    body.sinew.finer_group, body.sinew.finest = "Fine", 8.0
+    body.sinew.refine_group, body.sinew.refine_factor = "Fine", 8.0
     assert make_job(body, bpy.context).fingerprints()["resolution"] != fingerprint
     bpy.ops.sinew.tetrahedralize()
     kept, _about = baking.open_store(body).read_cached("mesh")
@@ -241,7 +241,7 @@ def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, e
     assert [point.co.x for point in rest.data] == pytest.approx([vertex.co.x for vertex in body.data.vertices])
     scene.frame_set(1)
     job = make_job(body, bpy.context)
-    assert job.body.surface.size == pytest.approx(1.0) and np.ptp(job.body.start[:, 0]) == pytest.approx(1.4)
+    assert job.body.surface.size == pytest.approx(1.0) and np.ptp(job.body.initial_shape[:, 0]) == pytest.approx(1.4)
     bpy.ops.sinew.bake()
     assert body.sinew.bake.status == "DONE", body.sinew.bake.message
     result = body.sinew.bake.result

@@ -9,7 +9,7 @@ from sinew import operators
 from sinew.blender_addon.properties import overlay_properties, preferences, properties
 
 GROUPS = (*properties.CLASSES, overlay_properties.SinewOverlays, preferences.SinewPreferences)
-KEPT = {"SinewBake", "SinewVibration", "SinewPlace", "SinewPicks", "SINEW_OT_apply_bake"}
+KEPT = {"SinewBake", "SinewVibration", "SinewPickedVertex", "SinewPicks", "SINEW_OT_apply_bake"}
 """Groups of what is remembered and never set: words, but no typical values."""
 NO_NUMBER = {"active_material", "active_spring", "active_pair", "active_collider", "active_vibration"}
 SHORTEST = 15

@@ -91,8 +91,8 @@ def test_nothing_is_left_behind_without_a_cache(tmp_path, monkeypatch):
 
 def test_bodies_of_a_job_come_together(tmp_path):
     """Two that meet, and one that does not; each as alone."""
-    alone = sw.Meets(bodies=False)
-    bodies = lattice("left"), lattice("right", shift=0.3), lattice("far", "newton", 0.6, meets=alone)
+    alone = sw.Contact(bodies=False)
+    bodies = lattice("left"), lattice("right", shift=0.3), lattice("far", "newton", 0.6, contact=alone)
     (*_, last) = sw.simulate(job(*bodies), tmp_path)
     assert last.name == "left" and list(last.bodies) == ["left", "right", "far"] and last.bodies["left"] is last
     assert {path.name for path in tmp_path.iterdir()} == {"left", "right", "far"}

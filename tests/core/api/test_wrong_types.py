@@ -101,7 +101,7 @@ OWNERS: dict[type, Callable[..., Any]] = {
     sw.Collider: collider,
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
     sw.Material: lambda **given: body(materials=sw.Material(**given)),
-    sw.Meets: lambda **given: body(meets=sw.Meets(**given)),
+    sw.Contact: lambda **given: body(contact=sw.Contact(**given)),
     sw.Resolution: lambda **given: body(resolution=sw.Resolution(**given)),
     sw.Solver: lambda **given: body(solver=sw.Solver(**given)),
     sw.Surface: lambda **given: body(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings, SolverSettings
+from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings, SolverSettings
 from sinew.core.geometry.tetrahedra.tet_count import measured
 from sinew.core.jobs.checks import costs
 from sinew.core.jobs.checks.costs import CONTACT, GROWTH, Pace, cost_of, own_pace, size_words
-from sinew.core.jobs.job.groups import members
+from sinew.core.jobs.job.groups import split_jobs
 
 from ..jobs import box_surface, shaken_bar
 
@@ -52,17 +52,17 @@ def test_each_of_a_group_has_its_part_of_the_seconds_and_contact_is_told_apart()
     bodies = tuple(replace(bar.body, name=name) for name in "ab")
     tets, seconds = {"a": 1000, "b": 8000}, 9.0
     paces = [
-        own_pace(job, seconds, tets[job.body.name], [tets[each.name] for each in job.body.fellows])
-        for job in members(replace(bar, bodies=bodies))
+        own_pace(job, seconds, tets[job.body.name], [tets[each.name] for each in job.body.group_members])
+        for job in split_jobs(replace(bar, bodies=bodies))
     ]
     parts = [pace.seconds * CONTACT for pace in paces]
     assert sum(parts) == pytest.approx(seconds) and parts[1] == pytest.approx(8.0**GROWTH * parts[0])
     assert own_pace(bar, seconds, 1000, []) == Pace(seconds, 1000, bar.body.solver.modes)
-    alone = bar.with_body(meets=MeetSettings(itself=True))
+    alone = bar.with_body(contact=ContactSettings(self_contact=True))
     assert own_pace(alone, seconds, 1000, []).seconds == seconds / CONTACT
     whole = cost_of(BODY, ResolutionSettings(), SolverSettings(), 1000, paces[0], meets=True)
     assert whole.seconds == pytest.approx(CONTACT * told(pace=paces[0]).seconds) and whole.disk > told().disk
-    reduced = members(
+    reduced = split_jobs(
         replace(bar, bodies=tuple(replace(b, solver=SolverSettings("subspace_mixed_fem")) for b in bodies))
     )
     assert own_pace(reduced[0], seconds, 1000, [8000]).seconds == pytest.approx(seconds / 2 / CONTACT)

@@ -18,7 +18,9 @@ CELL, COARSE = 1.0 / 11.5, 1.0 / 6.5
 
 
 def lattice(surface, cells, fineness=None, finest=1.0):
-    return tetrahedralize(surface, ResolutionSettings(method="lattice", cells_across=cells, finest=finest), fineness)
+    return tetrahedralize(
+        surface, ResolutionSettings(method="lattice", cells_across=cells, refine_factor=finest), fineness
+    )
 
 
 @pytest.mark.parametrize(

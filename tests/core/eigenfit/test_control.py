@@ -253,7 +253,7 @@ def test_a_resumed_bake_goes_on_with_the_same_bits():
 
 
 def test_by_hand_it_moves_as_a_job_that_has_it():
-    job = keyed(a_job(), np.ones(4)).prolonged()
+    job = keyed(a_job(), np.ones(4)).extended()
     body, prepared = LiveBody(job, prepare(job)), prepare(job)
     command = event_of(line_of(SetStiffness([], [0.1, 10.0, 1.0])))
     assert not body.set_stiffness(command.youngs_modulus, command.vibrations)
@@ -274,7 +274,7 @@ def test_it_travels_with_the_job(tmp_path):
     assert np.array_equal(Job.load(tmp_path / "job.npz").body.vibration_stiffness, job.body.vibration_stiffness)
     differing = [part for part, digest in a_job().fingerprints().items() if digest != job.fingerprints()[part]]
     assert differing == ["solver"] and len(job.until(2).body.vibration_stiffness) == 2
-    assert (job.prolonged().body.vibration_stiffness[-1] == 0.1).all()
+    assert (job.extended().body.vibration_stiffness[-1] == 0.1).all()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import SettingsError
-from sinew.core.foundation.schema.field_metadata import alike
+from sinew.core.foundation.schema.field_metadata import equal_fields
 from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.job import Job
@@ -54,10 +54,10 @@ def test_what_bodies_share_is_one_object():
 def test_a_job_of_several_is_saved_cut_and_prolonged(tmp_path):
     together, jobs = three()
     together.save(tmp_path / "job.npz")
-    assert alike(Job.load(tmp_path / "job.npz"), together)
+    assert equal_fields(Job.load(tmp_path / "job.npz"), together)
     for k, job in enumerate(jobs):
         assert together.until(2).alone(k).fingerprints() == job.until(2).fingerprints()
-        assert together.prolonged().alone(k).fingerprints() == job.prolonged().fingerprints()
+        assert together.extended().alone(k).fingerprints() == job.extended().fingerprints()
 
 
 def test_edits_say_of_which_body():

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import ColliderError, PinError, SettingsError, SpringError
-from sinew.core.foundation.schema.field_metadata import over
-from sinew.core.foundation.schema.settings import ContactSettings
+from sinew.core.foundation.schema.field_metadata import map_tracks
+from sinew.core.foundation.schema.settings import ColliderSettings
 from sinew.core.jobs.job.environment import Ground
 
 from ..jobs import changed, pulled_end, rising_plate, surrounded_bar
@@ -74,16 +74,16 @@ def test_an_impossible_ground_is_refused(changes):
 def test_a_collider_that_stands_still_keeps_one_frame():
     still = replace(PLATE, positions=np.repeat(PLATE.positions[:1], 12, axis=0))
     assert still.positions.shape == (1, 4, 3) and PLATE.positions.shape == (12, 4, 3)
-    assert (still.friction, ContactSettings().friction) == (0.3, 0.5)
+    assert (still.friction, ColliderSettings().friction) == (0.3, 0.5)
 
 
 @pytest.mark.parametrize(
     ("error", "said", "changes"),
     [
         (SpringError, "does not exist", lambda j: {"springs": (replace(SPRING, vertices=np.arange(9) + 10**6),)}),
-        (SpringError, "has 5 frames, not 12", lambda j: {"springs": (over(SPRING, lambda track: track[:5]),)}),
-        (SpringError, "has 5 frames, not 12", lambda j: {"goal": over(SPRING, lambda track: track[:5])}),
-        (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (over(PLATE, lambda track: track[:5]),)}),
+        (SpringError, "has 5 frames, not 12", lambda j: {"springs": (map_tracks(SPRING, lambda track: track[:5]),)}),
+        (SpringError, "has 5 frames, not 12", lambda j: {"goal": map_tracks(SPRING, lambda track: track[:5])}),
+        (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (map_tracks(PLATE, lambda track: track[:5]),)}),
         (PinError, "Whether pins are held", lambda j: {"pin_held": j.pin_held[:5]}),
         (SettingsError, "accelerations have shape", lambda j: {"accelerations": j.accelerations[:, :3]}),
         (

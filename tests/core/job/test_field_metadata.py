@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import StoreError
-from sinew.core.foundation.schema.field_metadata import about, alike, leaves, part
+from sinew.core.foundation.schema.field_metadata import equal_fields, field_spec, leaves, spec_of
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Spring
 from sinew.core.jobs.job.job import Job
@@ -20,24 +20,24 @@ from ..jobs import pulled_end, surrounded_bar
 class Moist:
     """A part within a part."""
 
-    oil: float = part(default=0.0)
+    oil: float = field_spec(default=0.0)
 
 
 @dataclass(frozen=True)
 class WetSpring(Spring):
     """A spring with new fields."""
 
-    wetness: np.ndarray | None = part(default=None, dtype=np.float32, over_frames=True)
-    moist: Moist | None = part("skin", default=None)
+    wetness: np.ndarray | None = field_spec(default=None, dtype=np.float32, over_frames=True)
+    moist: Moist | None = field_spec("skin", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WetBody(Body):
     """A body with new fields."""
 
-    springs: tuple[WetSpring, ...] = part("spring", word="springs", default=())
-    humidity: float = part(word="weather", default=0.5)
-    rain: np.ndarray | None = part("the rain", word="weather", default=None, dtype=np.float64, over_frames=True)
+    springs: tuple[WetSpring, ...] = field_spec("spring", word="springs", default=())
+    humidity: float = field_spec(word="weather", default=0.5)
+    rain: np.ndarray | None = field_spec("the rain", word="weather", default=None, dtype=np.float64, over_frames=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,21 +65,21 @@ def _changed(before: Job, now: Job) -> dict[str, list[str]]:
 def test_a_new_field_is_saved(wet, tmp_path):
     wet.save(tmp_path / "job.npz")
     again = WetJob.load(tmp_path / "job.npz")
-    assert alike(again, wet) and again.fingerprints() == wet.fingerprints()
+    assert equal_fields(again, wet) and again.fingerprints() == wet.fingerprints()
     assert again.body.springs[0].wetness.dtype == np.float32 and again.body.springs[0].moist == Moist(0.25)
     with pytest.raises(StoreError):
         Job.load(tmp_path / "job.npz")
 
 
 def test_a_new_field_is_cut_and_prolonged(wet):
-    assert wet.until(2).body.rain.tolist() == [0.0, 1.0] and wet.prolonged().body.rain.tolist() == [
+    assert wet.until(2).body.rain.tolist() == [0.0, 1.0] and wet.extended().body.rain.tolist() == [
         0.0,
         1.0,
         2.0,
         3.0,
         3.0,
     ]
-    assert wet.prolonged().body.springs[0].wetness.tolist() == [1.0, 2.0, 3.0, 4.0, 4.0]
+    assert wet.extended().body.springs[0].wetness.tolist() == [1.0, 2.0, 3.0, 4.0, 4.0]
 
 
 def test_a_new_field_is_fingerprinted_and_named(wet):
@@ -97,11 +97,11 @@ def test_a_new_field_is_fingerprinted_and_named(wet):
 
 def test_a_name_is_in_no_fingerprint(wet):
     renamed = wet.with_body(springs=(replace(wet.body.springs[0], name="Claw"),))
-    assert renamed.fingerprints() == wet.fingerprints() and not alike(renamed, wet)
+    assert renamed.fingerprints() == wet.fingerprints() and not equal_fields(renamed, wet)
 
 
 def test_every_array_of_a_job_says_its_type_and_every_field_its_word():
-    assert {item.name for item in (*fields(Job), *fields(Body)) if not about(item).word} == {"bodies", "name"}
+    assert {item.name for item in (*fields(Job), *fields(Body)) if not spec_of(item).word} == {"bodies", "name"}
     arrays = [leaf for leaf in leaves(surrounded_bar(4)) if isinstance(leaf.value, np.ndarray)]
     named = {leaf.path for leaf in arrays if leaf.about.dtype is None}
     assert named == {

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
-from sinew.core.foundation.schema.field_metadata import alike, over
+from sinew.core.foundation.schema.field_metadata import equal_fields, map_tracks
 from sinew.core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.environment import Ground
@@ -38,7 +38,7 @@ def test_a_saved_job_comes_back_equal(tmp_path):
     assert again.body.solver == job.body.solver
     assert again.body.materials == job.body.materials and again.body.pairs == pairs
     assert again.frame_rate == job.frame_rate
-    assert again.body.colliders[0] == job.body.colliders[0] == Ground(height=-1.0) and alike(
+    assert again.body.colliders[0] == job.body.colliders[0] == Ground(height=-1.0) and equal_fields(
         again.body.colliders, job.body.colliders
     )
     assert again.body.springs[0].name == "Hook" and np.array_equal(again.body.accelerations, job.body.accelerations)
@@ -69,7 +69,10 @@ def test_a_saved_job_comes_back_equal(tmp_path):
         ("collisions", lambda j: {"colliders": j.colliders[1:]}),
         ("collisions", lambda j: {"colliders": (replace(j.colliders[0], friction=0.1), j.colliders[1])}),
         ("collisions", lambda j: {"colliders": (j.colliders[0], replace(j.colliders[1], friction=0.1))}),
-        ("collisions", lambda j: {"colliders": (j.colliders[0], over(j.colliders[1], lambda track: track + 1.0))}),
+        (
+            "collisions",
+            lambda j: {"colliders": (j.colliders[0], map_tracks(j.colliders[1], lambda track: track + 1.0))},
+        ),
         ("collisions", lambda j: {"pairs": (PairSettings("Plate", 0.1),)}),
         ("fields", lambda j: {"accelerations": j.accelerations + 1.0}),
         ("fields", lambda j: {"accelerations": None}),
@@ -280,16 +283,16 @@ def test_still_pins_in_a_crafted_file_take_no_memory(tmp_path):
 def test_what_is_painted_finer_belongs_to_the_resolution(tmp_path):
     job = shaken_bar()
     paint = np.linspace(0.0, 1.0, len(job.body.surface.positions))
-    finer = job.with_body(fineness=paint)
+    finer = job.with_body(refinement=paint)
     finer.save(tmp_path / "job.npz")
     back = Job.load(tmp_path / "job.npz")
-    assert np.array_equal(back.body.fineness, paint) and back.fingerprints() == finer.fingerprints()
+    assert np.array_equal(back.body.refinement, paint) and back.fingerprints() == finer.fingerprints()
     changed = {part for part, words in finer.fingerprints().items() if words != job.fingerprints()[part]}
-    assert changed == {"resolution"} and finer.until(job.frame_start).body.fineness is not None
-    other = ResolutionSettings(cells_across=job.body.resolution.cells_across, finest=3.0)
+    assert changed == {"resolution"} and finer.until(job.frame_start).body.refinement is not None
+    other = ResolutionSettings(cells_across=job.body.resolution.cells_across, refine_factor=3.0)
     assert job.with_body(resolution=other).fingerprints() == job.fingerprints()  # nothing is painted
     assert finer.with_body(resolution=other).fingerprints() != finer.fingerprints()
     assert details("resolution", job, finer) == ["where it is finer"]
     assert details("resolution", finer, finer.with_body(resolution=other)) == ["refine factor 2 → 3"]
     with pytest.raises(SettingsError, match="painted finer"):
-        job.with_body(fineness=paint[1:])
+        job.with_body(refinement=paint[1:])

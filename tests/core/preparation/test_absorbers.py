@@ -71,7 +71,7 @@ def test_a_job_keeps_what_absorbs(tmp_path):
     assert again.body.force_fields[0].absorbers == (0, 1)
     assert again.body.absorbers[1].absorption.tolist() == [0.0, 0.5, 0.5, 1.0]
     assert [len(each.absorption) for each in job.until(2).body.absorbers] == [1, 2]
-    assert job.prolonged().body.absorbers[1].absorption.tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
+    assert job.extended().body.absorbers[1].absorption.tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(

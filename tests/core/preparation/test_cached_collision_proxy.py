@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.thin_bodies import ball, joined
-from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.checks.costs import body_bytes
 from sinew.core.jobs.store.frame_store import FrameStore
-from sinew.core.jobs.store.shared_cache import borrow
+from sinew.core.jobs.store.shared_cache import copy_cached_from
 from sinew.core.simulation.contact_setup import cached_collision_proxy
 from sinew.core.simulation.contact_setup.collision_surfaces import collision_surface, surface_warnings
 from sinew.core.simulation.frame_loop.group import GroupStepper
@@ -30,7 +30,7 @@ def job():
         resolution=resolution,
         material_weights=weights,
         stiffness_maps=None,
-        meets=MeetSettings(itself=True),
+        contact=ContactSettings(self_contact=True),
     )
 
 
@@ -81,7 +81,7 @@ def test_it_is_made_once(job, made, tmp_path):
     estimated = body_bytes(len(mesh.tets), job.body.solver, True) - body_bytes(len(mesh.tets), job.body.solver)
     assert 0.2 * estimated < (store.folder / "skin.sinew").stat().st_size < estimated
     lent = FrameStore.create(tmp_path / "two", job)
-    borrow(lent, [store], 0)
+    copy_cached_from(lent, [store], 0)
     assert same(stepped(job, lent)[0], fresh) and len(made) == 2
     renamed = job.with_body(name="Pair")
     assert stepped(renamed, store)[1] == [told[0].replace("“Two”", "“Pair”")] and len(made) == 2

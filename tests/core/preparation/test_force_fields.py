@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import FieldError
-from sinew.core.foundation.schema.field_metadata import over
-from sinew.core.foundation.schema.tracks import prolonged
+from sinew.core.foundation.schema.field_metadata import map_tracks
+from sinew.core.foundation.schema.tracks import extend
 from sinew.core.jobs.job.force_field import ForceField
 from sinew.core.jobs.job.job import Job
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
@@ -103,7 +103,7 @@ def test_half_way_between_frames_it_is_half_way():
     assert half.numbers.strength == 3.0 and half.numbers.distance_max == np.inf
     assert half.centre.tolist() == [0.5, 0.0, 0.0] and half.axis == pytest.approx(np.array([1.0, 0.0, 1.0]) / 2**0.5)
     assert moment_of(moving, 1, 1.0).numbers.strength == 4.0
-    assert moment_of(over(moving, lambda track: prolonged(track, 2)), 2, 0.5).numbers.strength == 4.0
+    assert moment_of(map_tracks(moving, lambda track: extend(track, 2)), 2, 0.5).numbers.strength == 4.0
 
 
 def test_noise_wavers_from_frame_to_frame_by_its_seed():
@@ -152,9 +152,7 @@ def test_a_change_of_a_field_is_told(change):
 
 def test_a_job_is_cut_and_prolonged_with_its_fields():
     job = box(4, field(centres=np.arange(12.0).reshape(4, 3)), field())
-    assert (
-        len(job.until(2).body.force_fields[0].centres) == 2 and len(job.prolonged().body.force_fields[0].centres) == 5
-    )
+    assert len(job.until(2).body.force_fields[0].centres) == 2 and len(job.extended().body.force_fields[0].centres) == 5
     assert len(job.until(2).body.force_fields[1].centres) == 1
     with pytest.raises(FieldError, match="has 4 frames, not 3"):
         box(3, job.body.force_fields[0])

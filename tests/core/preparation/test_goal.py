@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.foundation.schema.field_metadata import alike
+from sinew.core.foundation.schema.field_metadata import equal_fields
 from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
@@ -177,5 +177,5 @@ def test_it_is_kept_and_cut_with_its_job(tmp_path):
     job = hung(BOX, np.linspace(0.0, 1.0, len(BOX.positions)), [1.0, 2.0, 3.0, 4.0])
     job.save(tmp_path / "job.npz")
     again = Job.load(tmp_path / "job.npz")
-    assert alike(again, job) and len(again.body.goal.vertices) == len(BOX.positions) - 1
+    assert equal_fields(again, job) and len(again.body.goal.vertices) == len(BOX.positions) - 1
     assert job.until(2).body.goal.stiffness.tolist() == [1.0, 2.0]

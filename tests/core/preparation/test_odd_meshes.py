@@ -19,6 +19,6 @@ def test_a_first_shape_throws_no_inside_away(seed):
     X, size = job.body.surface.positions, job.body.surface.size
     at = (X - X.mean(axis=0)) / size
     moved = 0.2 * size * np.column_stack([0.0 * at[:, 0], at[:, 0] ** 2, np.sin(3.0 * at[:, 1])])
-    ready = prepared(job.with_body(start=X + moved))
+    ready = prepared(job.with_body(initial_shape=X + moved))
     vertices = ready.space.basis @ ready.start
     assert np.abs(vertices).max() <= 50.0 * np.abs(moved).max()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sinew.core import cli
 from sinew.core.foundation.errors import MeshError, SettingsError, SinewError
-from sinew.core.foundation.schema.settings import DepthSettings, MeetSettings
+from sinew.core.foundation.schema.settings import ContactSettings, DepthSettings
 from sinew.core.jobs.job.pair import PairSettings
 from sinew.core.jobs.scene_files.scene_file import read_scene
 from sinew.core.jobs.scene_files.surface_file import read_surface
@@ -100,14 +100,14 @@ def test_what_is_wrong_with_nodes_is_named(scene, nodes, said):
 
 
 PAIR = """
-[[meets.pairs]]
+[[contact.pairs]]
 other = "Ground"
 friction = 0.2
 """
 MEETS = """
-[meets]
-itself = true
-untangle = true
+[contact]
+self_contact = true
+grow_apart = true
 friction = 0.2
 thickness = 0.001
 only = ["left", "right"]
@@ -115,34 +115,36 @@ only = ["left", "right"]
 
 
 def test_what_a_body_meets_is_read(scene):
-    assert (read_scene(scene).body.meets, read_scene(scene).body.met) == (MeetSettings(), None)
+    assert (read_scene(scene).body.contact, read_scene(scene).body.contact_with) == (ContactSettings(), None)
     scene.write_text(SCENE + MEETS)
     body = read_scene(scene).body
-    assert body.meets == MeetSettings(itself=True, untangle=True, friction=0.2, thickness=0.001) and body.met == (
+    assert body.contact == ContactSettings(
+        self_contact=True, grow_apart=True, friction=0.2, thickness=0.001
+    ) and body.contact_with == (
         "left",
         "right",
     )
-    scene.write_text(SCENE + "[meets]\nonly = []")
-    assert read_scene(scene).body.met == ()
-    scene.write_text(f"{SCENE}[meets]\n{PAIR}[ground]\n")
+    scene.write_text(SCENE + "[contact]\nonly = []")
+    assert read_scene(scene).body.contact_with == ()
+    scene.write_text(f"{SCENE}[contact]\n{PAIR}[ground]\n")
     assert read_scene(scene).body.pairs == (PairSettings("Ground", 0.2),)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("friction", "rubbing", "“rubbing” in meets"),
+        ("friction", "rubbing", "“rubbing” in contact"),
         ("friction = 0.2", "friction = -1", "friction is -1"),
         ("friction = 0.2", 'friction = "much"', "friction is 'much'"),
         ("thickness = 0.001", "thickness = nan", "thickness is nan"),
-        ("itself = true", "itself = 1", "itself is 1"),
+        ("self_contact = true", "self_contact = 1", "self contact is 1"),
         ('only = ["left", "right"]', 'only = "left"', "bodies that meets names are no names"),
         ('only = ["left", "right"]', "only = [1]", "bodies that meets names are no names"),
-        ("[meets]", "[[meets]]", "Write [meets]"),
-        ('other = "Ground"', 'other = "Grund"', "meets.pairs names “Grund”, which is not there"),
+        ("[contact]", "[[contact]]", "Write [contact]"),
+        ('other = "Ground"', 'other = "Grund"', "contact.pairs names “Grund”, which is not there"),
         ('other = "Ground"', "thickness = 0.1", "A pair names nobody"),
         ('other = "Ground"', "other = 1", "other is 1"),
-        ("[[meets.pairs]]", "[meets.pairs]", "Write [[meets.pairs]]"),
+        ("[[contact.pairs]]", "[contact.pairs]", "Write [[contact.pairs]]"),
     ],
 )
 def test_what_is_wrong_with_what_is_met_is_named(scene, capsys, before, after, said):

@@ -127,7 +127,7 @@ def test_it_goes_through_a_file_and_to_other_ends(tmp_path):
     job.save(tmp_path / "job.npz")
     again = Job.load(tmp_path / "job.npz")
     assert again.fingerprints() == job.fingerprints()
-    assert job.until(3).prolonged().frame_count == 4 and len(job.until(3).body.colliders[0].positions) == 2 * STEPS + 1
+    assert job.until(3).extended().frame_count == 4 and len(job.until(3).body.colliders[0].positions) == 2 * STEPS + 1
     assert job.frame_matrices.shape == (FRAMES, 4, 4)
 
 

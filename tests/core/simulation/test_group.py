@@ -9,7 +9,7 @@ import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, joined
 from sinew.core.foundation.errors import ColliderError, SettingsError
-from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
@@ -24,7 +24,7 @@ from ..jobs import free_box, rising_plate, shaken_bar
 
 CLEAN = ResolutionSettings(method="clean", cells_across=4)
 TETRAHEDRON = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-MEET = [kind for kind in SOLVER_KINDS.values() if kind.meets_bodies]
+MEET = [kind for kind in SOLVER_KINDS.values() if kind.supports_contact]
 
 
 def box(name: str, at, frames: int = 8, **solver) -> Job:
@@ -130,7 +130,7 @@ def test_what_skins_do_not_show_is_told():
     surface = joined([small, spike, near])
     n = len(surface.positions)
     body = dict(resolution=ResolutionSettings(cells_across=8), material_weights=np.ones((n, 1)), stiffness_maps=None)
-    job = box("Odd", (0.0, 0.0, 0.0)).with_body(surface=surface, meets=MeetSettings(itself=True), **body)
+    job = box("Odd", (0.0, 0.0, 0.0)).with_body(surface=surface, contact=ContactSettings(self_contact=True), **body)
     prepared = [prepare(job)]
     welded = GroupStepper([job], prepared).warnings
     assert all(words.startswith("“Odd”: ") for words in welded)
@@ -228,7 +228,7 @@ def test_the_first_impact_settles_with_default_settings(angle):
     job = free_box(16, solver={"max_iterations": 50})
     X = (job.body.surface.positions - job.body.surface.positions.mean(axis=0)) @ [[1, 0, 0], [0, c, s], [0, -s, c]]
     surface = SurfaceMesh(X + [0.0, 0.0, 0.4 - X[:, 2].min()], job.body.surface.triangles)
-    options = dict(resolution=ResolutionSettings(cells_across=3), meets=MeetSettings(itself=True))
+    options = dict(resolution=ResolutionSettings(cells_across=3), contact=ContactSettings(self_contact=True))
     jobs = [job.with_body(name="A", surface=surface, colliders=(Ground(height=0.0),), **options)]
     reports = [report for (frame,) in frames_of(jobs)[0] for report in frame.reports]
     assert all(report.converged and report.iterations <= 25 for report in reports)

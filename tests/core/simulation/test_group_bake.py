@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sinew.core.contact.barrier import barrier_potential
 from sinew.core.foundation.errors import ColliderError, SettingsError, StoreError
-from sinew.core.foundation.events import FrameDone, Meets, Mesh, OfBody
-from sinew.core.foundation.schema.settings import MeetSettings
+from sinew.core.foundation.events import ContactWarnings, FrameDone, Mesh, OfBody
+from sinew.core.foundation.schema.settings import ContactSettings
 from sinew.core.jobs.job.environment import Collider
-from sinew.core.jobs.job.groups import groups_of, members
+from sinew.core.jobs.job.groups import groups_of, split_jobs
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.job.pair import PairSettings
 from sinew.core.jobs.store.frame_store import FrameStore
@@ -36,7 +36,7 @@ def two(**settings) -> Job:
 
 
 def stores_of(folder, job: Job) -> tuple[list[Job], list[FrameStore]]:
-    jobs = members(job)
+    jobs = split_jobs(job)
     return jobs, [FrameStore.create(folder / each.body.name, each) for each in jobs]
 
 
@@ -48,11 +48,11 @@ def test_who_meets_whom():
     """By names, and only where both want to; whoever meets both brings two together."""
     a, b, c = (box(name, (0.0, 0.0, k)).body for k, name in enumerate("CBA"))
     assert groups_of([a, b, c]) == [[2, 1, 0]], "in the order of their names"
-    assert groups_of([replace(a, met=("B",)), b, replace(c, met=("B",))]) == [[2, 1, 0]]
-    assert groups_of([replace(a, met=("A",)), replace(b, met=("C",)), c]) == [[2, 0], [1]]
-    assert groups_of([a, replace(b, meets=MeetSettings(bodies=False)), c]) == [[2, 0], [1]]
-    alone = members(two().alone(1))
-    assert alone[0].body.fellows == () and alone[0].body.met is None
+    assert groups_of([replace(a, contact_with=("B",)), b, replace(c, contact_with=("B",))]) == [[2, 1, 0]]
+    assert groups_of([replace(a, contact_with=("A",)), replace(b, contact_with=("C",)), c]) == [[2, 0], [1]]
+    assert groups_of([a, replace(b, contact=ContactSettings(bodies=False)), c]) == [[2, 0], [1]]
+    alone = split_jobs(two().alone(1))
+    assert alone[0].body.group_members == () and alone[0].body.contact_with is None
 
 
 @pytest.mark.parametrize("integrator", ("backward_euler", "bdf2", "theta_midpoint"))
@@ -82,7 +82,7 @@ def test_an_edit_of_one_is_told_of_all(tmp_path):
     jobs, stores = stores_of(tmp_path, job)
     bake_group(jobs, stores, until=2)
     softer = replace(job.bodies[1], materials=(replace(job.bodies[1].materials[0], youngs_modulus=2e4),))
-    edited = members(replace(job, bodies=(job.bodies[0], softer)))
+    edited = split_jobs(replace(job, bodies=(job.bodies[0], softer)))
     assert stores[0].changes(edited[0]) == ["collisions (“High”: something of it)"]
     assert stores[1].changes(edited[1])[0].startswith("materials")
     with pytest.raises(StoreError, match="collisions changed"):
@@ -93,7 +93,7 @@ def test_an_edit_of_one_is_told_of_all(tmp_path):
 def test_a_body_that_meets_nothing_is_as_alone(tmp_path):
     """To the bit, also where a job has others that do not meet it; and its bake is known as the same."""
     job = two()
-    apart = replace(job, bodies=tuple(replace(body, meets=MeetSettings(bodies=False)) for body in job.bodies))
+    apart = replace(job, bodies=tuple(replace(body, contact=ContactSettings(bodies=False)) for body in job.bodies))
     assert bake_each(apart, tmp_path / "each") == {"Low": "done", "High": "done"}
     alone = FrameStore.create(tmp_path / "alone", apart.alone(1))
     bake(apart.alone(1), alone)
@@ -128,7 +128,9 @@ def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
         told = []
         jobs, stores = stores_of(tmp_path / str(len(names)), alone)
         assert bake_group(jobs, stores, told.append) == "done"
-        said = [words for each in told if isinstance(each, Meets) for words in each.warnings if "pair" in words]
+        said = [
+            words for each in told if isinstance(each, ContactWarnings) for words in each.warnings if "pair" in words
+        ]
         assert [words.partition(", which it neither meets nor runs into")[0] for words in said] == [
             f"“Low” has a pair with “{name}”" for name in names
         ]
@@ -139,8 +141,8 @@ def test_without_the_library_of_contact(tmp_path, monkeypatch):
     monkeypatch.setattr(barrier_potential, "MISSING", "No module named 'ipctk'")
     monkeypatch.setattr(compile_kernels, "MISSING", "No module named 'ipctk'")
     job = two()
-    apart = [replace(body, meets=MeetSettings(bodies=False), colliders=()) for body in job.bodies]
-    on_plate = replace(job.bodies[0], name="On a plate", meets=MeetSettings(bodies=False))
+    apart = [replace(body, contact=ContactSettings(bodies=False), colliders=()) for body in job.bodies]
+    on_plate = replace(job.bodies[0], name="On a plate", contact=ContactSettings(bodies=False))
     ended = bake_each(replace(job, bodies=(*apart, on_plate)), tmp_path)
     assert ended["Low"] == ended["High"] == "done"
     assert isinstance(ended["On a plate"], ColliderError) and "needs ipctk" in ended["On a plate"].message

@@ -9,7 +9,7 @@ import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, hollow_ball
 from sinew.core.foundation.errors import ColliderError, DivergenceError, SettingsError
-from sinew.core.foundation.schema.settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
+from sinew.core.foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Collider, Ground, Spring
@@ -51,7 +51,7 @@ def pushed(x: float, frames: int = 10, **meets):
         job = box(name, (at, 0.0, 0.0), frames, **STILL)
         pull = np.zeros((frames, len(job.body.surface.positions), 3))
         pull[:, :, 0] = 15.0 * way
-        jobs.append(job.with_body(accelerations=pull, meets=MeetSettings(**meets)))
+        jobs.append(job.with_body(accelerations=pull, contact=ContactSettings(**meets)))
     return jobs
 
 
@@ -94,7 +94,7 @@ def slowed(own: float, pair: float | None, pull: float) -> float:
     for name, at in (("Low", (0.0, 0.0, 0.0)), ("Top", (-0.05, 0.0, 0.2012))):
         job = box(name, at, frames, substeps=4)
         job = job.with_body(materials=(replace(job.body.materials[0], youngs_modulus=1e6),))
-        jobs.append(job.with_body(meets=MeetSettings(friction=own)))
+        jobs.append(job.with_body(contact=ContactSettings(friction=own)))
     X = jobs[0].body.surface.positions
     kept = np.flatnonzero(X[:, 2] < 0.19)
     jobs[0] = jobs[0].with_body(pinned_vertices=kept, pin_positions=X[kept], pin_held=None)
@@ -141,7 +141,7 @@ def test_friction_is_the_colliders_or_the_pairs():
 
 
 def test_of_a_body_alone_a_pair_is_as_the_colliders_own():
-    job = box("Box", (0.0, 0.0, 0.003), 5, gravity=(3.0, 0.0, -9.81)).with_body(meets=MeetSettings(bodies=False))
+    job = box("Box", (0.0, 0.0, 0.003), 5, gravity=(3.0, 0.0, -9.81)).with_body(contact=ContactSettings(bodies=False))
     own = job.with_body(colliders=(plate("Floor", 0.0, friction=0.1, thickness=0.004),))
     pair = job.with_body(colliders=(plate("Floor", 0.0),), pairs=(PairSettings("Floor", 0.1, 0.004),))
     ends = [list(simulate(each, prepare(each)))[-1].state.positions for each in (own, pair)]
@@ -154,7 +154,7 @@ def test_what_stands_exactly_on_a_floor_stays(floor):
     """In single precision, too: corners lie on either side."""
     surroundings = Ground(height=0.0) if floor == "ground" else plate("Floor", 0.0)
     job = box("Box", (0.0, 0.0, -3e-8), 6).with_body(colliders=(surroundings,))
-    frames, reports, _ = run([job.with_body(meets=MeetSettings(itself=True))])
+    frames, reports, _ = run([job.with_body(contact=ContactSettings(self_contact=True))])
     low = [frame[0].state.positions[:, 2].min() for frame in frames]
     assert min(low) > -1e-3 and all(report.converged for report in reports)
     assert max(report.iterations for report in reports) <= 30
@@ -184,7 +184,7 @@ def test_what_begins_in_a_collider_is_pushed_out(itself):
     inside = Collider("Post", post.triangles, post.positions[None] + (0.18, 0.1, -0.4))
     wall = Collider("Wall", post.triangles, post.positions[None] * 2.0 + (-0.15, 0.05, -0.8))
     job = box("A", (0.0, 0.0, 0.0), 30, **STILL).with_body(
-        colliders=(inside, wall, Ground(height=0.1)), meets=MeetSettings(itself=itself)
+        colliders=(inside, wall, Ground(height=0.1)), contact=ContactSettings(self_contact=itself)
     )
     gathering = ContactGroup([job], prepared_of([job]))
     assert gathering.barrier_colliders == [[1]] and not gathering.overlaps
@@ -228,7 +228,7 @@ def test_a_body_that_touches_itself_at_rest_starts():
     job = job.with_body(surface=surface, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
     pull = np.zeros((5, 2 * n, 3))
     pull[:, :n, 0], pull[:, n:, 0] = 5.0, -5.0
-    job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
+    job = job.with_body(accelerations=pull, contact=ContactSettings(self_contact=True))
     stepper = GroupStepper([job], prepared_of([job]))
     (through,) = stepper.excluded_pairs
     touched = stepper.surfaces[0].rest_positions[np.unique(through)][:, 0]
@@ -245,8 +245,8 @@ def test_a_body_that_begins_in_itself_starts():
     surface = SurfaceMesh(apart, np.concatenate([one.triangles, one.triangles + n]))
     start = apart - np.repeat([[0.0, 0.0, 0.0], [0.12, 0.003, 0.002]], n, axis=0)
     job = box("Two", (0, 0, 0), 4, **STILL)
-    job = job.with_body(surface=surface, start=start, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
-    job = job.with_body(meets=MeetSettings(itself=True))
+    job = job.with_body(surface=surface, initial_shape=start, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
+    job = job.with_body(contact=ContactSettings(self_contact=True))
     stepper = GroupStepper([job], prepared_of([job]))
     touched = stepper.surfaces[0].rest_positions[np.unique(stepper.excluded_pairs[0])][:, 0]
     assert len(touched) and touched.min() > 0.1 and touched.max() < 0.6
@@ -268,7 +268,7 @@ def test_what_meets_itself_does_not_cross():
     job = job.with_body(surface=surface, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
     pull = np.zeros((8, 2 * n, 3))
     pull[:, :n, 0], pull[:, n:, 0] = 20.0, -20.0
-    job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
+    job = job.with_body(accelerations=pull, contact=ContactSettings(self_contact=True))
     stepper = GroupStepper([job], prepared_of([job]))
     assert not len(stepper.excluded_pairs[0])
     frames, _, prepared = run([job])
@@ -328,7 +328,7 @@ def test_a_face_that_collapses_leaves_its_collider_to_penalty():
     track = np.repeat(floor.positions, 8, axis=0)
     track[3, 1] = track[3, 2]
     floor = replace(floor, positions=track)
-    job = box("Box", (-0.5, 0.5, 0.002), 8).with_body(colliders=(floor,), meets=MeetSettings(itself=False))
+    job = box("Box", (-0.5, 0.5, 0.002), 8).with_body(colliders=(floor,), contact=ContactSettings(self_contact=False))
     frames, _reports, prepared = run([job])
     assert "shrinks to nothing at times" in GroupStepper([job], prepared).warnings[0]
     assert frames[-1][0].state.positions[:, 2].min() > -0.005

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
-from sinew.core.foundation.schema.settings import MeetSettings
+from sinew.core.foundation.schema.settings import ContactSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.environment import Collider, Ground
-from sinew.core.jobs.job.groups import groups_of, members
+from sinew.core.jobs.job.groups import groups_of, split_jobs
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.results.bake_report import read_report
 from sinew.core.simulation.frame_loop.bake import bake_group
@@ -109,7 +109,7 @@ def test_far_bodies_have_the_bits_of_alone(solver):
 
 def test_a_body_on_the_ground_is_as_alone():
     """But for the distance from which surfaces push, which is of the finest mesh of all: 2 % less here, of 5 mm."""
-    options = dict(meets=MeetSettings(itself=True), colliders=(Ground(height=-0.01),))
+    options = dict(contact=ContactSettings(self_contact=True), colliders=(Ground(height=-0.01),))
     jobs = [box(name, (x, 0.0, 0.0)).with_body(**options) for name, x in (("A", 0.0), ("B", 0.8))]
     found, _ = frames_of(jobs)
     for k, job in enumerate(jobs):
@@ -159,7 +159,7 @@ def test_the_order_of_bodies_changes_nothing():
     for bodies in ((first, *others), (others[1], first, others[0])):
         job = replace(first, bodies=tuple(each.body for each in bodies))
         (group,) = groups_of(job.bodies)
-        jobs = members(replace(job, bodies=tuple(job.bodies[k] for k in group)))
+        jobs = split_jobs(replace(job, bodies=tuple(job.bodies[k] for k in group)))
         orders.append([each.state.positions for frame in frames_of(jobs)[0] for each in frame])
     for one, other in zip(*orders, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -79,7 +79,7 @@ def test_keys_travel_with_the_job(tmp_path):
     assert np.array_equal(Job.load(tmp_path / "job.npz").body.moduli, job.body.moduli)
     changed = [part for part, digest in shaken_bar(4).fingerprints().items() if digest != job.fingerprints()[part]]
     assert changed == ["materials"]
-    assert len(job.until(2).body.moduli) == 2 and np.array_equal(job.prolonged().body.moduli[-1], job.body.moduli[-1])
+    assert len(job.until(2).body.moduli) == 2 and np.array_equal(job.extended().body.moduli[-1], job.body.moduli[-1])
 
 
 @pytest.mark.parametrize("wrong", [np.ones((3, 2)), np.ones((4, 3)), np.zeros((4, 2)), np.full((4, 2), np.nan)])

@@ -41,7 +41,7 @@ def grabs_of(job):
 
 
 def played(job, frames):
-    longer = job.prolonged()
+    longer = job.extended()
     prepared = prepare(longer)
     body = LiveBody(longer, prepared)
     states = [body.reset(), *(body.advance(grabs) for grabs in frames[1:])]
@@ -61,7 +61,7 @@ def played(job, frames):
 def test_a_take_bakes_to_the_same_positions(settings, stretch):
     job = job_of(**settings)
     if stretch != 1.0:
-        job = job.with_body(start=job.body.surface.positions * [stretch, 1.0, 1.0])
+        job = job.with_body(initial_shape=job.body.surface.positions * [stretch, 1.0, 1.0])
     frames = grabs_of(job)
     live = played(job, frames)
     assert np.ptp(live[0][:, 0]) == pytest.approx(0.4 * stretch, rel=0.01)
@@ -87,7 +87,7 @@ def test_stiffness_changes_while_it_runs(monkeypatch):
     """The same as a body that had that stiffness from the start, in the same modes."""
     job = job_of().with_body(colliders=())
     E = [material.youngs_modulus for material in job.body.materials]
-    longer = job.prolonged()
+    longer = job.extended()
     body = LiveBody(longer, prepared := prepare(longer))
     assert not body.set_stiffness([2 * e for e in E])
     live = [prepared.surface(body.advance([]).state.positions, k) for k in (1, 2, 3)]

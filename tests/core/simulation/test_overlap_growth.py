@@ -9,10 +9,10 @@ import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, joined
 from sinew.core.foundation.errors import OverlapError
-from sinew.core.foundation.schema.settings import MeetSettings, ResolutionSettings
+from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.environment import Collider, Ground
-from sinew.core.jobs.job.groups import members
+from sinew.core.jobs.job.groups import split_jobs
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.simulation.frame_loop.bake import bake_group
@@ -25,13 +25,13 @@ from .test_group import box, touching_surfaces
 
 PRE_ROLL, FRAMES = 8, 13
 STILL = {"gravity": (0.0, 0.0, 0.0)}
-WANTED = MeetSettings(untangle=True)
+WANTED = ContactSettings(grow_apart=True)
 CUBE = box_surface((0.2, 0.2, 0.2), (4, 4, 4))
 
 
 def untangled(name: str, at=(0.0, 0.0, 0.0), surface: SurfaceMesh | None = None, pre_roll=PRE_ROLL, **solver) -> Job:
     """A box of 0.2 m, or what has a surface."""
-    job = box(name, at, pre_roll + FRAMES - PRE_ROLL, **solver).with_body(meets=WANTED)
+    job = box(name, at, pre_roll + FRAMES - PRE_ROLL, **solver).with_body(contact=WANTED)
     if surface is not None:
         n = len(surface.positions)
         moved = SurfaceMesh(surface.positions + at, surface.triangles)
@@ -153,14 +153,14 @@ def test_balls_that_share_a_third():
 def test_what_overlaps_nothing_is_left_alone():
     """To the last bit, beside a body that meets it and grows not either."""
     jobs = [untangled("A", **STILL), untangled("B", (0.0, 0.0, 0.21), **STILL)]
-    still = [job.with_body(meets=MeetSettings()) for job in jobs]
+    still = [job.with_body(contact=ContactSettings()) for job in jobs]
     for one, other in zip(run(jobs)[0], run(still)[0]):
         for a, b in zip(one, other):
             np.testing.assert_array_equal(a.state.positions, b.state.positions)
 
 
 def test_one_alone_grows_where_the_other_does_not_want_to():
-    jobs = [untangled("A", **STILL), untangled("B", (0.0, 0.0, 0.16), **STILL).with_body(meets=MeetSettings())]
+    jobs = [untangled("A", **STILL), untangled("B", (0.0, 0.0, 0.16), **STILL).with_body(contact=ContactSettings())]
     frames, prepared = run(jobs)
     assert volumes(frames[0], prepared)[0] < 0.2 and volumes(frames[0], prepared)[1] == 1.0
     np.testing.assert_allclose(volumes(frames[PRE_ROLL], prepared), 1.0, atol=0.01)
@@ -169,7 +169,7 @@ def test_one_alone_grows_where_the_other_does_not_want_to():
 def test_what_it_cannot_do_is_refused_in_words():
     both = [untangled("A"), untangled("B", (0.0, 0.0, 0.12))]
     around = untangled("B", (0.06, 0.05, 0.07), SurfaceMesh(0.4 * CUBE.positions, CUBE.triangles))
-    plain = [job.with_body(meets=MeetSettings()) for job in both]
+    plain = [job.with_body(contact=ContactSettings()) for job in both]
     for jobs, words in (
         ([both[0], around], "overlap by .* Untangle cannot part them: at no size down to a fifth"),
         ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames: they grow"),
@@ -207,7 +207,7 @@ def test_resumed_it_has_the_same_bits(tmp_path, integrator):
     """In the pre-roll, where it ends, and after it."""
     options = {"pre_roll": 3, "integrator": integrator, "substeps": 2}
     jobs = [pinned(untangled("A", **options)), untangled("B", (0.02, 0.01, 0.12), **options)]
-    whole = members(replace(jobs[0], bodies=tuple(job.body for job in jobs)))
+    whole = split_jobs(replace(jobs[0], bodies=tuple(job.body for job in jobs)))
 
     def stores_of(folder):
         return [FrameStore.create(folder / job.body.name, job) for job in whole]
@@ -222,5 +222,5 @@ def test_resumed_it_has_the_same_bits(tmp_path, integrator):
         ended = "done" if until == jobs[0].frame_end else "stopped"
         assert bake_group(whole, parts, until=until, resume=until > 2) == ended
     np.testing.assert_array_equal(positions(parts), positions(stores))
-    edited = whole[0].with_body(meets=MeetSettings())
+    edited = whole[0].with_body(contact=ContactSettings())
     assert stores[0].changes(edited) == ["collisions (meets: untangle on → off)"]

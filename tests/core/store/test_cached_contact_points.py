@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.geometry.mesh.farthest_points import farthest_points
 from sinew.core.jobs.store import cached_contact_points
-from sinew.core.jobs.store.cached_contact_points import touching_choice
+from sinew.core.jobs.store.cached_contact_points import cached_farthest_points
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.simulation.preparation.prepare import Stopped
 
@@ -25,23 +25,23 @@ def store(tmp_path):
 
 
 def test_it_is_found_once(store, monkeypatch):
-    first = touching_choice(store, go_on)(POINTS, 20)
+    first = cached_farthest_points(store, go_on)(POINTS, 20)
     again = farthest_points(POINTS, 20)
     assert np.array_equal(first.points, again.points) and np.array_equal(first.nearest, again.nearest)
     monkeypatch.setattr(cached_contact_points, "farthest_points", None)
-    cached = touching_choice(store, go_on)(POINTS, 20)
+    cached = cached_farthest_points(store, go_on)(POINTS, 20)
     assert np.array_equal(cached.points, first.points) and np.array_equal(cached.nearest, first.nearest)
     with pytest.raises(TypeError):
-        touching_choice(store, go_on)(POINTS, 21)
+        cached_farthest_points(store, go_on)(POINTS, 21)
     with pytest.raises(TypeError):
-        touching_choice(store, go_on)(POINTS + 1e-9, 20)
+        cached_farthest_points(store, go_on)(POINTS + 1e-9, 20)
 
 
 @pytest.mark.parametrize(
     "harm", [{"nearest": np.full(200, 20)}, {"points": np.arange(21)}, {"nearest": np.zeros(3, int)}]
 )
 def test_what_cannot_be_is_found_anew(store, harm):
-    choose = touching_choice(store, go_on)
+    choose = cached_farthest_points(store, go_on)
     good = choose(POINTS, 20)
     arrays, about = store.read_cached("touching")
     store.write_cached("touching", arrays | harm, about)
@@ -57,5 +57,5 @@ def test_it_can_be_stopped(store):
             raise Stopped
 
     with pytest.raises(Stopped):
-        touching_choice(store, stop)(POINTS, 20)
+        cached_farthest_points(store, stop)(POINTS, 20)
     assert store.read_cached("touching") is None

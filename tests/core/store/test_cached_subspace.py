@@ -11,7 +11,7 @@ from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 from sinew.core.jobs.store import cached_subspace as module
 from sinew.core.jobs.store.cached_subspace import cached_subspace, modes_key, unpack
 from sinew.core.jobs.store.frame_store import FrameStore
-from sinew.core.jobs.store.shared_cache import borrow
+from sinew.core.jobs.store.shared_cache import copy_cached_from
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.subspaces.reduced_model import POINTS_A_MODE, STEPS
 from sinew.core.methods.subspaces.softening import ENOUGH
@@ -114,13 +114,13 @@ def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypat
     lender, outdated = (FrameStore.create(tmp_path / name, job) for name in ("lender", "outdated"))
     for each, modes in ((lender, MODES), (outdated, MODES + 1)):
         prepare(job.with_body(solver=replace(job.body.solver, modes=modes)), each)
-    borrow(store, [outdated, lender], MODES)
-    borrow(outdated, [store], MODES)
+    copy_cached_from(store, [outdated, lender], MODES)
+    copy_cached_from(outdated, [store], MODES)
     for each in (store, outdated):
         assert each.read_cached("subspace")[1] == lender.read_cached("subspace")[1]
     assert np.array_equal(store.read_cached("mesh")[0]["tets"], lender.read_cached("mesh")[0]["tets"])
     monkeypatch.setattr(FrameStore, "read_cached", never)
-    borrow(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
+    copy_cached_from(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ def make_bodies(gui):
             bpy.ops.sinew.enable()
             bpy.context.object.sinew.cells_across = 6
             bpy.context.object.sinew.collisions.use_ground = True
-            bpy.context.object.sinew.collisions.meets_bodies = False
+            bpy.context.object.sinew.collisions.contact_bodies = False
     bpy.context.scene.frame_end = 200
 
 

@@ -30,7 +30,7 @@ def scenario(gui):
     bpy.context.preferences.view.ui_scale = 0.75  # so that all panels fit on the screen
     yield from gui.photograph("3-sidebar-all")
     obj.sinew.solver = "linearly_implicit"
-    obj.sinew.place = "MODIFIER"
+    obj.sinew.simulate_at = "MODIFIER"
     yield from gui.show_properties("PHYSICS")
     gui.area("VIEW_3D").ui_type = "PROPERTIES"
     yield from gui.redraw()

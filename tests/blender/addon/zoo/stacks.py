@@ -20,7 +20,7 @@ def with_modifier(kind: str, **settings: Any) -> Any:
 
 def simulated(obj: Any) -> Any:
     """The shape after the modifier ``Odd`` is what is simulated."""
-    obj.sinew.place, obj.sinew.simulate_after = "MODIFIER", "Odd"
+    obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", "Odd"
     return obj
 
 
