@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..blender_addon.bake import baking
-from ..blender_addon.live import live, live_recording, live_restart
+from ..blender_addon.live import live, live_recording
 from ..blender_addon.live.live_state import Stepped
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export.take_out import names_of_take
@@ -59,7 +59,7 @@ def live_record(self: Any, context: Any, obj: Any) -> None:
     if session.state.recording:
         session.work.note(StopRecording())
     else:
-        live_restart.record()
+        live.record()
 
 
 def _can_reset(context: Any) -> None:
@@ -71,7 +71,7 @@ def live_reset(self: Any, context: Any, obj: Any) -> None:
     """Back to the first frame, at rest, with nothing grabbed. What was edited meanwhile counts from now on, and modes
     are found anew where they have to be.
     """
-    live_restart.reset()
+    live.reset()
 
 
 @operator("Step", polls.is_live)

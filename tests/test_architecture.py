@@ -123,6 +123,20 @@ def test_rooms_import_only_rooms_above(package):
     assert not wrong, "\n".join(wrong)
 
 
+def test_no_files_import_each_other():
+    """Imports for type checking and inside functions count; packages do not."""
+    files = {_name(path).removesuffix(".py"): path for path in _files(*PACKAGE_FOLDERS) if path.name != "__init__.py"}
+    waiting = {name: {target for target, _ in _imports(path)} & files.keys() for name, path in files.items()}
+    while free := [name for name, targets in waiting.items() if not targets & waiting.keys()]:
+        for name in free:
+            del waiting[name]
+    # What remains imports a cycle or is in one; those that nothing else imports are not in one.
+    while outer := waiting.keys() - {target for targets in waiting.values() for target in targets}:
+        for name in outer:
+            del waiting[name]
+    assert not waiting, "\n".join(sorted(waiting))
+
+
 def test_no_room_is_too_full():
     paths = _files(*PACKAGE_FOLDERS, "building", "benchmarks", "tests/core", "tests/blender")
     count = Counter(_name(path.parent) for path in paths if path.name != "__init__.py")

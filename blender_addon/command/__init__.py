@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from ... import __version__
@@ -24,9 +25,11 @@ class NothingToBake(StoreError):
     """The scene has no body: exit code 3, since a folder of .blend files may hold such."""
 
 
-def main(arguments: list[str], command: str = "bake") -> int:
-    """``sinew bake scene.blend [options]``, or another command: load the file and do it; the exit code."""
-    return _do(command, arguments, with_scene=True)
+def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
+    """Run ``sinew bake scene.blend [options]``, or another command, on the file that it names; return the exit code.
+    ``register`` registers the add-on before the file is opened.
+    """
+    return _do(command, arguments, True, register)
 
 
 def run(arguments: list[str]) -> int:
@@ -39,7 +42,7 @@ def run(arguments: list[str]) -> int:
             print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
         print(f"usage: blender -b scene.blend --command sinew {{{','.join(COMMANDS)}}} [options]", file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else WRONG_USAGE
-    return _do(arguments[0], arguments[1:], with_scene=False)
+    return _do(arguments[0], arguments[1:], False, None)
 
 
 def leave(code: int) -> NoReturn:
@@ -51,7 +54,7 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _do(command: str, arguments: list[str], with_scene: bool) -> int:
+def _do(command: str, arguments: list[str], with_scene: bool, register: Callable[[], None] | None) -> int:
     """Do it and tell how it ended."""
     try:
         options = parser(command, with_scene).parse_args(arguments)
@@ -60,7 +63,7 @@ def _do(command: str, arguments: list[str], with_scene: bool) -> int:
     tell = Teller.of(options)
     try:
         if getattr(options, "blend", None):
-            _open(options.blend, options.enable_autoexec)
+            _open(options.blend, options.enable_autoexec, register)
         # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
         code = importlib.import_module(f".{command}", __package__).main(options, tell)
     except (SinewError, OSError) as error:
@@ -70,12 +73,11 @@ def _do(command: str, arguments: list[str], with_scene: bool) -> int:
     return code
 
 
-def _open(blend: str, enable_autoexec: bool) -> None:
+def _open(blend: str, enable_autoexec: bool, register: Callable[[], None] | None) -> None:
     import bpy
 
-    from .. import register
-
-    register()
+    if register is not None:
+        register()
     if not os.path.isfile(blend):
         raise StoreError(f"There is no file {blend:.200}.", "Check the path of the .blend.")
     with refusing(f"{blend} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import bpy
 
 from ...core.foundation.errors import SinewError
-from ...core.foundation.events import LiveFrame, Record, SetStiffness, StopRecording
+from ...core.foundation.events import Record, Reset, SetStiffness, StopRecording
 from ...core.jobs.job.job import Job
-from ...core.jobs.store.frame_store import FrameStore
 from ..bake import bake_messages, baking
 from ..jobs import job_queue
 from ..jobs.process import Order
@@ -33,51 +32,13 @@ from ..setup.defaults import holding_strength
 from ..window import redraw, visibility
 from ..window.stepwise import Steps
 from . import live_edits, live_scene
+from .live_session import Session
 from .live_state import Asked, FrameSet, Grab, LetGo, LiveState, Looked, Pulled, Toggled, transition
 
 TICK = 1.0 / 240.0
 """Seconds between looks for events of the child."""
 PANEL_TICK = 0.25
 """Seconds between looks at what is edited, and drawings of the panel."""
-
-
-@dataclass
-class Session:
-    """A body that is being played with; objects, scenes and view layers by what outlives an undo."""
-
-    stage: live_scene.Stage
-    job: Job
-    store: FrameStore
-    metres: float
-    edits: live_edits.Edits
-    work: Work
-    view: Any = None
-    reset_is_due: bool = False
-    drawn: LiveFrame | None = None
-    looked_at: float = 0.0
-    pending: list[str] = field(default_factory=list)
-
-    @property
-    def state(self) -> LiveState:
-        """That of its work."""
-        return self.work.state
-
-    @property
-    def object(self) -> Any | None:
-        """The body, or None when it is gone; it is asked for all the time."""
-        obj = visibility.object_of(self.work.object_uid, self.work.object_name)
-        if obj is not None:
-            self.work.object_name = obj.name  # it may have been renamed
-        return obj
-
-    @property
-    def words_of_edits(self) -> str:
-        """What was edited since the session began and does not count yet; "" when all does."""
-        if self.state.stale:
-            return "The modes were found for other stiffness. Reset finds them anew."
-        if self.pending:
-            return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
-        return ""
 
 
 _session: Session | None = None
@@ -189,6 +150,51 @@ def restart(work: Work, obj: Any, job: Job, record: bool = False) -> None:
     play(work, obj, job, record, playing=state.playing, grabs=state.grabs if record else {})
 
 
+def is_outdated(session: Session) -> bool:
+    """Whether the scene was edited since the session began, as far as it is looked at."""
+    return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
+
+
+def reset() -> None:
+    """Back to the first frame, with nothing grabbed; edits made meanwhile count from now on."""
+    _begin_anew(record=False)
+
+
+def record() -> None:
+    """Start over at the first frame and keep every frame, of the scene as it is now."""
+    _begin_anew(record=True)
+
+
+def _reset_when_due(session: Session) -> None:
+    """The reset that a setting has asked for, outside of the undo step that has changed it."""
+    session.reset_is_due = False
+    with suppress(SinewError):  # it was told
+        reset()
+
+
+def _begin_anew(record: bool) -> None:
+    session = _session
+
+    def read(obj: Any) -> Steps[Job]:
+        with session.stage.shown():
+            return (yield from job_steps(obj))
+
+    def go_on(work: Work, obj: Any, job: Job) -> None:
+        if _session is session:
+            _restart_or_reset(session, work, obj, job, record)
+
+    job_queue.begin(work_on(session.object, read, go_on), beside=True)
+
+
+def _restart_or_reset(session: Session, work: Work, obj: Any, job: Job, record: bool) -> None:
+    if is_outdated(session) or not session.state.ready or job.fingerprints() != session.job.fingerprints():
+        restart(work, obj, job, record)
+    elif record:
+        session.work.note(Record(baking.wanted_modes(obj)))
+    else:
+        session.work.note(Reset())
+
+
 def toggle() -> None:
     """Pause, or go on."""
     _session.work.note(Toggled())
@@ -248,7 +254,7 @@ def _tick() -> None:
             session.stage.show()  # renders show the scene as it is without live mode
         return  # frames are the render's now
     if job_queue.reading() is not None:
-        return  # the scene is at other frames, as live_again wants it
+        return  # the scene is at other frames, for a Reset or Record
     obj = session.object
     if reason := live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj):
         _end(reason)
@@ -266,9 +272,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
     if session.state.ready and session.view is None:
         _begin_to_show(session, obj)
     if session.reset_is_due:
-        from . import live_restart
-
-        live_restart.reset_when_due(session)
+        _reset_when_due(session)
         return
     if session.stage.frame_was_changed() and session.state.ready:
         session.work.note(FrameSet(session.stage.scene.frame_current, live_scene.is_played_back()))

@@ -12,7 +12,7 @@ from mathutils import Vector
 from ..picking.picking import Surface, viewport_of
 
 if TYPE_CHECKING:
-    from .live import Session
+    from .live_session import Session
 
 CLICK = 3
 """Pixels that the mouse may move in a click."""

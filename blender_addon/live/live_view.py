@@ -27,7 +27,7 @@ from ..window.redraw import redraw_views
 from . import live_visibility
 
 if TYPE_CHECKING:
-    from .live import Session
+    from .live_session import Session
 
 PIN_RADIUS = 6.0
 """Pixels of a pin's marker, at a scale of one."""

@@ -25,9 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"sinew {__version__}")
         return 0
     if arguments and arguments[0] in WITH_BLENDER:
-        from .blender_addon import command
+        from .blender_addon import command, register
 
-        command.leave(command.main(arguments[1:], arguments[0]))
+        command.leave(command.main(arguments[1:], arguments[0], register))
     if any(argument.endswith(".blend") for argument in arguments):
         print(f"usage: sinew {{{','.join(WITH_BLENDER)}}} SCENE.blend [options]", file=sys.stderr)
         return 2

@@ -9,7 +9,7 @@ import pytest
 from sinew.blender_addon.bake import background, comparison
 from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.jobs.state_machine import Stage
-from sinew.blender_addon.live import live, live_restart
+from sinew.blender_addon.live import live
 from sinew.blender_addon.live.live_state import Stepped
 from sinew.blender_addon.scene_import.job_in import job_steps, make_job
 from sinew.core.foundation.errors import MeshError, SinewError
@@ -256,7 +256,7 @@ def test_compare_and_live_read_so_too(by_hand, scene, body, monkeypatch):
 @pytest.mark.parametrize("how", ["reset", "record"])
 def test_live_mode_begins_anew_once_all_is_read(session, how):
     body = session.object
-    getattr(live_restart, how)()
+    getattr(live, how)()
     read_a_little(body)
     assert session.state.take is None and session.state.frame == 2 and job_queue.reading(body.session_uid) is not None
     read_all()
@@ -266,10 +266,10 @@ def test_live_mode_begins_anew_once_all_is_read(session, how):
 
 def begin_anew_and_read_a_little(session):
     session.object.sinew.materials[0].density *= 2.0
-    live_restart.reset()
+    live.reset()
     read_a_little(session.object)
     with pytest.raises(SinewError, match="read for “Body” already"):
-        live_restart.record()
+        live.record()
 
 
 @pytest.mark.parametrize("how", ["esc", "save"])

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.jobs import job_queue
-from sinew.blender_addon.live import live, live_restart, live_scene, live_view
+from sinew.blender_addon.live import live, live_scene, live_view
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.live.live_state import LiveState
 from sinew.blender_addon.scene_import import picks, subdivision_in
@@ -64,7 +64,7 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     assert live_view.words(session)[1].endswith("ms a frame")
     settings.node_group = ""
     drain_until(lambda: session.pending == ["solver"])
-    live_restart.reset()
+    live.reset()
     assert live.current() is not session
     drain_until(lambda: live.current().state.ready)
     assert len(live.current().job.body.dynamic_nodes) == 0, "nothing carries it, and it is played all the same"
@@ -210,7 +210,7 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     session = playing(fake_child)
     fake_child.sinew.materials[0].log_stiffness = 6.0
     drain_until(lambda: session.state.stale)
-    assert live_restart.is_outdated(session) and session.pending == []
+    assert live.is_outdated(session) and session.pending == []
     assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
     told = [any("beside where it is" in line for line in live_view.words(session))]
     apart = 0.03 * session.job.body.surface.size
@@ -220,14 +220,14 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     fake_child.sinew.pin_group = ""
     drain_until(lambda: session.pending == ["solver", "pins"])
     process = session.work.child.process
-    live_restart.reset()
+    live.reset()
     assert live.current() is not session and process.poll() is not None
     drain_until(lambda: live.current().state.ready)
     before = live.current()
     bpy.ops.object.effector_add(type="WIND")
     job_queue.tick()
-    assert before.pending == [] and not live_restart.is_outdated(before)
-    live_restart.reset()
+    assert before.pending == [] and not live.is_outdated(before)
+    live.reset()
     assert live.current() is not before, "what is not looked at all the time is found, too"
 
 
@@ -278,10 +278,10 @@ def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
     session, material = playing(soft_body), soft_body.sinew.materials[0]
     before, material.log_stiffness = material.log_stiffness, 6.0
     drain_until(lambda: session.edits.stiffness_differs)
-    assert live_restart.is_outdated(session)
+    assert live.is_outdated(session)
     material.log_stiffness = before
     drain_until(lambda: not session.edits.stiffness_differs and not session.state.wishes)
-    live_restart.reset()
+    live.reset()
     drain_until(lambda: session.state.frame == 1)
     assert live.current() is session
 
@@ -290,7 +290,7 @@ def test_edits_count_when_it_begins_anew(soft_body):
     """With the real child, which holds the store that is written anew."""
     first, material = playing(soft_body), soft_body.sinew.materials[0]
     material.density *= 2.0
-    live_restart.reset()
+    live.reset()
     second = live.current()
     assert second is not first
     drain_until(lambda: second.state.ready)
@@ -302,7 +302,7 @@ def test_edits_count_when_it_begins_anew(soft_body):
     assert third is not second and third.job.body.solver.cubature_points == 200
     drain_until(lambda: third.state.ready)
     material.density /= 2.0
-    live_restart.record()
+    live.record()
     fourth = live.current()
     drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
     assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message

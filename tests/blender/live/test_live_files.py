@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.live import live, live_handlers, live_restart
+from sinew.blender_addon.live import live, live_handlers
 from sinew.core.jobs.store.frame_store import FrameStore
 
 from ..scenes import prepared
@@ -90,7 +90,7 @@ def test_a_file_that_was_never_saved(unsaved_body, tmp_path):
     frame = session.state.frame
     drain_until(lambda: session.state.frame > frame)
     assert live.current() is session and unsaved_body.hide_get() and bpy.ops.sinew.live_record.poll()
-    live_restart.record()
+    live.record()
     drain_until(lambda: live.current() is None)
     store = baking.open_store(unsaved_body)
     assert unsaved_body.sinew.bake.status == "DONE" and store.frames() == [1, 2, 3, 4]

@@ -13,7 +13,7 @@ import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.blend_data import list_animation
 from sinew.blender_addon.jobs import job_queue
-from sinew.blender_addon.live import live, live_recording, live_restart, live_view
+from sinew.blender_addon.live import live, live_recording, live_view
 from sinew.blender_addon.scene_export import take_out
 from sinew.blender_addon.scene_import import animation_in, picks
 from sinew.blender_addon.scene_import.springs_in import keyed_springs
@@ -263,7 +263,7 @@ def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
     """A tool runs, a box selection say, when the last frame is there."""
     session = live.begin(soft_body)
     drain_until(lambda: session.state.ready)
-    live_restart.record()
+    live.record()
     monkeypatch.setattr(visibility, "in_the_way", lambda obj: "Finish the running tool to take the result")
     drain_until(lambda: session.work.state.waits_for != "")
     said = live_view.words(session)

@@ -98,7 +98,9 @@ def test_proposed_nodes_fill_the_group_anew(bar):
     assert bar.sinew.node_group == "Nodes" and len(nodes) == 6 and (X[nodes, 0] > -0.4).all()
     assert make_job(bar, bpy.context).body.dynamic_nodes.tolist() == nodes.tolist()
     fewer = proposed(bar, 2)
-    assert len(fewer) == 2 and [len(record.rest_positions) for record in bar.sinew.picks if record.group == "Nodes"] == [2]
+    assert len(fewer) == 2 and [
+        len(record.rest_positions) for record in bar.sinew.picks if record.group == "Nodes"
+    ] == [2]
     subdivide(bar, 1)
     assert len(proposed(bar, 3)) == 3, "what was picked before the edit does not come back"
     assert len(proposed(bar, 0)) == 0 and "Nodes" in bar.vertex_groups

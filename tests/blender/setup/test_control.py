@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.blend_data.list_animation import curves_of
-from sinew.blender_addon.live import live, live_restart
+from sinew.blender_addon.live import live
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.scene_import.settings_in import compared
 from sinew.blender_addon.setup import copying
@@ -134,7 +134,7 @@ def test_live_mode_follows_what_is_set_by_hand(soft_body, monkeypatch):
     (command,) = (each for each in asked if type(each).__name__ == "SetStiffness")
     assert command.vibrations == [0.1] + 19 * [1.0] and session.pending == []
     drain_until(lambda: not session.state.out and not session.state.wishes)
-    assert not session.state.message and not session.state.stale and live_restart.is_outdated(session)
+    assert not session.state.message and not session.state.stale and live.is_outdated(session)
     settings.control_vibrations = False
     drain_until(lambda: session.pending == ["solver"])
     live.stop()

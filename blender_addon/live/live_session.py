@@ -1,0 +1,53 @@
+"""The session of live mode: the body that is simulated in the viewport, its job, its store and its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.foundation.events import LiveFrame
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ..jobs.task import Work
+from ..window import visibility
+from . import live_edits, live_scene
+from .live_state import LiveState
+
+
+@dataclass
+class Session:
+    """A body that is being played with; objects, scenes and view layers by what outlives an undo."""
+
+    stage: live_scene.Stage
+    job: Job
+    store: FrameStore
+    metres: float
+    edits: live_edits.Edits
+    work: Work
+    view: Any = None
+    reset_is_due: bool = False
+    drawn: LiveFrame | None = None
+    looked_at: float = 0.0
+    pending: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> LiveState:
+        """That of its work."""
+        return self.work.state
+
+    @property
+    def object(self) -> Any | None:
+        """The body, or None when it is gone; it is asked for all the time."""
+        obj = visibility.object_of(self.work.object_uid, self.work.object_name)
+        if obj is not None:
+            self.work.object_name = obj.name  # it may have been renamed
+        return obj
+
+    @property
+    def words_of_edits(self) -> str:
+        """What was edited since the session began and does not count yet; "" when all does."""
+        if self.state.stale:
+            return "The modes were found for other stiffness. Reset finds them anew."
+        if self.pending:
+            return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
+        return ""
