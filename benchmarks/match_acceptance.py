@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core.methods.eigenfit.acceptance import HALF, alike
 from ..core.methods.eigenfit.error_estimate import Estimate
 from ..core.methods.eigenfit.matching import Matching
 from ..core.methods.eigenfit.vibrations import reduced_vibrations, rigid_count, vibrations
 from ..core.methods.model.model import Model
 from ..core.methods.subspaces.reduced_model import ReducedModel
+from .published_acceptance import HALF, alike
 from .registry import Row, row
 
 FIXED = 10
