@@ -16,7 +16,7 @@ from ..core.jobs.job.body import Body
 from ..core.jobs.job.environment import Ground
 from ..core.jobs.job.job import Job
 from ..core.simulation.frame_loop.compile_kernels import warm_up
-from ..core.simulation.frame_loop.single_body import simulate
+from ..core.simulation.frame_loop.single_body import simulate_body
 from ..core.simulation.preparation.mesh_report import mesh_report
 from ..core.simulation.preparation.prepare import materials, prepare, tetrahedra
 from .pictures import Snapshot, draw
@@ -50,7 +50,7 @@ def _job(rings: int, segments: int) -> Job:
 
 def _dense(name: str, rings: int, segments: int) -> Iterable[Row]:
     warm_up(ignore)
-    list(simulate(job := _job(40, 41), prepare(job)))  # kernels are loaded
+    list(simulate_body(job := _job(40, 41), prepare(job)))  # kernels are loaded
     job = _job(rings, segments)
     mesh, embedding = tetrahedra(job, None, ignore)
     fields = materials(job, mesh, embedding, None, ignore)
@@ -61,7 +61,7 @@ def _dense(name: str, rings: int, segments: int) -> Iterable[Row]:
     prepared = prepare(job)
     whole = time.perf_counter() - begun
     begun = time.perf_counter()
-    for step in simulate(job, prepared):
+    for step in simulate_body(job, prepared):
         shown = prepared.surface(step.state.positions)
     frame = (time.perf_counter() - begun) / (FRAMES - 1)
     yield row(name, "vertices", len(job.body.surface.positions))

@@ -52,7 +52,7 @@ def told(case: str, what: str, body: Matched, expected: Estimate, error_of: Call
         times = max(measured / (100.0 * part), 100.0 * part / measured)
         yield row(case, f"{what}: off from that by a factor, {words}", times, "", at_most=PUSHED_OTHERWISE)
     load = body.matching.load(np.ones(len(body.space.elastic.weights)))
-    taken = max(load.taken(body.space.elastic, u) for u in body.unknowns)
+    taken = max(load.energy_fraction_removed(body.space.elastic, u) for u in body.unknowns)
     yield row(case, f"{what}: most that the match takes, of what is safe", taken, "", at_most=1.0)
     at_rest = alike(spectra.overlap[:chosen, :chosen])
     yield row(case, f"{what}: coarse and fine modes alike (Sec. 3.5)", at_rest, "", at_least=HALF)

@@ -12,12 +12,12 @@ import numpy as np
 from ..core.contact.barrier.contact_load import ContactLoad
 from ..core.foundation.schema.settings import SolverSettings
 from ..core.geometry.mesh.tet_mesh import TetMesh
-from ..core.methods.model.merged_model import joined
+from ..core.methods.model.merged_model import merge_models
 from ..core.methods.model.model import Model, build_model
 from ..core.methods.model.state import State
 from ..core.methods.solvers import make_solver
 from ..core.numerics.optimization.step_report import StepReport
-from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, meeting
+from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from .bodies import block
 from .crossings import forbidden
 from .registry import Row, row
@@ -69,10 +69,10 @@ class Watched:
 
 def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> Watched:
     """The scene for so many steps of h seconds."""
-    whole = joined(scene.bodies)
+    whole = merge_models(scene.bodies)
     names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
     places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
-    meet = meeting(
+    meet = make_contact_load(
         whole, ColliderSet(names, triangles, tuple(each[None] for each in places)), scene.friction, scene.selves
     )
     chosen = {"solver": solver, "max_iterations": 100, **scene.settings, **settings}

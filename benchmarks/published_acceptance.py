@@ -1,5 +1,5 @@
 """Acceptance tests of [EigenFit19] (Sec. 3.5) for a simulation. They accept nearly everything, so Sinew uses the share
-of each mode and the energy share of the match instead (:mod:`.matching`, ``StretchLoad.taken``).
+of each mode and the energy share of the match instead (:mod:`.matching`, ``StretchLoad.energy_fraction_removed``).
 """
 
 from __future__ import annotations

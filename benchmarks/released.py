@@ -16,7 +16,7 @@ from ..core.foundation.schema.settings import SolverSettings
 from ..core.mechanics.forces.acceleration_field import AccelerationField
 from ..core.mechanics.forces.step_potential import Load
 from ..core.methods.model.model import Model, build_model
-from ..core.methods.model.nodes import balls, single_vertices
+from ..core.methods.model.nodes import node_regions, single_vertices
 from ..core.methods.model.state import State
 from ..core.methods.solvers import make_solver
 from .bodies import block, held_end
@@ -92,7 +92,7 @@ def as_published(model: Model, count: int) -> np.ndarray:
 def with_nodes(model: Model, centres: Sequence[int] | np.ndarray, single: bool = False) -> Model:
     """A model with nodes: balls around vertices, or the vertices themselves."""
     found = np.asarray(centres, dtype=np.int64)
-    nodes = single_vertices(found, model.unknowns) if single else balls(model.mesh, found, model.pinned)
+    nodes = single_vertices(found, model.unknowns) if single else node_regions(model.mesh, found, model.pinned)
     return replace(model, nodes=nodes)
 
 
@@ -102,7 +102,7 @@ def statics(
     """Where a model comes to rest under accelerations (n,3) m/s² of its vertices and loads, (n,3) m."""
     chosen = {"gravity": NOWHERE, "max_iterations": 300, "tolerance": 1e-9, **settings}
     stepper = make_solver(replace(model, nodes=None), SolverSettings(solver="newton", **chosen))
-    pull = [] if accelerations is None else [AccelerationField(model.pull(accelerations))]
+    pull = [] if accelerations is None else [AccelerationField(model.generalized_force(accelerations))]
     x = model.mesh.rest_positions
     for step in TO_REST:
         x = stepper.step(model.state_at(x), x[model.pinned], step, (*pull, *loads))[0].positions

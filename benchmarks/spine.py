@@ -21,7 +21,7 @@ from ..core.jobs.job.job import Job
 from ..core.methods.model.model import Model
 from ..core.numerics.optimization.step_report import StepReport
 from ..core.simulation.frame_loop.compile_kernels import warm_up
-from ..core.simulation.frame_loop.single_body import simulate
+from ..core.simulation.frame_loop.single_body import simulate_body
 from ..core.simulation.preparation.prepare import prepare
 from .bodies import suzanne
 from .measures import PARTS
@@ -104,7 +104,7 @@ def _headline() -> Iterable[Row]:
     )
     job = Job(bodies=(body,), frame_start=1, frame_end=13, frame_rate=24.0)
     prepared = prepare(job)
-    frames = list(simulate(job, prepared))
+    frames = list(simulate_body(job, prepared))
     state, reports = frames[-1].state, [report for frame in frames for report in frame.reports]
     yield row("headline", "surface vertices", len(X))
     yield from _iteration_rows("headline", prepared.model, reports)

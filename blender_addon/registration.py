@@ -14,8 +14,8 @@ from .bake import batch_read, outdated
 from .blend_data.names import ADDON_ID, PACKAGE
 from .cache import save_handlers, undone_bakes
 from .draw_handlers import mode_playback
-from .draw_handlers.bake_progress_view import Newest
-from .draw_handlers.compare_view import Ghosts
+from .draw_handlers.bake_progress_view import BakeProgressView
+from .draw_handlers.compare_view import CompareView
 from .draw_handlers.overlays import Overlays
 from .jobs import compiling, job_queue
 from .live import live, live_handlers
@@ -62,7 +62,7 @@ def register() -> None:
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.types.VIEW3D_MT_add.append(add_menu)
     save_handlers.register()
-    _layers.extend((Overlays(), Ghosts(), Newest()))
+    _layers.extend((Overlays(), CompareView(), BakeProgressView()))
     for handlers, handler in _handlers():
         handlers.append(handler)
     pick_tool.register()

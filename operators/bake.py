@@ -11,7 +11,7 @@ from ..blender_addon.bake import background, bake_queue, baking, outdated
 from ..blender_addon.blend_data import list_animation
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.jobs.state_machine import Stage
-from ..blender_addon.jobs.task import Work
+from ..blender_addon.jobs.task import Task
 from ..blender_addon.objects import contact_groups, duplicate_result, linked
 from ..blender_addon.properties import choices
 from ..blender_addon.scene_import.job_in import group_steps
@@ -155,7 +155,7 @@ def _can_stop(context: Any) -> None:
     stage = None if work is None or work.order.mode == "live" else work.state.stage
     if stage is not Stage.RUNNING:
         stopping = stage is Stage.STOPPING
-        raise polls.Disabled("It stops after the present step" if stopping else "Nothing is being simulated")
+        raise polls.PollFailure("It stops after the present step" if stopping else "Nothing is being simulated")
 
 
 def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
@@ -239,7 +239,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
     """Compare the bake with the scene as it is now, and name what was edited since."""
     found = []
 
-    def keep(_work: Work, obj: Any, changed: list[str]) -> None:
+    def keep(_work: Task, obj: Any, changed: list[str]) -> None:
         obj.sinew.bake.stale = ", ".join(changed)
         if not changed:
             outdated.note_same(obj, bpy.context.scene)
@@ -251,7 +251,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
         jobs = yield from group_steps(group, bpy.context)
         return baking.find_changes(obj, jobs[group.index(obj)])
 
-    job_queue.begin(Work(obj.session_uid, obj.name, read, keep, baking.note_error))
+    job_queue.begin(Task(obj.session_uid, obj.name, read, keep, baking.note_error))
     for words in found:  # else the panel will say so
         self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
 

@@ -15,7 +15,7 @@ from .operator_class import EDITS, ask_before_loss, operator
 
 def _can_enable(context: Any) -> None:
     if (source := duplicate_result.source_of(polls.mesh_object(context))) is not None:
-        raise polls.Disabled(f"This is the bake of “{source.name}”")
+        raise polls.PollFailure(f"This is the bake of “{source.name}”")
 
 
 @operator("Sinew", _can_enable, EDITS)

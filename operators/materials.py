@@ -106,7 +106,7 @@ def paint_material(self: Any, context: Any, obj: Any) -> None:
 
 def _is_painted(context: Any) -> None:
     if context.object is None or context.object.mode != "WEIGHT_PAINT":
-        raise polls.Disabled
+        raise polls.PollFailure
 
 
 @operator("Stop Painting", _is_painted, EDITS)

@@ -15,7 +15,7 @@ from .operator_class import operator
 
 def _is_painted(context: Any) -> None:
     if not painting.paints_a_map(context.object):
-        raise polls.Disabled
+        raise polls.PollFailure
 
 
 @operator("Normalize Material Maps", _is_painted, {"UNDO"})

@@ -17,7 +17,7 @@ NOT_LIVE = "Press Play in the panel Live first"
 RENDERING = "Blender renders: wait until it is done"
 
 
-class Disabled(Exception):
+class PollFailure(Exception):
     """Why a button cannot be pressed, in words; without any where its panel says it all."""
 
 
@@ -27,7 +27,7 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
     def poll(cls: Any, context: Any) -> bool:
         try:
             ask(context)
-        except Disabled as disabled:
+        except PollFailure as disabled:
             if words := str(disabled):
                 cls.poll_message_set(words)
             return False
@@ -44,7 +44,7 @@ def refuse(words: str) -> None:
 def disable_if(is_so: Any, words: str) -> None:
     """Raise :class:`Disabled`, with these words, where something is so."""
     if is_so:
-        raise Disabled(words)
+        raise PollFailure(words)
 
 
 def in_object_mode(context: Any) -> None:
@@ -104,8 +104,8 @@ def idle_body(context: Any) -> Any:
 
 def idle() -> None:
     """Nothing is at work, is read, or waits."""
-    if words := job_queue.at_work_words():
-        raise Disabled(words)
+    if words := job_queue.running_words():
+        raise PollFailure(words)
 
 
 def idle_body_outside_edit(context: Any) -> Any:
@@ -217,7 +217,7 @@ def can_record(_context: Any = None) -> None:
     if obj is not None:
         with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):
-        raise Disabled(
+        raise PollFailure(
             "A modifier that is simulated changes the vertices, so grabs cannot become springs of the mesh: set "
             "Simulate to Mesh under Resolution"
         )

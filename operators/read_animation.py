@@ -17,7 +17,7 @@ class SINEW_OT_read_animation(bpy.types.Operator):
     def poll(context: bpy.types.Context) -> None:
         polls.disable_if(job_queue.reading() is None, "No animation is being read")
         if context.window is None:
-            raise polls.Disabled
+            raise polls.PollFailure
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         manager = context.window_manager

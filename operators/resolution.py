@@ -63,7 +63,7 @@ def simulate_added_shape(self: Any, context: Any, obj: Any) -> None:
 
 def _can_simulate_smaller(context: Any) -> None:
     obj = polls.body(context)
-    polls.disable_if(not body_stats.told(obj, context).factor, "It hardly sags under its own weight")
+    polls.disable_if(not body_stats.stats_of(obj, context).factor, "It hardly sags under its own weight")
 
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
@@ -71,7 +71,7 @@ def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
     """Set the scene's Simulation Scale so that all its bodies are simulated as if they were so much smaller that this
     one sags by less than a tenth of its size. They are shown at their own size.
     """
-    context.scene.sinew.length_factor = body_stats.told(obj, context).factor
+    context.scene.sinew.length_factor = body_stats.stats_of(obj, context).factor
 
 
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)

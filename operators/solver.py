@@ -17,7 +17,7 @@ def _is_advised(context: Any) -> None:
     obj = polls.idle_body(context)
     if not recommendations.advice_of(obj, context.scene):
         known = recommendations.is_known(obj)
-        raise polls.Disabled("All suits the body" if known else "Press Tetrahedralize first (Resolution)")
+        raise polls.PollFailure("All suits the body" if known else "Press Tetrahedralize first (Resolution)")
 
 
 @operator(

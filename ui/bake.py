@@ -66,7 +66,7 @@ def status_words(header: Any, context: Any) -> None:
     layout.separator()
 
 
-def draw_reading(layout: Any, read: job_queue.Work, context: Any) -> None:
+def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
     """How far the animation is read."""
     _draw_bar(layout, read.state, None, context)
     draw_hints(layout, [("Cancel", "EVENT_ESC")])
@@ -167,7 +167,7 @@ def _draw_waiting(layout, before):
     layout.operator("sinew.stop_bake", text="Stop All", icon="CANCEL")
 
 
-def draw_progress(layout: Any, work: job_queue.Work, context: Any) -> None:
+def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
     """The bar, the times and the button that stops; or what the result of an ended child waits for."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")

@@ -97,7 +97,7 @@ def _draw_size(layout, context, obj):
     """Words of a stiffness that was chosen by size; before a bake, of a body that is too large for its stiffness: how
     far it sags, and the stiffness or size with which it hardly does.
     """
-    told = body_stats.told(obj, context)
+    told = body_stats.stats_of(obj, context)
     wrapped(layout, told.fitted, context, "CHECKMARK")
     if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
         wrapped(layout, told.words, context, "INFO")

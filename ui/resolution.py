@@ -36,7 +36,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
     wrapped(layout, words, context, icon)
-    wrapped(layout, body_stats.told(obj, context).words, context, "INFO")
+    wrapped(layout, body_stats.stats_of(obj, context).words, context, "INFO")
     _draw_what_is_wrong(layout, obj, context)
     wrapped(layout, settings.bake.mesh_warning, context, "ERROR")
 

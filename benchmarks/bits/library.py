@@ -25,7 +25,7 @@ from ...core.numerics.integrators.registry import INTEGRATORS
 from ...core.numerics.linear_solvers.registry import DIRECT_SOLVERS, installed
 from ...core.simulation.frame_loop.compile_kernels import load_kernels, warm_up
 from ...core.simulation.frame_loop.live import Grab, LiveBody
-from ...core.simulation.frame_loop.single_body import Frame, simulate
+from ...core.simulation.frame_loop.single_body import Frame, simulate_body
 from ...core.simulation.preparation.prepare import Prepared, prepare
 
 SOLVER_NAMES, INTEGRATOR_NAMES, ENERGY_NAMES = tuple(SOLVER_KINDS), tuple(INTEGRATORS), tuple(ENERGIES)
@@ -151,14 +151,14 @@ def simulated(scene: Scene) -> Frames:
 def _by_itself(scene: Scene, prepared: Prepared) -> Iterator[Frame]:
     """Where it is resumed, from what a file would hold of the state."""
     if scene.resumed is None:
-        yield from simulate(scene.job, prepared)
+        yield from simulate_body(scene.job, prepared)
         return
-    for frame in simulate(scene.job, prepared):
+    for frame in simulate_body(scene.job, prepared):
         yield frame
         if frame.number == scene.resumed:
             break
     state = State.from_arrays(frame.state.arrays())
-    yield from simulate(scene.job, prepared, (frame.number, state))
+    yield from simulate_body(scene.job, prepared, (frame.number, state))
 
 
 def _played(job: Job, prepared: Prepared, hand: Hand) -> Iterator[Frame]:

@@ -17,7 +17,7 @@ from ...core.jobs.job.body import Body
 from ...core.jobs.job.job import Job
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ...core.simulation.frame_loop.group import simulate_group
-from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.frame_loop.single_body import simulate_body
 from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..registry import Case, Row, row
 from ..thin_bodies import ball
@@ -58,7 +58,7 @@ def _timed(run: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
 
 
 def _frames(job: Job, prepared: Prepared) -> np.ndarray:
-    return np.array([frame.state.positions for frame in simulate(job, prepared)])
+    return np.array([frame.state.positions for frame in simulate_body(job, prepared)])
 
 
 def _group(job: Job, prepared: Prepared) -> np.ndarray:

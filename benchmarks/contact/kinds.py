@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core.methods.model.model import Model
-from ...core.methods.model.nodes import balls
+from ...core.methods.model.nodes import node_regions
 from ..meetings import Scene, watch
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row, row
@@ -35,7 +35,7 @@ def carried(model: Model, count: int) -> Model:
         chosen.append(int(free[np.argmax(away)]))
         near = np.linalg.norm(X[free] - X[chosen[-1]], axis=1)
         away = near if len(chosen) == 1 else np.minimum(away, near)
-    return replace(model, nodes=balls(model.mesh, np.sort(chosen), model.pinned))
+    return replace(model, nodes=node_regions(model.mesh, np.sort(chosen), model.pinned))
 
 
 def _watched(case: str, make: Callable[[float, int], Scene]) -> Iterable[Row]:

@@ -11,11 +11,11 @@ from ...core.contact.barrier.barrier_potential import Barrier
 from ...core.contact.barrier.contact_load import ContactLoad
 from ...core.foundation.schema.settings import SolverSettings
 from ...core.geometry.mesh.tet_mesh import TetMesh
-from ...core.methods.model.merged_model import joined
+from ...core.methods.model.merged_model import merge_models
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.model.state import State
 from ...core.methods.solvers import make_solver
-from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, meeting
+from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from ..bodies import block
 from ..measures import angular_momentum
 from ..meetings import Scene, Watched, box, plate, watch
@@ -147,9 +147,9 @@ def _hertz() -> Iterable[Row]:
     lift = RADIUS + distance
     X = mesh.rest_positions + [0.0, 0.0, lift]
     held = np.flatnonzero(mesh.rest_positions[:, 2] >= 0.3 * RADIUS)
-    whole = joined([build_model(TetMesh(X, mesh.tets), MODULUS, POISSON, 1e-3, "linear", pinned=held)])
+    whole = merge_models([build_model(TetMesh(X, mesh.tets), MODULUS, POISSON, 1e-3, "linear", pinned=held)])
     corners, triangles = plate(0.0, 3.0)
-    wide = meeting(whole, ColliderSet(("plane",), (triangles,), (corners[None],)), 0.0)
+    wide = make_contact_load(whole, ColliderSet(("plane",), (triangles,), (corners[None],)), 0.0)
     meet = ContactLoad(
         Barrier(wide.barrier.surfaces, distance, MODULUS, 0.0, 1.0), wide.points, wide.collider_positions
     )

@@ -18,13 +18,13 @@ from ...core.geometry.mesh.embedding import embed
 from ...core.geometry.mesh.tet_mesh import TetMesh
 from ...core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...core.jobs.store.cached_subspace import cached_subspace
-from ...core.mechanics.constraints.pins import Holding
+from ...core.mechanics.constraints.pins import PinLoad
 from ...core.mechanics.forces.acceleration_field import AccelerationField
 from ...core.mechanics.forces.step_potential import Load, Motion
-from ...core.methods.eigenfit.error_estimate import enough
+from ...core.methods.eigenfit.error_estimate import sufficient_mode_count
 from ...core.methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
 from ...core.methods.eigenfit.methods import METHODS, MatchMethod, match_methods
-from ...core.methods.eigenfit.trial_simulation import Trial, best_match, choices, whole_swing
+from ...core.methods.eigenfit.trial_simulation import ErrorTest, best_match, choices, reference_trajectory
 from ...core.methods.eigenfit.vibrations import rigid_count, vibrations
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.solvers import make_solver
@@ -181,11 +181,11 @@ def _compared(case: str, model: Model) -> Iterable[Row]:
     yield row(case, "amplitude, of the size", amplitude / model.size)
     curves: list[Curve] = []
     begin = time.perf_counter()
-    swing = whole_swing(model, ())
+    swing = reference_trajectory(model, ())
     yield row(case, "a swing of all vertices, to try the match", time.perf_counter() - begin, "s")
     for count in MODES:
         space = skinning_subspace(model, count, 0).model
-        trial = Trial([swing], space, ((), ()), space.basis)
+        trial = ErrorTest([swing], space, ((), ()), space.basis)
         body = _Body(model, space, find_spectra(model, space, MOST), trial, space.basis.T @ force, fine)
         yield from _in_modes(case, f"{count} modes", body, curves)
     draw("eigenfit", case, [Plot("away from the motion of all vertices", "t (s)", "m", curves)])
@@ -199,14 +199,14 @@ class _Body(NamedTuple):
     model: Model
     space: ReducedModel
     spectra: Spectra
-    trial: Trial
+    trial: ErrorTest
     pushed: np.ndarray
     fine: np.ndarray
 
     def match(self, *methods: type[MatchMethod], count: int = 0) -> MatchMethod:
         """By so many of the lowest modes, or by as many as are chosen."""
-        tried = choices(self.spectra, count or enough(self.spectra), is_set=bool(count))
-        return best_match(methods, self.space, self.spectra, tried, None, self.trial.off)
+        tried = choices(self.spectra, count or sufficient_mode_count(self.spectra), is_set=bool(count))
+        return best_match(methods, self.space, self.spectra, tried, None, self.trial.error_of)
 
     def by(self, found: MatchMethod | None) -> tuple[ReducedModel, tuple[Load, ...]]:
         """What moves by a match, or by none."""
@@ -242,11 +242,11 @@ def _fingers(case: str, model: Model) -> Iterable[Row]:
     fine = _course(model, force, ()).unknowns - X
     yield row(case, "tets", len(model.mesh.tets))
     yield row(case, "amplitude, of the size", np.linalg.norm(fine, axis=2).max() / model.size)
-    swing = whole_swing(model, ())
+    swing = reference_trajectory(model, ())
     for count in MODES:
         space, words = cached_subspace(model, count, 0, None).subspace.model, f"{count} modes"
         yield row(case, f"{words}: cubature points", len(space.elastic.weights))
-        trial = Trial([swing], space, ((), ()), space.basis)
+        trial = ErrorTest([swing], space, ((), ()), space.basis)
         body = _Body(model, space, find_spectra(model, space, MOST), trial, space.basis.T @ force, fine)
         found = body.match(*match_methods(SolverSettings()))
         plain, matched = (body.course(body.by(each)) for each in (None, found))
@@ -254,7 +254,7 @@ def _fingers(case: str, model: Model) -> Iterable[Row]:
         yield row(case, f"{words}: error, plain", body.error(plain.unknowns), "%")
         yield row(case, f"{words}: error, matched by {found.label}", body.error(matched.unknowns), "%", **bar)
         yield row(case, f"{words}: error, best in the span", body.error(_nearest(model, space, fine)), "%")
-        yield row(case, f"{words}: told", 100.0 * trial.off(found), "%")
+        yield row(case, f"{words}: told", 100.0 * trial.error_of(found), "%")
 
 
 def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterable[Row]:
@@ -341,7 +341,7 @@ def _spectrum(model: Model, space: ReducedModel, matching: Matching) -> tuple[np
     return found[rigid : rigid + first] / expected[:first], np.finfo(float).eps * found[-1] / found[rigid]
 
 
-def _matrices(space: ReducedModel, springs: Holding | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _matrices(space: ReducedModel, springs: PinLoad | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Stiffness with that of springs, and mass, (3f,3f) by what is free, and which rows of (3r,) these are."""
     r = space.unknowns
     stiffness = space.stiffness(space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3)))), 0.0)

@@ -22,7 +22,7 @@ from ...core.mechanics.constraints.anchors import cell_sides
 from ...core.methods.model.model import Model
 from ...core.numerics.linear_solvers.factorized import factorized
 from ...core.numerics.linear_solvers.registry import fastest
-from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.frame_loop.single_body import simulate_body
 from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
@@ -302,7 +302,7 @@ def followed(job: Job) -> Followed:
     """A job's frames, by its pins."""
     prepared, missed, shown, iterations = prepare(job), [], [], []
     cell = cell_sides(prepared.model.mesh).min()
-    for k, frame in enumerate(simulate(job, prepared)):
+    for k, frame in enumerate(simulate_body(job, prepared)):
         for told, at in ((missed, None), (shown, k)):
             away = prepared.surface(frame.state.positions, at)[job.body.pinned_vertices] - job.body.pin_positions[k]
             told.append(float(np.linalg.norm(away, axis=1).max()) / cell)

@@ -20,7 +20,7 @@ from ...core.jobs.job.job import Job
 from ...core.jobs.store.cached_handles import APART
 from ...core.methods.subspaces.display_handles import DisplayHandles
 from ...core.methods.subspaces.skinning import skinned
-from ...core.simulation.frame_loop.single_body import simulate
+from ...core.simulation.frame_loop.single_body import simulate_body
 from ...core.simulation.preparation.prepare import Prepared, prepare
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
@@ -155,7 +155,7 @@ def flight(job: Job) -> Flight:
     rest, size, h = job.body.surface.positions, job.body.surface.size, job.time_step
     moved = shown = apart = 0.0
     converged, skins = True, ready.subspace and DisplayHandles(ready.subspace, ready.embedding)
-    for k, frame in enumerate(simulate(job, ready)):
+    for k, frame in enumerate(simulate_body(job, ready)):
         U = frame.state.positions
         allowed = size + EARTH * h**2 * k * (k + 1) / 2.0
         x = ready.surface(U)

@@ -14,7 +14,7 @@ from ...core.foundation.schema.settings import SolverSettings
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.solvers import make_solver
 from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
-from ...core.methods.subspaces.softening import felt_share
+from ...core.methods.subspaces.softening import cubature_energy_fraction
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, held_end
 from ..measures import EARTH, STEP
@@ -140,7 +140,7 @@ def _points() -> Iterable[Row]:
         space = skinning_subspace(model, 5, count).model
         end = rested(model, space, "subspace_mixed_fem")
         tips.append(float(np.abs(end - mesh.rest_positions).max()))
-        shares.append(felt_share(model, space))
+        shares.append(cubature_energy_fraction(model, space))
         yield row("points", f"deflection, {count} points", tips[-1], "m")
         yield row("points", f"energy felt, {count} points", shares[-1])
         if count in (25, 100, 2000):

@@ -19,7 +19,7 @@ from ...core.jobs.store.frame_store import FrameStore
 from ..jobs import job_queue
 from ..jobs.process import Order
 from ..jobs.state_machine import Stage, State, transition
-from ..jobs.task import Work
+from ..jobs.task import Task
 from ..objects.contact_groups import group_of
 from ..scene_import import job_in
 from ..scene_import.settings_in import frame_range
@@ -28,7 +28,7 @@ from ..window import visibility
 from ..window.stepwise import Steps
 from . import bake_messages, baking
 from .bake_queue import groups_in_order
-from .batch_read import Together
+from .batch_read import BatchRead
 
 Reader = Callable[..., Steps[Job]]
 """Reads a body's job, as ``job_in.job_steps`` does."""
@@ -43,7 +43,7 @@ STORES = {"vibrations": baking.live_store}
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
-def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Work:
+def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Task:
     """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames) of a body and all that
     it meets, ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``job_queue.begin``; ``job_steps`` reads
     its job.
@@ -61,7 +61,7 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     told: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
     if mode in WITHOUT_FRAMES:
         told["again"] = "Begin again."
-    return Work(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **told)
+    return Task(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **told)
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
@@ -76,12 +76,12 @@ def mark_file_changed() -> None:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
-def work_on_all(bodies: Sequence[Any]) -> list[Work]:
+def work_on_all(bodies: Sequence[Any]) -> list[Task]:
     """:func:`work_on` several, to go on with or to bake, those that meet together; as far as can be the others are
     read together.
     """
     groups = groups_in_order(bodies, bpy.context)
-    together = Together([group[0] for group in groups if len(group) == 1])
+    together = BatchRead([group[0] for group in groups if len(group) == 1])
     return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
 
 
@@ -116,7 +116,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
     return mode, jobs, [STORES.get(mode, baking.prepare)(each, job) for each, job in zip(bodies, jobs)]
 
 
-def _start(work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
+def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     mode, (job, *_), stores = read
     last = job.frame_end if until is None else min(until, job.frame_end)
     frames = last - job.frame_start + 1 if mode not in WITHOUT_FRAMES else 0
@@ -124,7 +124,7 @@ def _start(work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | 
     work.start(Order(first, mode, frames, modes, until, tuple(beside)))
 
 
-def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
+def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
     from ...core.simulation.frame_loop import bake, fit_handles
 
@@ -159,7 +159,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
         apply_all(bodies, stores, status)
 
 
-def _take(work: Work, names: dict[int, str]) -> str:
+def _take(work: Task, names: dict[int, str]) -> str:
     """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]

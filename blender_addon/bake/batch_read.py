@@ -23,7 +23,7 @@ from ..window.stepwise import Steps
 FAR_REACHING = {"COLLISION", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM"}
 """Modifiers by which an object acts on others that do not name it."""
 
-_all: WeakSet[Together] = WeakSet()
+_all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
@@ -39,14 +39,14 @@ class _Kept(NamedTuple):
         return uses_the_same and self.settings == _settings(obj, scene)
 
 
-class Uses(NamedTuple):
+class Dependencies(NamedTuple):
     """What each data-block uses, and the objects that act on others that do not name them."""
 
     used: dict[Any, set[Any]]
     far: set[Any]
 
 
-class Together:
+class BatchRead:
     """Reads each of some bodies once, in their order, over frames and for a solver other than their own if need be."""
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
@@ -92,20 +92,20 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
-def used_by(obj: Any, present: Uses) -> set[Any]:
+def used_by(obj: Any, present: Dependencies) -> set[Any]:
     """The data-blocks that a body is read from, itself one of them; a body that it only has to get out of is none."""
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
     return _reached({obj, *far}, {**used, **own})
 
 
-def uses(without: Collection[Any] = frozenset()) -> Uses:
+def uses(without: Collection[Any] = frozenset()) -> Dependencies:
     """What is used now, as if some data-blocks were not there. It takes its time where there are many: once for all."""
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users if block not in without else ():
             used[user].add(block)
-    return Uses(used, {obj for obj in bpy.data.objects if _acts_from_afar(obj) and obj not in without})
+    return Dependencies(used, {obj for obj in bpy.data.objects if _acts_from_afar(obj) and obj not in without})
 
 
 def _reached(blocks: set[Any], used: dict[Any, set[Any]]) -> set[Any]:

@@ -24,7 +24,7 @@ from ...core.jobs.store.frame_store import FrameStore
 from ..cache import cache_owner, frame_folders
 from ..jobs import job_queue
 from ..jobs.process import Order
-from ..jobs.task import Work
+from ..jobs.task import Task
 from ..objects.contact_groups import group_of, names_of
 from ..properties import choices
 from ..scene_import import job_in
@@ -101,16 +101,16 @@ def begin(obj: Any, context: Any) -> None:
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
 
-    def follows(_work: Work, obj: Any, is_missing: bool) -> list[Work]:
+    def follows(_work: Task, obj: Any, is_missing: bool) -> list[Task]:
         return [*[background.work_on(obj, "", until)] * is_missing, work_on(obj)]
 
-    job_queue.begin(Work(obj.session_uid, obj.name, missing_steps, follows, note_error, here=follows))
+    job_queue.begin(Task(obj.session_uid, obj.name, missing_steps, follows, note_error, here=follows))
 
 
-def work_on(obj: Any) -> Work:
+def work_on(obj: Any) -> Task:
     """The second bake alone."""
     words = {"title": "Ghost", "again": "Press Compare again."}
-    return Work(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
+    return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
@@ -118,13 +118,13 @@ def note_error(obj: Any, error: Exception | str) -> None:
     obj.sinew.compare.message = str(error)
 
 
-def _start(work: Work, obj: Any, second: Compared) -> None:
+def _start(work: Task, obj: Any, second: Compared) -> None:
     look_again(obj)
     work.take = partial(_take, words=second.words)
     work.start(Order(second.store.folder, "resume" if second.resume else "bake", second.job.frame_count))
 
 
-def _work_here(_work: Work, obj: Any, second: Compared) -> None:
+def _work_here(_work: Task, obj: Any, second: Compared) -> None:
     from ...core.simulation.frame_loop.bake import bake
 
     bake(second.job, second.store, resume=second.resume)
@@ -186,7 +186,7 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
     return ", ".join(described(parts, theirs, job))
 
 
-def _take(work: Work, words: str) -> str:
+def _take(work: Task, words: str) -> str:
     """Compare the frames that the child has left."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -219,7 +219,7 @@ def remove(obj: Any) -> None:
 # -- what is said of it -----------------------------------------------------------------------------------------------
 
 
-class Seen(NamedTuple):
+class ShownComparison(NamedTuple):
     """What the disk said of a comparison at its last look: the ghost's folder, whether the ghost was made for the bake
     that is displayed, and how far it is off, None where there is none, or where nothing is kept of the two bakes as
     they are now; and why it is not drawn, if so.
@@ -233,11 +233,11 @@ class Seen(NamedTuple):
     trouble: str = ""
 
 
-_seen: dict[int, Seen] = {}
+_seen: dict[int, ShownComparison] = {}
 """By ``session_uid``."""
 
 
-def seen(obj: Any) -> Seen:
+def seen(obj: Any) -> ShownComparison:
     """What is there of a comparison; cheap, for panels and drawing."""
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
@@ -255,7 +255,7 @@ def seen(obj: Any) -> Seen:
             own = FrameStore(first)
             found = cached_difference(own, FrameStore(second)) if belongs and own.key() == shows else None
     trouble = before.trouble if before is not None and before.folder == second else ""
-    _seen[obj.session_uid] = Seen(second, belongs, found, stamp, time.monotonic(), trouble)
+    _seen[obj.session_uid] = ShownComparison(second, belongs, found, stamp, time.monotonic(), trouble)
     return _seen[obj.session_uid]
 
 

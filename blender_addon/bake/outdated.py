@@ -20,11 +20,11 @@ from ...core.foundation.errors import SinewError
 from ...core.jobs.job.fingerprints import reported_changes
 from ..blend_data.list_animation import animated_paths, curves_of
 from ..objects import linked
-from ..scene_import.edit_snapshot import TRANSFORM, checksum, looked_at
+from ..scene_import.edit_snapshot import TRANSFORM, checksum, snapshot
 from ..scene_import.settings_in import GRAVITY, contact_settings
 from ..scene_import.weights_in import group_weights
 from ..window.redraw import redraw
-from .batch_read import Uses, used_by, uses
+from .batch_read import Dependencies, used_by, uses
 
 AFTER = 0.5
 """Seconds without an edit after which what takes longer is looked at."""
@@ -80,13 +80,13 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
     """The settings, by the word for them; a bake of more frames is no other."""
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
-    found = looked_at(obj, scene)
+    found = snapshot(obj, scene)
     found["collisions"] = found["collisions"], contact_settings(settings, scene)
     found["frame range"] = start, render.fps, render.fps_base, settings.pre_roll
     return {word: _digest(value) for word, value in found.items()}
 
 
-def _around_it(obj: Any, present: Uses) -> dict[str, str]:
+def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
     """What takes longer: weights, keys, and what else the body is read from, whatever it is called."""
     settings = obj.sinew
     groups = [
@@ -109,7 +109,7 @@ def _around_it(obj: Any, present: Uses) -> dict[str, str]:
     return {word: _digest(value) for word, value in found.items()}
 
 
-def _present() -> Uses:
+def _present() -> Dependencies:
     """What is used, but what bakes have made, and what is seen of materials: no body is read from these."""
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from ... import __version__
 from ...core.foundation.errors import SinewError, StoreError, refusing, system_words
-from .console import Teller
+from .console import ConsoleReporter
 from .options import COMMANDS, parser
 
 FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
@@ -60,7 +60,7 @@ def _do(command: str, arguments: list[str], with_scene: bool, register: Callable
         options = parser(command, with_scene).parse_args(arguments)
     except SystemExit as leaving:
         return int(leaving.code or 0)
-    tell = Teller.of(options)
+    tell = ConsoleReporter.of(options)
     try:
         if getattr(options, "blend", None):
             _open(options.blend, options.enable_autoexec, register)

@@ -23,27 +23,27 @@ from ...core.jobs.store.store_lock import locked
 from ...core.simulation.frame_loop import bake as library
 from ..bake import background, bake_messages, baking
 from ..bake.bake_queue import groups_in_order
-from ..bake.batch_read import Together
+from ..bake.batch_read import BatchRead
 from ..jobs.state_machine import Stage, Started, State, transition
 from ..scene_import.job_in import group_steps
 from ..setup import defaults
 from ..window.stepwise import at_once
 from .bodies import all_in_one, bodies_of_scene, check_loaded
-from .console import Teller, say
+from .console import ConsoleReporter, say
 from .export import check_formats, export_bodies
 from .plan import tell_plan
 from .render import render_frames
 from .scenes import active, in_scene
 
 
-def main(options: argparse.Namespace, tell: Teller) -> int:
+def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     """Bake, save, export, render; the exit code."""
     check_loaded()
     with in_scene(options, tell) as opened_in:
         return _bake_scene(options, opened_in, tell)
 
 
-def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: Teller) -> int:
+def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
     """Do it in the active scene of a .blend that was opened in another, perhaps."""
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
@@ -69,7 +69,7 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: Teller) -> in
 
 
 def _bake_all(
-    bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: Teller
+    bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
     """Bake the bodies, those that meet together, or tell what would be done, until a signal comes; whether anything had
     to be done, and what some were refused for, which hinders the others as little as with Bake All.
@@ -79,7 +79,7 @@ def _bake_all(
             defaults.refit_stiffness(obj, bpy.context)  # as Bake does in a window
     groups = groups_in_order(bodies, bpy.context)
     single = [group[0] for group in groups if len(group) == 1]
-    changed, refused, together = False, [], Together(single, options.frames, options.solver)
+    changed, refused, together = False, [], BatchRead(single, options.frames, options.solver)
     for k, group in enumerate(groups):
         names = [obj.name for obj in group]
         try:
@@ -100,7 +100,9 @@ def _bake_all(
     return changed, refused
 
 
-def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: Teller) -> None:
+def _keep(
+    options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
+) -> None:
     """Save what was baked, as far as that is wanted. The .blend opens in the same scene as before, a copy in that which
     was baked, so that this one is rendered.
     """
@@ -187,7 +189,7 @@ def _complete_before(obj: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in kept}
 
 
-def _tell_of_blocked_python(tell: Teller) -> None:
+def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
     if bpy.app.autoexec_fail:
         tell.warn(
             "",
@@ -199,7 +201,7 @@ def _tell_of_blocked_python(tell: Teller) -> None:
 class _Progress:
     """Tells the events of one of several bakes."""
 
-    def __init__(self, names: list[str], tell: Teller, before: int, bodies: int) -> None:
+    def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
         self._tell, self._bodies_before, self._bodies = tell, before, bodies
         self._names, self._name = names, ", ".join(names)
         self.state = State(Stage.READ)
@@ -275,13 +277,13 @@ class _Progress:
         self._tell.event("body", body=self._name, outcome=outcome, frames=frames)
 
 
-def _stopped(caught: list[signal.Signals], tell: Teller) -> int:
+def _stopped(caught: list[signal.Signals], tell: ConsoleReporter) -> int:
     tell.event("stopped", signal=caught[0].name)
     say(f"stopped by {caught[0].name}; go on with --resume")
     return 128 + caught[0]
 
 
-def _save(tell: Teller) -> None:
+def _save(tell: ConsoleReporter) -> None:
     remedy = "Make the file writable; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {bpy.data.filepath} cannot be saved", remedy, of=RuntimeError):
         bpy.ops.wm.save_mainfile()
@@ -289,7 +291,7 @@ def _save(tell: Teller) -> None:
     tell.event("saved", path=bpy.data.filepath)
 
 
-def _save_as(path: Path, tell: Teller) -> None:
+def _save_as(path: Path, tell: ConsoleReporter) -> None:
     """Save the result as another .blend, whose relative paths are made to fit, those of bakes by ``save_handlers``."""
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):

@@ -26,7 +26,7 @@ from ...core.foundation.process.stop_signals import stop_signals
 from ..blend_data.names import PACKAGE
 from ..cache.frame_folders import CACHE
 from . import FAILED, NOTHING_TO_BAKE
-from .console import Teller, say
+from .console import ConsoleReporter, say
 
 POLL = 0.1
 TAIL = 12
@@ -52,7 +52,7 @@ class Task:
     warnings: list[str] = field(default_factory=list)
 
 
-def main(options: argparse.Namespace, tell: Teller) -> int:
+def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     """Bake all files, tell how each went; the exit code."""
     tasks = find_tasks(options.files)
     if not tasks:

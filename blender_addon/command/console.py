@@ -27,7 +27,7 @@ def _print(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Teller:
+class ConsoleReporter:
     """Where the words of a command go beside the lines for readers: objects with ``--json``, and with ``--openjd`` the
     lines by which Open Job Description's runners follow a task.
     """
@@ -36,7 +36,7 @@ class Teller:
     as_openjd: bool = False
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> Teller:
+    def of(cls, options: argparse.Namespace) -> ConsoleReporter:
         """As the options of a command ask for."""
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 

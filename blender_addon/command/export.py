@@ -11,7 +11,7 @@ import bpy
 
 from ...core.foundation.errors import SettingsError
 from ..bake import baking
-from .console import Teller, say
+from .console import ConsoleReporter, say
 from .file_dates import is_newer
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
@@ -26,7 +26,9 @@ def check_formats(words: Sequence[str]) -> None:
             raise SettingsError(f"This build of Blender has no {kind.capitalize()}.", "Use one from blender.org.")
 
 
-def export_bodies(bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: Teller) -> None:
+def export_bodies(
+    bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: ConsoleReporter
+) -> None:
     """Write the bodies in each format beside the .blend, under its name; StoreError where that fails. With
     ``keep_current`` one that is newer than the .blend stays.
     """

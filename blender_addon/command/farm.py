@@ -16,13 +16,13 @@ from typing import Any
 from ...core.foundation.errors import StoreError, refusing
 from ...core.foundation.files.array_file import open_own
 from ..blend_data.stored_paths import is_utf8, readable
-from .console import Teller, say
+from .console import ConsoleReporter, say
 from .scenes import in_scene
 
 TEMPLATES = Path(__file__).with_name("farm_files")
 
 
-def main(options: argparse.Namespace, tell: Teller) -> int:
+def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     """Write the folder; the exit code."""
     import bpy
 

@@ -18,10 +18,10 @@ from ..cache import frame_folders
 from ..objects.render_differences import body_words
 from ..scene_import import job_in
 from ..setup import forecasts
-from .console import Teller, say
+from .console import ConsoleReporter, say
 
 
-def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> None:
+def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleReporter) -> None:
     """Say what would be done for a body with its job; a SinewError where it would be refused."""
     baking.check_folder(obj)
     baking.check(job)

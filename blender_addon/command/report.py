@@ -13,11 +13,11 @@ from ...core.foundation.errors import SinewError
 from ...core.jobs.results.bake_report import BakeReport, csv_of, write_report
 from ..bake import baking
 from .bodies import all_in_one, bodies_of_scene, check_loaded
-from .console import Teller, say
+from .console import ConsoleReporter, say
 from .scenes import in_scene
 
 
-def main(options: argparse.Namespace, tell: Teller) -> int:
+def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     """Print it, or write it to a file; the exit code. A body without a bake does not keep others from being told of."""
     check_loaded()
     with in_scene(options, tell):

@@ -11,11 +11,11 @@ import bpy
 
 from ...core.foundation.errors import StoreError
 from ..objects.linked import own_bodies
-from .console import Teller
+from .console import ConsoleReporter
 
 
 @contextmanager
-def in_scene(options: argparse.Namespace, tell: Teller) -> Iterator[Any]:
+def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
     """Make the scene active that the options choose, with a warning where bodies of others are left out; the scene that
     was active before, which is so again afterwards. StoreError where there is no such scene.
     """
@@ -60,7 +60,7 @@ def _scene_of(options: argparse.Namespace, present: Any) -> Any:
     return having[0]
 
 
-def _warn_of_others(scene: Any, tell: Teller) -> None:
+def _warn_of_others(scene: Any, tell: ConsoleReporter) -> None:
     """Warn of bodies that are in other scenes alone."""
     here = own_bodies(scene)
     for other in bpy.data.scenes:

@@ -22,7 +22,7 @@ from ..window import visibility
 OPACITY = 0.9
 
 
-class Newest(Layer):
+class BakeProgressView(Layer):
     """What is drawn, and what is kept of it while a bake goes on."""
 
     handlers: dict[str, Any] = {}

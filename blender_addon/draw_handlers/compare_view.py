@@ -28,7 +28,7 @@ SOON = 0.1
 """Seconds after a drawing until it is asked what Subdivision the ghosts have."""
 
 
-class Ghosts(Layer):
+class CompareView(Layer):
     """What is drawn, and what is kept of it."""
 
     def __init__(self) -> None:

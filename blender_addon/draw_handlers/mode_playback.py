@@ -33,7 +33,7 @@ TICK = 1.0 / 30.0
 """Seconds between two drawings."""
 
 
-class Swing(Layer):
+class ModePlayback(Layer):
     """Draws the chosen vibration of a body until :meth:`remove`; StoreError where what is to be drawn is not kept."""
 
     FAILED = "The vibration cannot be drawn ({error})."
@@ -57,7 +57,7 @@ class Swing(Layer):
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
         windows = bpy.context.window_manager.windows
-        is_active = any(duplicate_result.meant(window.view_layer.objects.active) == obj for window in windows)
+        is_active = any(duplicate_result.resolve_body(window.view_layer.objects.active) == obj for window in windows)
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
@@ -95,10 +95,10 @@ class Swing(Layer):
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
 
 
-_swing: Swing | None = None
+_swing: ModePlayback | None = None
 
 
-def current() -> Swing | None:
+def current() -> ModePlayback | None:
     """What is played, if anything is."""
     return _swing
 
@@ -107,7 +107,7 @@ def begin(obj: Any) -> None:
     """Play the chosen vibration of a body; StoreError where it is not kept."""
     global _swing
     stop()
-    _swing = Swing(obj)
+    _swing = ModePlayback(obj)
     if not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=TICK)
 

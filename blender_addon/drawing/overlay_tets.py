@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...core.geometry.mesh.tet_faces import behind, tet_faces
+from ...core.geometry.mesh.tet_faces import clip_plane_mask, tet_faces
 from ...core.jobs.store.cached_materials import cached_files, received
 from ...core.jobs.store.frame_store import FrameStore
 from ..cache import frame_folders
@@ -64,7 +64,7 @@ class ShownTets:
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
         """What is drawn; ``colour`` is STIFFNESS or MATERIALS, without ``cut`` all tets are there."""
-        kept = np.ones(self.count, dtype=bool) if cut is None else behind(self._centroids, *cut)
+        kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
         x = self._places[triangles]
         across = self._outwards * np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..scene_import.subdivision_in import Subdivided
+from ..scene_import.subdivision_in import SubdivisionMatrix
 from .preview_mesh import CardVertices, card_edges, fans_of
 
 
@@ -18,7 +18,7 @@ class FineCard:
     of the vertices (m,) that it makes.
     """
 
-    def __init__(self, made: Subdivided, mirrored: bool = False) -> None:
+    def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
         self.matrix, turn = made.matrix, slice(None, None, -1 if mirrored else 1)
         quads = made.quads[:, turn]
         first, own = fans_of(quads, made.normals[:, turn])

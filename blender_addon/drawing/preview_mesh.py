@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..objects.modifier_stack import cut_after, place_of
+from ..objects.modifier_stack import cut_after, stack_position
 from ..scene_import.animation_in import at_frame
 from ..scene_import.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
 from ..scene_import.rest_in import own_rest
@@ -84,7 +84,7 @@ def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
     """The mesh of a simulated object at its place in the stack, at rest, where the object is at a frame; the scene is
     left as it was.
     """
-    place = place_of(obj)
+    place = stack_position(obj)
     with cut_after(obj, place), at_frame(context.scene, frame):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
             if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # the mesh has keys, so it is a copy

@@ -20,7 +20,7 @@ from ..window import redraw, visibility
 from ..window.stepwise import at_once
 from . import compiling
 from .state_machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, State, Waits
-from .task import INTERVAL, Work
+from .task import INTERVAL, Task
 
 PAUSE = 1.0
 """Seconds between two looks at whether Edit Mode or a running tool is left."""
@@ -32,26 +32,26 @@ READING = 2.0
 """How much longer than it draws Blender reads."""
 
 
-_works: list[Work] = []
+_works: list[Task] = []
 """What is at work, and what waits for it. A body that is played with is read anew beside its child."""
 
 
-def current(object_uid: int | None = None) -> Work | None:
+def current(object_uid: int | None = None) -> Task | None:
     """That whose child is at work, or whose result is to be taken, where one is named of that object, if there is."""
     return _first(HAS_CHILD, object_uid)
 
 
-def reading(object_uid: int | None = None) -> Work | None:
+def reading(object_uid: int | None = None) -> Task | None:
     """That for which the scene is read, as :func:`current`."""
     return _first(READS, object_uid)
 
 
-def _first(stages: set[Stage], object_uid: int | None) -> Work | None:
+def _first(stages: set[Stage], object_uid: int | None) -> Task | None:
     work = next((work for work in _works if work.state.stage in stages), None)
     return work if work is not None and object_uid in (None, *work.uids) else None
 
 
-def waiting() -> list[Work]:
+def waiting() -> list[Task]:
     """What will begin when what is at work has ended."""
     return [work for work in _works if work.state.stage is Stage.WAITING]
 
@@ -66,7 +66,7 @@ def is_idle() -> bool:
     return not _works
 
 
-def at_work_words() -> str:
+def running_words() -> str:
     """Why nothing else can begin; "" where it can."""
     if (work := current()) is not None:
         does, what = ("plays Live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
@@ -79,7 +79,7 @@ def at_work_words() -> str:
 # -- begin -------------------------------------------------------------------------------------------------------------
 
 
-def begin(*works: Work, beside: bool = False) -> None:
+def begin(*works: Task, beside: bool = False) -> None:
     """Do one thing after the other; each is told what it is refused for. SinewError when something is at work already
     (``beside`` a child the scene may be read), and where the only one is refused at once.
 
@@ -88,7 +88,7 @@ def begin(*works: Work, beside: bool = False) -> None:
     if (read := reading()) is not None:
         raise SinewError(f"The animation is read for “{read.object_name}” already.")
     if _works and not beside:
-        raise SinewError(f"{at_work_words()}.")
+        raise SinewError(f"{running_words()}.")
     if bpy.app.background and all(work.here for work in works):
         _do_here(works)
         return
@@ -104,7 +104,7 @@ def begin(*works: Work, beside: bool = False) -> None:
         _advance()
 
 
-def _do_here(works: Sequence[Work]) -> None:
+def _do_here(works: Sequence[Task]) -> None:
     """For want of a window. SinewError with all that was refused."""
     refused = []
     for work in works:
@@ -135,7 +135,7 @@ def _advance() -> None:
                 _begin(work)
 
 
-def _begin(work: Work) -> None:
+def _begin(work: Task) -> None:
     """Read what takes no time, and launch it; else a modal operator goes on."""
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
@@ -168,7 +168,7 @@ def go_on() -> None:
     redraw.redraw()
 
 
-def _read_on(work: Work, is_enough: Callable[[], bool]) -> None:
+def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
     """Take steps until it is enough, or all."""
     try:
         while True:
@@ -180,7 +180,7 @@ def _read_on(work: Work, is_enough: Callable[[], bool]) -> None:
         work.note(AllRead())
 
 
-def _launch(work: Work) -> None:
+def _launch(work: Task) -> None:
     """Begin what the scene was read for."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -194,7 +194,7 @@ def _launch(work: Work) -> None:
 
 
 @contextmanager
-def _ending_when_refused(work: Work) -> Iterator[None]:
+def _ending_when_refused(work: Task) -> Iterator[None]:
     try:
         yield
     except ReferenceError as error:
@@ -209,7 +209,7 @@ def _ending_when_refused(work: Work) -> Iterator[None]:
         raise
 
 
-def _refuse(work: Work, message: str) -> None:
+def _refuse(work: Task, message: str) -> None:
     _over(work)
     for obj in map(visibility.object_of, work.uids):
         if obj is not None and message:
@@ -219,14 +219,14 @@ def _refuse(work: Work, message: str) -> None:
 # -- end ---------------------------------------------------------------------------------------------------------------
 
 
-def _over(work: Work) -> None:
+def _over(work: Task) -> None:
     """Nothing is left to do of it, or nothing shall be done."""
     _forget(work)
     redraw.redraw()
     redraw.redraw_status()
 
 
-def _forget(work: Work) -> None:
+def _forget(work: Task) -> None:
     if work.steps is not None:
         work.steps.close()
     work.note(Over())
@@ -253,7 +253,7 @@ def stop() -> None:
         work.stop()
 
 
-def abandon(keep: Work | None = None) -> None:
+def abandon(keep: Task | None = None) -> None:
     """End the child at once and forget all but ``keep``; frames on disk stay valid. For quitting and loading another
     file.
     """
@@ -282,7 +282,7 @@ def tick() -> float | None:
     return PAUSE if _works[0].state.stage in (Stage.WAITING, Stage.ENDED) else _works[0].interval
 
 
-def _attend(work: Work) -> None:
+def _attend(work: Task) -> None:
     if work.child is not None:
         work.listen()
     if work.on_tick is None:
@@ -296,7 +296,7 @@ def _attend(work: Work) -> None:
         _take(work)
 
 
-def _take(work: Work) -> None:
+def _take(work: Task) -> None:
     """Have the scene take what the child has found, if it can."""
     try:
         waits_for = work.take(work)

@@ -18,7 +18,7 @@ INTERVAL = 0.1
 
 
 @dataclass(eq=False)
-class Work:
+class Task:
     """What is to be done with one body.
 
     Attributes
@@ -37,10 +37,10 @@ class Work:
     object_uid: int
     object_name: str
     read: Callable[[Any], Steps[Any]]
-    begin: Callable[[Work, Any, Any], Sequence[Work] | None]
+    begin: Callable[[Task, Any, Any], Sequence[Task] | None]
     refuse: Callable[[Any, str], None]
-    take: Callable[[Work], str] = lambda work: ""
-    here: Callable[[Work, Any, Any], Sequence[Work] | None] | None = None
+    take: Callable[[Task], str] = lambda work: ""
+    here: Callable[[Task, Any, Any], Sequence[Task] | None] | None = None
     title: str = ""
     again: str = "The frames done are kept: press Resume."
     beside: tuple[int, ...] = ()
@@ -121,7 +121,7 @@ class Work:
         child, self.child = self.child, None
         return child.leave(kill) if child is not None else 0
 
-    def cut_off(self, take: Callable[[Work], str]) -> None:
+    def cut_off(self, take: Callable[[Task], str]) -> None:
         """End the child at once, as if it had stopped by itself; ``take`` then takes what it has done."""
         self.leave(kill=True)
         self.take, self.on_tick = take, None

@@ -22,7 +22,7 @@ from ..bake import bake_messages, baking
 from ..jobs import job_queue
 from ..jobs.process import Order
 from ..jobs.state_machine import Waits
-from ..jobs.task import Work
+from ..jobs.task import Task
 from ..objects.modifier_stack import shown_after
 from ..properties.choices import live_solver_name
 from ..scene_export.take_out import keyable_strength, keyable_target, names_of_take
@@ -67,12 +67,12 @@ def begin(obj: Any, record: bool = False) -> Session | None:
     return session_of(obj)
 
 
-def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Work, Any, Job], None]) -> Work:
+def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, Any, Job], None]) -> Task:
     """What is read of a body before it is played with."""
-    return Work(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
+    return Task(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
 
 
-def play(work: Work, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
+def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
     """Start the child with a job, in the state that was ``begun``, where it was."""
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
@@ -105,7 +105,7 @@ def job_steps(obj: Any) -> Steps[Job]:
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
-def stop(message: str = "", keep: Work | None = None) -> None:
+def stop(message: str = "", keep: Task | None = None) -> None:
     """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it; of
     what is at work only ``keep`` goes on.
     """
@@ -142,7 +142,7 @@ def _leave(message: str) -> None:
     redraw.redraw()
 
 
-def restart(work: Work, obj: Any, job: Job, record: bool = False) -> None:
+def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
     """Begin anew with a job. A job that cannot be simulated leaves the session as it is; a StoreError ends it."""
     job.check()
     state = _session.state
@@ -179,14 +179,14 @@ def _begin_anew(record: bool) -> None:
         with session.stage.shown():
             return (yield from job_steps(obj))
 
-    def go_on(work: Work, obj: Any, job: Job) -> None:
+    def go_on(work: Task, obj: Any, job: Job) -> None:
         if _session is session:
             _restart_or_reset(session, work, obj, job, record)
 
     job_queue.begin(work_on(session.object, read, go_on), beside=True)
 
 
-def _restart_or_reset(session: Session, work: Work, obj: Any, job: Job, record: bool) -> None:
+def _restart_or_reset(session: Session, work: Task, obj: Any, job: Job, record: bool) -> None:
     if is_outdated(session) or not session.state.ready or job.fingerprints() != session.job.fingerprints():
         restart(work, obj, job, record)
     elif record:
@@ -321,7 +321,7 @@ def _finish_take(session: Session, obj: Any) -> None:
     live_recording.apply(obj, take)
 
 
-def _child_ended(work: Work) -> str:
+def _child_ended(work: Task) -> str:
     """The child has ended by itself; what has to be over before what was recorded is taken."""
     if _session is None or _session.work is not work:
         return ""

@@ -12,7 +12,7 @@ from ...core.foundation.schema.settings import moduli
 from ...core.jobs.job.body import Body
 from ...core.jobs.job.fingerprints import reported_changes
 from ..properties.choices import live_solver_name
-from ..scene_import.edit_snapshot import looked_at, without_stiffness
+from ..scene_import.edit_snapshot import snapshot, without_stiffness
 from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
@@ -79,5 +79,5 @@ def _moduli(obj: Any) -> list[float]:
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
     """Return what is compared beside stiffness, with the solver of live mode."""
-    found = looked_at(obj, scene, live_solver_name(obj.sinew))
+    found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -15,7 +15,7 @@ from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
 from ..bake import baking
 from ..cache import cache_owner
-from ..jobs.task import Work
+from ..jobs.task import Task
 from ..scene_export.take_out import names_of_take, put_take
 from ..scene_import.mesh_in import unit_scale
 from ..scene_import.springs_in import keyed_springs
@@ -53,7 +53,7 @@ def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
     return grabs is not None and len(grabs) > 1
 
 
-def bring_in(take: Take, reason: str, work: Work) -> str:
+def bring_in(take: Take, reason: str, work: Task) -> str:
     """Keep a take that was cut off, for ``Work.take``: what has to be done before the scene can take it."""
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.foundation.events import LiveFrame
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
-from ..jobs.task import Work
+from ..jobs.task import Task
 from ..window import visibility
 from . import live_edits, live_scene
 from .live_state import LiveState
@@ -23,7 +23,7 @@ class Session:
     store: FrameStore
     metres: float
     edits: live_edits.Edits
-    work: Work
+    work: Task
     view: Any = None
     reset_is_due: bool = False
     drawn: LiveFrame | None = None

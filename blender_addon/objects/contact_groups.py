@@ -12,7 +12,7 @@ MOST_NAMED = 3
 """Bodies that are named of several."""
 
 
-def met_by(obj: Any, context: Any) -> list[Any]:
+def contact_partners(obj: Any, context: Any) -> list[Any]:
     """The other bodies that a body meets, by name: each wants to, and is in the view layer."""
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
@@ -43,7 +43,7 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
-    if other in met_by(obj, context) or (collection is not None and other in collection.all_objects[:]):
+    if other in contact_partners(obj, context) or (collection is not None and other in collection.all_objects[:]):
         return ""
     return f"“{other.name}” is neither met nor a collider: this does nothing."
 

@@ -24,10 +24,10 @@ def body_of(context: Any) -> Any | None:
     """The body that panels and buttons are about: the active mesh where Sinew is on for it, or the source of the bake
     that it carries; else None.
     """
-    return meant(getattr(context, "object", None))  # a timer's context has none
+    return resolve_body(getattr(context, "object", None))  # a timer's context has none
 
 
-def meant(obj: Any | None) -> Any | None:
+def resolve_body(obj: Any | None) -> Any | None:
     """:func:`body_of` where this object is active."""
     if obj is None or obj.type != "MESH":
         return None

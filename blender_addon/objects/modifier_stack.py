@@ -30,7 +30,7 @@ PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
 @dataclass(frozen=True)
-class Place:
+class StackPosition:
     """How many modifiers lie below the result, the place in words, whether the object itself can carry the result."""
 
     below: int
@@ -38,7 +38,7 @@ class Place:
     on_itself: bool
 
 
-def place_of(obj: Any) -> Place:
+def stack_position(obj: Any) -> StackPosition:
     """The place that is simulated on ``obj``; MeshError when a named modifier is gone."""
     settings = obj.sinew
     below = 0
@@ -60,7 +60,7 @@ def place_of(obj: Any) -> Place:
         label = "The mesh with its shape keys"
     # Keys on a linked mesh would change the library's, and be lost with the next load.
     not_itself = below or parent or own_keys or shared or linked.has_linked_mesh(obj)
-    return Place(below, label, on_itself=not not_itself)
+    return StackPosition(below, label, on_itself=not not_itself)
 
 
 def _deforms(modifier: Any) -> bool:
@@ -80,7 +80,7 @@ def own_caches(obj: Any) -> list[Any]:
     return [modifier for modifier in obj.modifiers if is_own_cache(modifier)]
 
 
-def check_place(obj: Any) -> None:
+def check_stack_position(obj: Any) -> None:
     """MeshError when the artist names a modifier that is not there."""
     settings = obj.sinew
     if settings.simulate_at == "MODIFIER" and settings.simulate_after not in obj.modifiers:
@@ -96,9 +96,9 @@ def has_own_keys(obj: Any) -> bool:
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
-def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
+def later_modifiers(obj: Any, place: StackPosition | None = None) -> list[Any]:
     """The modifiers after the place that is simulated, or another."""
-    return list(obj.modifiers)[(place or place_of(obj)).below :]
+    return list(obj.modifiers)[(place or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
@@ -153,7 +153,7 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 
 @contextmanager
-def cut_after(obj: Any, place: Place) -> Iterator[None]:
+def cut_after(obj: Any, place: StackPosition) -> Iterator[None]:
     """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
     object is not hidden, whatever is keyed or driven.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..blend_data.node_trees import has_node
 from ..blend_data.temporary_values import is_animated
-from .modifier_stack import WEIGHING, is_own_cache, levels_of, place_of
+from .modifier_stack import WEIGHING, is_own_cache, levels_of, stack_position
 
 KEEPING_SHAPE = WEIGHING | {
     "BEVEL", "DATA_TRANSFER", "EDGE_SPLIT", "MULTIRES", "NORMAL_EDIT", "SUBSURF", "TRIANGULATE", "UV_PROJECT",
@@ -25,7 +25,7 @@ def body_words(obj: Any, scene: Any) -> str:
     """Warn of a body whose renders differ from viewports: by modifiers that are simulated, by later ones that change
     the shape of its bake, or by where it is shown; "" where they do not.
     """
-    below = place_of(obj).below
+    below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
     relevant = (m for k, m in enumerate(modifiers) if k < below or m.type not in KEEPING_SHAPE)
     return _sentence([*filter(None, (_of_modifier(m, scene) for m in relevant)), *_of_visibility(obj)])

@@ -186,7 +186,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
 def _place_label(self: Any) -> str:
     from ..objects import modifier_stack
 
-    return modifier_stack.place_of(self.id_data).label
+    return modifier_stack.stack_position(self.id_data).label
 
 
 def _place_warning(self: Any) -> str:

@@ -19,7 +19,7 @@ from ...core.jobs.job.job import Job
 from ...core.jobs.store.cached_handles import Handles
 from ..objects.duplicate_result import local_views_of, show_in_local_views
 from ..objects.linked import has_linked_mesh
-from ..objects.modifier_stack import Place, cut_after, place_of
+from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..objects.render_differences import body_words, modifiers_differ
 from ..scene_import.animation_in import at_frame
 from ..scene_import.mesh_in import columns_of, mesh_at_place, transform
@@ -79,7 +79,7 @@ def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
     """The same as a PC2 file in ``folder`` that a Mesh Cache modifier plays; StoreError where it cannot be written."""
-    place, points = place_of(obj), len(job.body.surface.positions)
+    place, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
     if place.on_itself and frames[0] == job.frame_start and len(obj.data.vertices) == points:
         next(local)
@@ -96,7 +96,7 @@ def apply_cache(
     )
     if (original := _original_of(obj, target, context, job)) is not None:
         set_coordinates(target.data, original)
-    cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
+    cache_out.add_cache(target, context.scene, stack_position(obj).below if target == obj else 0, path, frames[0])
     _note_carrier(obj, target, context, "CACHE")
     record = obj.sinew.bake
     record.message = record.message or smaller_words(job, frames, local_frames(job, frames, read))
@@ -110,7 +110,7 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
     """
     before, target = _detach(obj), obj
     try:
-        place = place_of(obj)
+        place = stack_position(obj)
         if not (place.on_itself if on_itself is None else on_itself):
             target = _duplicate(obj, place, context, job)
         _check_count(obj, len(target.data.vertices), job)
@@ -133,7 +133,7 @@ def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | 
         return None
     own = _own_positions(target.data)
     with at_frame(context.scene, job.frame_start):
-        found = original_coordinates(obj, place_of(obj), context)
+        found = original_coordinates(obj, stack_position(obj), context)
     if len(found) != len(own) or np.abs(found - own).max() <= SAME * np.ptp(own, axis=0).max():
         return None
     return found
@@ -170,7 +170,7 @@ def _own_positions(mesh: Any) -> np.ndarray:
     return columns_of(mesh.vertices, "co", 3, np.float32)
 
 
-def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
+def _duplicate(obj: Any, place: StackPosition, context: Any, job: Job) -> Any:
     """A full copy with its own mesh: the shape at the place at the first frame, with the later modifiers."""
     with cut_after(obj, place), at_frame(context.scene, job.frame_start):
         with mesh_at_place(obj, place, context) as (_, evaluated):

@@ -11,13 +11,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..objects.modifier_stack import DEFORMING, PARENT_DEFORMS, Place
+from ..objects.modifier_stack import DEFORMING, PARENT_DEFORMS, StackPosition
 from ..scene_import.mesh_in import columns_of, mesh_of
 
 ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SMOOTH"}
 
 
-def original_coordinates(obj: Any, place: Place, context: Any) -> np.ndarray:
+def original_coordinates(obj: Any, place: StackPosition, context: Any) -> np.ndarray:
     """(n,3) float32, the shape of ``obj`` at a place, without shape keys and modifiers that only deform, at the present
     frame. Modifiers that make vertices by the shape (Remesh, Weld) can give another number of them than the place has.
     """

@@ -14,7 +14,7 @@ from ...core.jobs.job.absorber import Absorber
 from ..objects.collider_objects import shows_collection
 from ..properties.field_weights import is_enabled
 from ..properties.mirror import clean
-from .animation_in import Moment, Track
+from .animation_in import EvaluatedFrame, Track
 from .colliders_in import Piece, instances_of, pieces_at
 
 
@@ -52,7 +52,7 @@ class AbsorberSampler:
         self._first: Piece | None = None
         self.track = Track(self._moment_at)
 
-    def _moment_at(self, moment: Moment) -> tuple[float, np.ndarray | None]:
+    def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
         """Its absorption and, while it absorbs, its vertices (k,3) m; FieldError where its mesh changes."""
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
@@ -67,7 +67,7 @@ class AbsorberSampler:
             )
         return absorption, piece.positions
 
-    def _absorption(self, moment: Moment) -> float:
+    def _absorption(self, moment: EvaluatedFrame) -> float:
         settings, modifier = self.object.collision, _collision(self.object)
         acts = modifier is not None and modifier.show_viewport and settings.use and not self.object.hide_viewport
         shown = self._instancer or self.object

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError, SinewError
 from ...core.foundation.schema.tracks import interleave
-from ..objects.modifier_stack import Place
+from ..objects.modifier_stack import StackPosition
 from ..objects.other_physics import restart_physics
 from ..window.stepwise import Steps
 from .mesh_in import check_matrix, mesh_at_place, object_to_world, transform, vertex_positions
@@ -26,7 +26,7 @@ Each = TypeVar("Each")
 
 
 @dataclass(frozen=True)
-class Moment:
+class EvaluatedFrame:
     """The simulated object at a frame (whole or a part of the way on): its number, the scene's context, the mesh at the
     simulated place, and the object's own coordinates to world space in metres (4,4). Animated properties are read from
     the object itself.
@@ -59,7 +59,7 @@ def key_times(scene: Any, frames: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedObjects:
     """Objects, by their ``session_uid``, that change their place or their shape when nothing but the frame changes."""
 
     places: set[int] = field(default_factory=set)
@@ -73,12 +73,12 @@ class Moved:
                 self.places.update({uid} if update.is_updated_transform else ())
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
-    def carries(self, obj: Any, place: Place) -> bool:
+    def carries(self, obj: Any, place: StackPosition) -> bool:
         """Whether vertices of the simulated object move. One whose own mesh is read has a result for its shape."""
         return obj.session_uid in self.places or (not place.on_itself and obj.session_uid in self.shapes)
 
 
-def _stays(_moved: Moved) -> bool:
+def _stays(_moved: MovedObjects) -> bool:
     return False
 
 
@@ -93,12 +93,12 @@ class Track:
     at_frames, between : what was gathered
     """
 
-    ask: Callable[[Moment], Any]
-    moves: Callable[[Moved], bool] = _stays
+    ask: Callable[[EvaluatedFrame], Any]
+    moves: Callable[[MovedObjects], bool] = _stays
     at_frames: list[Any] = field(default_factory=list)
     between: list[Any] = field(default_factory=list)
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: EvaluatedFrame) -> None:
         """Gather one moment."""
         (self.between if moment.is_between else self.at_frames).append(self.ask(moment))
 
@@ -107,7 +107,7 @@ class Track:
         return interleave(np.array(self.at_frames), self.between)
 
 
-def matrix_at(moment: Moment) -> np.ndarray:
+def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
     """The object's matrix; MeshError where it has what is no number, or at a frame a scale of zero."""
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
@@ -145,9 +145,9 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 
 @contextmanager
-def noted() -> Iterator[Moved]:
+def noted() -> Iterator[MovedObjects]:
     """What changes of the frame move within it."""
-    moved, handlers = Moved(), bpy.app.handlers
+    moved, handlers = MovedObjects(), bpy.app.handlers
     note, places = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for place in places:
         place.append(note)
@@ -158,12 +158,12 @@ def noted() -> Iterator[Moved]:
             place.remove(note)
 
 
-class Passenger:
+class FrameSampler:
     """An object that is taken through a range of frames, with what is gathered of it; its stack must be cut at the
     place already, where its mesh has ``vertex_count`` vertices.
     """
 
-    place: Place
+    place: StackPosition
     vertex_count: int
     tracks: Sequence[Track]
 
@@ -183,14 +183,14 @@ class Passenger:
                     f"frame {frame:g}.",
                     "Simulate a place in the modifier stack below the one that changes the mesh.",
                 )
-            moment = Moment(self.obj, frame, self.context, mesh, object_to_world(evaluated, self.context.scene))
+            moment = EvaluatedFrame(self.obj, frame, self.context, mesh, object_to_world(evaluated, self.context.scene))
             for track in self.tracks:
                 if not any(track is other for other in taken):
                     track.take(moment)
                     taken.append(track)
 
 
-def lead(passengers: list[Passenger], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
+def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
     """Take passengers through a range of frames, both included: every frame, and then, for the tracks of what time
     moves, the moments between, ``steps`` from frame to frame. Errors are the first passenger's (:func:`for_each`).
     """
@@ -211,7 +211,7 @@ def lead(passengers: list[Passenger], scene: Any, frames: tuple[int, int], steps
                 yield (last + 1 - first + (frame - first) * (steps - 1) + k) / total
 
 
-def _stop(passengers: list[Passenger], scene: Any, frame: int, first: int, part: float = 0.0) -> None:
+def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, part: float = 0.0) -> None:
     taken: list[Track] = []
     scene.frame_set(frame, subframe=part)
     for_each(passengers, lambda passenger: passenger.stop(frame + part if part else frame, first, taken))

@@ -9,10 +9,10 @@ import numpy as np
 from ...core.foundation.errors import PinError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ...core.jobs.job.environment import Spring
-from ..objects.modifier_stack import Place
+from ..objects.modifier_stack import StackPosition
 from ..properties.choices import live_solver_name, solver_kind
 from ..properties.mirror import clean
-from .animation_in import Moment, Moved, Track, matrix_at
+from .animation_in import EvaluatedFrame, MovedObjects, Track, matrix_at
 from .mesh_in import vectors_of
 from .picks import FULL
 from .settings_in import gravity_at, moduli_at, vibrations_at
@@ -25,7 +25,7 @@ class BodySampler:
     held still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
     """
 
-    def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
+    def __init__(self, obj: Any, place: StackPosition, mesh: Any) -> None:
         self._object, self._place = obj, place
         weights, nodes = group_weights(obj, mesh, [obj.sinew.pin_group, obj.sinew.node_group]).T
         self._nodes = np.flatnonzero(nodes >= FULL).astype(np.int32)
@@ -40,22 +40,22 @@ class BodySampler:
         own = self.matrices, self._positions, self._held, self._targets, self._strengths
         self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity
 
-    def _positions_at(self, moment: Moment) -> np.ndarray:
+    def _positions_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._pinned)
 
-    def _held_at(self, moment: Moment) -> np.ndarray:
+    def _held_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return self._weights >= _threshold(moment.obj)
 
-    def _targets_at(self, moment: Moment) -> np.ndarray:
+    def _targets_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._drawn)
 
-    def _pins_move(self, moved: Moved) -> bool:
+    def _pins_move(self, moved: MovedObjects) -> bool:
         return len(self._pinned) > 0 and moved.carries(self._object, self._place)
 
-    def _targets_move(self, moved: Moved) -> bool:
+    def _targets_move(self, moved: MovedObjects) -> bool:
         return len(self._drawn) > 0 and moved.carries(self._object, self._place)
 
-    def _carries_pins(self, moved: Moved) -> bool:
+    def _carries_pins(self, moved: MovedObjects) -> bool:
         return len(self._pinned) > 0 and self._object.session_uid in moved.places
 
     def check_groups(self, surface: SurfaceMesh) -> None:
@@ -114,11 +114,11 @@ class BodySampler:
         return Spring(name, vertices, self._all_weights[vertices], targets, strengths)
 
 
-def _goal_strength_at(moment: Moment) -> float:
+def _goal_strength_at(moment: EvaluatedFrame) -> float:
     return clean(moment.obj.sinew.goal_strength)
 
 
-def acceleration_at(moment: Moment) -> np.ndarray | None:
+def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
     """The attribute of the points that is named to accelerate them, (n,3) m/s² in world space, or None where none is.
     SettingsError when it is not there, or of another kind.
     """

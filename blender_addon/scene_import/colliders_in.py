@@ -18,11 +18,11 @@ from ...core.foundation.schema.tracks import interleave
 from ...core.jobs.job.environment import Collider
 from ..objects import linked
 from ..objects.collider_objects import SOLID, can_collide
-from ..objects.contact_groups import met_by
+from ..objects.contact_groups import contact_partners
 from ..objects.linked import out_of_view
 from ..objects.modifier_stack import shown
 from ..properties.mirror import clean
-from .animation_in import Moment, Moved, Track
+from .animation_in import EvaluatedFrame, MovedObjects, Track
 from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, triangles_of, unit_scale, vertex_positions
 
 
@@ -45,7 +45,7 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
         return []
-    met, own = met_by(obj, context), _own(obj)
+    met, own = contact_partners(obj, context), _own(obj)
     listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
     solid = (seen_of(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
     objects = {o for o in solid if o is not None and o not in own}
@@ -140,7 +140,7 @@ class Piece(NamedTuple):
 NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0, 1), dtype=np.int32))
 
 
-def pieces_at(moment: Moment, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
+def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
     """What has faces of evaluated objects with their matrices to world space, those of one name as one."""
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
@@ -166,13 +166,13 @@ class ColliderSampler:
         """The same for bodies that see the same of it."""
         return self._collider, *self._left_out
 
-    def _moves(self, moved: Moved) -> bool:
+    def _moves(self, moved: MovedObjects) -> bool:
         """Whether it moves; of one that instances, what it instances may."""
         if _may_instance(self._collider):
             return bool(moved.places or moved.shapes)
         return self._collider.session_uid in moved.places | moved.shapes
 
-    def _positions_at(self, moment: Moment) -> dict[str, np.ndarray]:
+    def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
         """Of its own mesh and of what it instances, by name; ColliderError where there are others than at first."""
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces

@@ -27,7 +27,7 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 """How data paths begin that move an object."""
 
 
-def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
+def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
     """Return what takes no time to look at, by the word for it; the same in another session. ``solver`` replaces the
     body's own.
     """

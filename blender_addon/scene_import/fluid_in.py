@@ -17,7 +17,7 @@ import numpy as np
 from ...core.foundation.errors import FieldError
 from ...core.mechanics.forces.field_samples import FieldSamples
 from ..properties.field_weights import fluid_domain
-from .animation_in import Moment
+from .animation_in import EvaluatedFrame
 from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
@@ -87,7 +87,7 @@ class FluidSampler:
                 "Flow under Field Weights to 0.",
             )
 
-    def grid_at(self, moment: Moment) -> FluidGrid | None:
+    def grid_at(self, moment: EvaluatedFrame) -> FluidGrid | None:
         """Its cells at the present frame; None where it has no fluid yet."""
         return _grid(self._field, moment.context.evaluated_depsgraph_get())
 

@@ -20,7 +20,7 @@ from ...core.mechanics.forces.field_formulas import SAMPLED
 from ..properties.field_weights import fields_for, is_enabled, reason_for, weight_of
 from ..properties.mirror import clean
 from .absorbers_in import AbsorberSampler, absorber_samplers
-from .animation_in import Moment, Track
+from .animation_in import EvaluatedFrame, Track
 from .field_probe import FieldProbe, FieldState
 from .fluid_in import FluidGrid, FluidSampler
 from .mesh_in import (
@@ -74,7 +74,7 @@ class FieldSamplers:
         return [each for each in self._absorbers if each.acts()]
 
 
-class FieldMoment(NamedTuple):
+class SampledField(NamedTuple):
     """A field at one frame: its numbers, its centre and its axis (3,), what Blender is asked by where there is no
     formula, and of its mesh, where its shape asks for that, the vertices (k,3) m and their normals.
     """
@@ -102,7 +102,7 @@ class ForceFieldSampler:
         self._count = 0
         self.track = Track(self._moment_at)
 
-    def _moment_at(self, moment: Moment) -> FieldMoment:
+    def _moment_at(self, moment: EvaluatedFrame) -> SampledField:
         """FieldError where its mesh changes, or has no size."""
         evaluated = self._object.evaluated_get(moment.context.evaluated_depsgraph_get())
         matrix = scaled(evaluated.matrix_world, moment.context.scene)
@@ -117,9 +117,9 @@ class ForceFieldSampler:
         if self._form.shape in ("SURFACE", "POINTS"):
             vertices, normals = self._mesh_at(evaluated, matrix, moment.frame)
         numbers = self._numbers_at(moment)
-        return FieldMoment(numbers, matrix[:3, 3], matrix[:3, 2] / length, state, vertices, normals)
+        return SampledField(numbers, matrix[:3, 3], matrix[:3, 2] / length, state, vertices, normals)
 
-    def _numbers_at(self, moment: Moment) -> FieldNumbers:
+    def _numbers_at(self, moment: EvaluatedFrame) -> FieldNumbers:
         field, body = self._object.field, self._body
         acts = field.apply_to_location and is_enabled(self._object, moment.context.view_layer)
         strength, damping = {

@@ -14,10 +14,17 @@ from ...core.jobs.job.groups import check_group, split_jobs
 from ...core.jobs.job.job import Job
 from ..blend_data.temporary_values import is_animated
 from ..objects import linked
-from ..objects.contact_groups import group_of, met_by
-from ..objects.modifier_stack import Place, check_place, cut_after, place_of, shown, with_collections
+from ..objects.contact_groups import contact_partners, group_of
+from ..objects.modifier_stack import (
+    StackPosition,
+    check_stack_position,
+    cut_after,
+    shown,
+    stack_position,
+    with_collections,
+)
 from ..window.stepwise import Steps, at_once
-from .animation_in import Passenger, at_frame, for_each, lead, run_up
+from .animation_in import FrameSampler, at_frame, for_each, run_up, sample_frames
 from .body_in import BodySampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
@@ -25,7 +32,7 @@ from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import length_factor, mesh_at_place
 from .pairs_in import pair_settings
 from .picks import mend
-from .refinement_in import fineness
+from .refinement_in import refinement_weights
 from .rest_in import rest_and_start
 from .settings_in import (
     contact_settings,
@@ -72,7 +79,7 @@ def job_steps(
             for_each(readings, lambda reading: stack.enter_context(reading.opened()))
             yield from run_up(context, first)
             for_each(readings, lambda reading: reading.begin(span, without_springs))
-            yield from lead(readings, scene, span, substeps or settings.substeps)
+            yield from sample_frames(readings, scene, span, substeps or settings.substeps)
         # Still at the first frame: of what is animated and read only once, the value there counts.
         for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
     rate = float(f"{scene.render.fps / scene.render.fps_base:.9g}")
@@ -108,7 +115,7 @@ def group_steps(
     return split_jobs(replace(alone[0], bodies=tuple(job.body for job in alone)))
 
 
-class _Reading(Passenger):
+class _Reading(FrameSampler):
     """One body that is read."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
@@ -121,7 +128,7 @@ class _Reading(Passenger):
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)
-        self.place = place_of(obj)
+        self.place = stack_position(obj)
         outside = collider_samplers(obj, context, self._seen, self._alone)
         with cut_after(obj, self.place), shown(*spring_targets(obj)), outside as self._colliders:
             yield
@@ -134,7 +141,7 @@ class _Reading(Passenger):
             _check_faces(obj, mesh, place)
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
-            self._own, finer = BodySampler(obj, place, mesh), fineness(obj, mesh)
+            self._own, finer = BodySampler(obj, place, mesh), refinement_weights(obj, mesh)
             self._springs = spring_samplers(obj, place, mesh, context, without_springs)
         self._own.check_groups(surface)
         self._still = {
@@ -178,7 +185,7 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
     only = obj.sinew.collisions.contact_collection is not None
-    met = tuple(each.name for each in met_by(obj, context)) if only else None
+    met = tuple(each.name for each in contact_partners(obj, context)) if only else None
     return {"contact": contact_settings(obj.sinew, context.scene), "contact_with": met}
 
 
@@ -219,12 +226,12 @@ def check_object(obj: Any, context: Any) -> None:
         raise MeshError(words, "")
     if not linked.is_in(context.view_layer, obj):
         raise linked.out_of_view(f"“{obj.name}”")
-    if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
+    if len(obj.data.polygons) == 0 and stack_position(obj).on_itself:
         raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
-    check_place(obj)
+    check_stack_position(obj)
 
 
-def _check_faces(obj: Any, mesh: Any, place: Place) -> None:
+def _check_faces(obj: Any, mesh: Any, place: StackPosition) -> None:
     if place.below and len(mesh.polygons) == 0:
         raise MeshError(
             f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",

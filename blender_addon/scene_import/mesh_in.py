@@ -11,7 +11,7 @@ import numpy as np
 from ...core.foundation.errors import MeshError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ..objects.linked import is_in, out_of_view
-from ..objects.modifier_stack import Place, shown
+from ..objects.modifier_stack import StackPosition, shown
 from ..properties.mirror import clean
 
 
@@ -74,7 +74,7 @@ def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
 
 
 @contextmanager
-def mesh_at_place(obj: Any, place: Place, context: Any) -> Iterator[tuple[Any, Any]]:
+def mesh_at_place(obj: Any, place: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
     """The mesh at the place (cut there by ``stack.cut_after``) and the evaluated object, at the present frame.
 
     A mesh that carries our own result is read as it is, without its keys: its vertices keep the rest shape.

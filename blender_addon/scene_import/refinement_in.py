@@ -12,10 +12,10 @@ from .mesh_in import object_to_world, surface_of
 from .weights_in import group_weights
 
 if TYPE_CHECKING:
-    from ...core.geometry.tetrahedra.refinement_count import Places
+    from ...core.geometry.tetrahedra.refinement_count import RefinementSamples
 
 
-def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
+def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
     """(n,) 0 to 1, or None where nothing is painted finer; SettingsError when the group is gone."""
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
@@ -29,7 +29,7 @@ def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
     return weights if weights.any() else None
 
 
-def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None:
+def substep_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
     """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
     are asked. None where nothing is painted.
     """
@@ -51,12 +51,12 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
     """The vertices of the object's own mesh where it is thinner than a cell of its lattice and not painted finer, (k,).
     MeshError when it cannot be simulated, SettingsError when the group of what is finer is gone. Not in Edit Mode.
     """
-    from ...core.geometry.tetrahedra.tet_count import measured
+    from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
 
     surface = surface_of(obj.data, object_to_world(obj, scene))
-    found = thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5))
-    return found.not_finer(fineness(obj, obj.data)).vertices
+    found = thin_parts(surface, measure_surface(surface).size / (obj.sinew.cells_across - 0.5))
+    return found.not_finer(refinement_weights(obj, obj.data)).vertices
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:

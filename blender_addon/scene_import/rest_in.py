@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
-from ..objects.modifier_stack import cut_after, place_of
+from ..objects.modifier_stack import cut_after, stack_position
 from .mesh_in import mesh_at_place, object_to_world, surface_of, transform, vectors_of, vertex_positions
 
 KEY_NAME = "Rest Shape"
@@ -52,7 +52,7 @@ def store_rest(obj: Any, context: Any) -> str:
     """Keep the shape that is simulated, as it is at the present frame, as a shape key without influence; its name.
     MeshError when modifiers that are simulated change the number of vertices.
     """
-    place = place_of(obj)
+    place = stack_position(obj)
     with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _evaluated):
         positions = vertex_positions(mesh)
     if len(positions) != len(obj.data.vertices):

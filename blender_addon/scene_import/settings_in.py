@@ -20,7 +20,7 @@ from ..blend_data.list_animation import animated_paths
 from ..properties.choices import OWN, own_parameters
 from ..properties.mirror import clean, stiffness_of
 from ..properties.outside_properties import CONTROLLED
-from .animation_in import Moment
+from .animation_in import EvaluatedFrame
 from .mesh_in import acceleration_scale, unit_scale
 
 Settings = TypeVar("Settings")
@@ -49,7 +49,7 @@ def material_settings(material: Any) -> MaterialSettings:
     return _taken(MaterialSettings, material, names, youngs_modulus=stiffness, painted_modulus=painted)
 
 
-def moduli_at(moment: Moment) -> list[float]:
+def moduli_at(moment: EvaluatedFrame) -> list[float]:
     """Young's moduli of the object's materials, Pa, as :func:`core.foundation.schema.settings.moduli` has them."""
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
@@ -60,7 +60,7 @@ def vibration_stiffness(settings: Any) -> list[float]:
     return [clean(factor) for factor in factors]
 
 
-def vibrations_at(moment: Moment) -> list[float]:
+def vibrations_at(moment: EvaluatedFrame) -> list[float]:
     """The same of an object at a moment."""
     return vibration_stiffness(moment.obj.sinew)
 
@@ -91,7 +91,7 @@ def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
 
-def gravity_at(moment: Moment) -> tuple[float, ...]:
+def gravity_at(moment: EvaluatedFrame) -> tuple[float, ...]:
     """The same at a moment."""
     return gravity_on(moment.obj.sinew, moment.context.scene)
 

@@ -12,9 +12,9 @@ from ...core.foundation.errors import SpringError
 from ...core.jobs.job.environment import Spring
 from ..blend_data.list_animation import curves_at
 from ..objects.linked import is_in, out_of_view
-from ..objects.modifier_stack import Place, cut_after, place_of
+from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..properties.mirror import clean
-from .animation_in import Moment, Moved, Track, at_frame, key_times
+from .animation_in import EvaluatedFrame, MovedObjects, Track, at_frame, key_times
 from .mesh_in import mesh_at_place, object_to_world, scaled, transform
 from .weights_in import group_shares
 
@@ -25,7 +25,7 @@ def spring_targets(obj: Any) -> list[Any]:
 
 
 def spring_samplers(
-    obj: Any, place: Place, mesh: Any, context: Any, without: Collection[str] = ()
+    obj: Any, place: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
     """One a spring of the object, but those of the names in ``without``; ``mesh`` is that at the simulated place.
     SpringError names a spring without end or vertices.
@@ -38,7 +38,7 @@ def spring_samplers(
 class SpringSampler:
     """One spring: its strength at each frame, and where its vertices are pulled to."""
 
-    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
+    def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
         self._object, self._place, self._index = obj, place, index
         self._name = settings.name
@@ -74,29 +74,29 @@ class SpringSampler:
     def _refusal(self, what: str, remedy: str) -> SpringError:
         return SpringError(f"The spring “{self._name}” {what}.", remedy)
 
-    def _moves(self, moved: Moved) -> bool:
+    def _moves(self, moved: MovedObjects) -> bool:
         if self._target is None:
             return moved.carries(self._object, self._place)
         return self._target.session_uid in moved.places
 
-    def _pulled_to(self, moment: Moment) -> np.ndarray:
+    def _pulled_to(self, moment: EvaluatedFrame) -> np.ndarray:
         if self._target is None:
             return moment.world(self._vertices)
         if self._from_rest is None:
             self._rest, self._from_rest = moment.world(self._vertices), self._inverse(moment)
         return transform(self._matrix(moment) @ self._from_rest, self._rest)
 
-    def _stiffness_at(self, moment: Moment) -> float:
+    def _stiffness_at(self, moment: EvaluatedFrame) -> float:
         return clean(self._strength(moment))
 
-    def _strength(self, moment: Moment) -> float:
+    def _strength(self, moment: EvaluatedFrame) -> float:
         return moment.obj.sinew.springs[self._index].strength
 
-    def _matrix(self, moment: Moment) -> np.ndarray:
+    def _matrix(self, moment: EvaluatedFrame) -> np.ndarray:
         target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
         return object_to_world(target, moment.context.scene)
 
-    def _inverse(self, moment: Moment) -> np.ndarray:
+    def _inverse(self, moment: EvaluatedFrame) -> np.ndarray:
         try:
             return np.linalg.inv(self._matrix(moment))
         except np.linalg.LinAlgError as error:
@@ -113,22 +113,22 @@ class KeyedSpringSampler(SpringSampler):
     frame for them.
     """
 
-    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
+    def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
         super().__init__(obj, place, mesh, context, index)
         self._strengths = curves_at(obj, f"sinew.springs[{index}].strength")[0]
         self._location = curves_at(self._target, "location")
 
-    def _strength(self, moment: Moment) -> float:
+    def _strength(self, moment: EvaluatedFrame) -> float:
         return self._strengths.evaluate(_time(moment))
 
-    def _matrix(self, moment: Moment) -> np.ndarray:
+    def _matrix(self, moment: EvaluatedFrame) -> np.ndarray:
         matrix = np.eye(4)
         for curve in self._location:
             matrix[curve.array_index, 3] = curve.evaluate(_time(moment))
         return scaled(matrix, moment.context.scene)
 
 
-def _time(moment: Moment) -> float:
+def _time(moment: EvaluatedFrame) -> float:
     return float(key_times(moment.context.scene, moment.frame))
 
 
@@ -136,12 +136,12 @@ def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[
     """Springs of a take over a range of frames, both included, as the object's job has them: between frames their
     targets go straight. SpringError where one lacks something.
     """
-    (first, last), place = frames, place_of(obj)
+    (first, last), place = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]
     if not own:
         return []
     with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
-        begin = Moment(obj, first, context, mesh, object_to_world(evaluated, context.scene))
+        begin = EvaluatedFrame(obj, first, context, mesh, object_to_world(evaluated, context.scene))
         samplers = [KeyedSpringSampler(obj, place, mesh, context, k) for k in own]
         tracks = [track for sampler in samplers for track in sampler.tracks]
         for track in tracks:

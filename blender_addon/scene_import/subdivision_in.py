@@ -53,7 +53,7 @@ class Cage(NamedTuple):
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
 
-class Subdivided(NamedTuple):
+class SubdivisionMatrix(NamedTuple):
     """What Subdivision makes of a cage of n vertices: positions (m,3) are ``matrix`` (m,n), 32 bits, times the cage's.
 
     ``quads`` (q,4) of its vertices; ``normals`` (q,4,3) of their corners where the cage is any: equal at a vertex where
@@ -85,7 +85,7 @@ def cage_of(mesh: Any) -> Cage:
     )
 
 
-def subdivided(cage: Cage, settings: dict[str, Any]) -> Subdivided | None:
+def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
     """What a Subdivision that is set so makes of a cage, at a lower level where that is too much to be drawn from frame
     to frame; None where any is. Blender's data are as before.
     """
@@ -115,10 +115,10 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> Subdivided | None:
     matrix.eliminate_zeros()
     new = np.cumsum(owner >= 0, dtype=np.int32) - 1
     edges = edges[(owner[edges] >= 0).all(axis=1)]
-    return Subdivided(matrix, new[quads], normals, new[edges], level)
+    return SubdivisionMatrix(matrix, new[quads], normals, new[edges], level)
 
 
-def coarser_words(drawn: Subdivided | None, level: int) -> str:
+def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
     """What to say of a Subdivision that is drawn, at less than a level; "" where it is not less."""
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: more is too much from frame to frame" * (shown < level)

@@ -24,7 +24,7 @@ ALIKE = 1.5
 """Factor within which a stiffness suits a body."""
 
 
-class Told(NamedTuple):
+class BodyStats(NamedTuple):
     """The panel's words about a body's size; the simulation scale at which it sags by less than ``FAR`` of its size, 0
     where it does so already; that scale in words; and what to say of a stiffness that was chosen by the size, "" where
     the artist has set it.
@@ -36,12 +36,12 @@ class Told(NamedTuple):
     fitted: str = ""
 
 
-def told(obj: Any, context: Any) -> Told:
+def stats_of(obj: Any, context: Any) -> BodyStats:
     """Of the body as it is set."""
     settings, scene = obj.sinew, context.scene
     surface, _, shares, sag = measured_body(obj, context)
     if surface is None or shares is None:
-        return Told()
+        return BodyStats()
     materials = [material_settings(each) for each in settings.materials]
     density = sum(share * each.density for share, each in zip(shares, materials, strict=True))
     # What is soft gives way, one part of it after the other.
@@ -51,15 +51,15 @@ def told(obj: Any, context: Any) -> Told:
     weight = density * math.hypot(*gravity_on(settings, scene))
     # How much of it is in a region, or deep enough, is not known before there are tetrahedra.
     if sag is None or weight == 0.0 or any(each.is_layer for each in settings.materials):
-        return Told(words)
+        return BodyStats(words)
     fitted = _fitted_words(obj, context, size_words(two_digits(surface.size), scene))
     far = min(sag.area * weight * softness, sag.reach)
     words += f". Will sag about {size_words(float(f'{far:.1g}'), scene)} under its own weight"
     if far <= FAR * surface.size:
-        return Told(words, fitted=fitted)
+        return BodyStats(words, fitted=fitted)
     smaller = 10.0 ** -math.ceil(math.log10(sag.area * weight * softness / (FAR * surface.size)))
     factor = length_factor(scene) * smaller
-    return Told(words, factor, scale_words(factor), fitted)
+    return BodyStats(words, factor, scale_words(factor), fitted)
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:

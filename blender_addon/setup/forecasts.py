@@ -12,7 +12,7 @@ import bpy
 
 from ...core.foundation.errors import SinewError
 from ..objects.contact_groups import group_of
-from ..objects.modifier_stack import DEFORMING, later_modifiers, place_of
+from ..objects.modifier_stack import DEFORMING, later_modifiers, stack_position
 from .measure_in import measured_body
 from .unit_format import two_digits
 
@@ -102,7 +102,7 @@ def coarse_words(obj: Any, context: Any) -> str:
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
-    place = place_of(obj)
+    place = stack_position(obj)
     if all(modifier.type in DEFORMING for modifier in obj.modifiers[: place.below]):
         points = len(obj.data.vertices)  # what was measured may have been made finer after the place
     if measure.cells_between(points, obj.sinew.cells_across) < COARSE:

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.foundation.errors import SinewError
 from ...core.foundation.schema.settings import EARTH
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
-from ..objects.modifier_stack import place_of
+from ..objects.modifier_stack import stack_position
 from ..properties.mirror import clean
 from ..scene_import.mesh_in import (
     acceleration_scale,
@@ -24,7 +24,7 @@ from ..scene_import.mesh_in import (
     unit_scale,
     vertex_positions,
 )
-from ..scene_import.refinement_in import fineness_between
+from ..scene_import.refinement_in import substep_refinement
 from ..scene_import.weights_in import group_weights, material_weights
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     often.
     """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
-    counts = len(obj.data.vertices), len(obj.data.polygons), place_of(obj).below, tuple(map(tuple, obj.matrix_world))
+    counts = (
+        len(obj.data.vertices),
+        len(obj.data.polygons),
+        stack_position(obj).below,
+        tuple(map(tuple, obj.matrix_world)),
+    )
     maps = tuple((each.vertex_group, each.is_layer) for each in settings.materials)
     groups = settings.refine_group, settings.pin_group, settings.pin_threshold, maps
     key = counts, groups, unit_scale(scene), tuple(scene.gravity)
@@ -130,17 +135,17 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
     stands in, or what all modifiers make of it where some of them are simulated, as they may mirror or multiply it.
     """
     mesh = obj.data
-    if place_of(obj).below:
+    if stack_position(obj).below:
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         mesh = evaluated.data if evaluated.is_evaluated else mesh
     measure, surface = _measured(obj, mesh, context.scene)
-    places = measure and fineness_between(obj, mesh, surface)
+    places = measure and substep_refinement(obj, mesh, surface)
     return measure and replace(measure, places=places), mesh, surface
 
 
 def _measured(obj: Any, mesh: Any, scene: Any) -> tuple[SurfaceMeasure | None, SurfaceMesh]:
-    from ...core.geometry.tetrahedra.tet_count import measured
+    from ...core.geometry.tetrahedra.tet_count import measure_surface
 
     positions = transform(object_to_world(obj, scene), vertex_positions(mesh))
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored=False))
-    return measured(surface), surface
+    return measure_surface(surface), surface

@@ -55,12 +55,12 @@ def basis_of(obj: Any) -> str:
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
     """What to set otherwise; empty where all suits, or where nothing is known."""
-    from ...core.jobs.checks.advice import Facts, Use, advice
+    from ...core.jobs.checks.advice import BodyFacts, Use, advice
 
     record = obj.sinew.bake
     if not is_known(obj):
         return ()
-    facts = Facts(
+    facts = BodyFacts(
         tets=record.tets,
         cells_across=record.cells,
         size=record.body_size,

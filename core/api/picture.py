@@ -10,7 +10,7 @@ import numpy as np
 from ..foundation.errors import SettingsError, refusing
 from ..foundation.files.array_file import whole_files
 from ..geometry.mesh.embedding import embed
-from ..geometry.mesh.face_subdivision import subdivided
+from ..geometry.mesh.face_subdivision import subdivide_faces
 from .solid import Solid
 
 QUANTITIES = {
@@ -35,7 +35,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
     corners, values = [], []
     for solid, x in bodies:
         mesh = solid.model.mesh
-        fine = subdivided(solid.surface, mesh.mean_edge)  # the surface bends between its own vertices, too
+        fine = subdivide_faces(solid.surface, mesh.mean_edge)  # the surface bends between its own vertices, too
         points = embed(fine.positions, mesh).apply(x, mesh.tets)
         middles = embed(fine.positions[fine.triangles].mean(axis=1), mesh)
         corners.append(points[fine.triangles])

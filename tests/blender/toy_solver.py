@@ -50,7 +50,7 @@ def in_library(folder: Path) -> dict:
     from sinew.core.foundation.errors import SettingsError
     from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
     from sinew.core.geometry.tetrahedra.tet_count import SurfaceMeasure
-    from sinew.core.jobs.checks.advice import Facts, advice
+    from sinew.core.jobs.checks.advice import BodyFacts, advice
     from sinew.core.jobs.checks.costs import cost_of
     from sinew.core.jobs.scene_files.scene_file import read_scene
     from sinew.core.methods.model.model import build_model
@@ -67,7 +67,7 @@ def in_library(folder: Path) -> dict:
     read = read_scene(folder / "scene.toml").body.solver
     cost = cost_of(SurfaceMeasure(1.0, 1.0, 6.0, 12, 0.0), ResolutionSettings(), read, 8)
     body = build_model(block((1, 1, 1), (1.0, 1.0, 1.0)), 1e5, 0.4, 1e3)
-    stiff = Facts(tets=100, cells_across=5, size=1.0, contrast=1e4, thickness=0.0, movement=0.0)
+    stiff = BodyFacts(tets=100, cells_across=5, size=1.0, contrast=1e4, thickness=0.0, movement=0.0)
     return {
         "refused": refused,
         "read": [read.solver, read.wobble, read.stubborn],

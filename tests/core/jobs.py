@@ -13,7 +13,7 @@ from sinew.core.jobs.job.environment import Collider, Ground, Spring
 from sinew.core.jobs.job.force_field import ForceField
 from sinew.core.jobs.job.job import Job
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 
@@ -129,7 +129,7 @@ def changed(job, **fields) -> Job:
 def baked(job):
     """Surface positions of every frame."""
     prepared = prepare(job)
-    return [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate(job, prepared))]
+    return [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate_body(job, prepared))]
 
 
 def at_steps(track: np.ndarray, frames: int, steps: int) -> np.ndarray:

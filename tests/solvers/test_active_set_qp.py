@@ -12,7 +12,7 @@ from sinew.core.mechanics.assembly.low_rank import LowRank
 from sinew.core.mechanics.forces.unilateral_springs import Penetration, UnilateralSprings
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers.active_set_qp import solve_active_set_qp
-from sinew.core.methods.subspaces.carried_points import CarriedPoints
+from sinew.core.methods.subspaces.carried_points import ReducedPoints
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
 UNKNOWNS, POINTS, SCALE = 6, 40, 0.01
@@ -45,7 +45,7 @@ def fall(seed, hardness):
     """Points above, on and in the ground that a quadratic pulls down: its gradient, obstacle and matrix."""
     rng = np.random.default_rng(seed)
     rest, shares = rng.uniform(-0.1, 1.0, (POINTS, 3)), rng.normal(size=(POINTS, UNKNOWNS))
-    points = CarriedPoints(rest, shares)
+    points = ReducedPoints(rest, shares)
     root = rng.normal(size=(3 * UNKNOWNS, 3 * UNKNOWNS))
     A = (root @ root.T + 0.1 * np.eye(3 * UNKNOWNS)).reshape(3, UNKNOWNS, 3, UNKNOWNS)
     start = np.zeros((UNKNOWNS, 3))
@@ -118,7 +118,7 @@ def test_a_low_rank_is_kept_while_springs_are_chosen_or_dropped_before():
 def test_a_stiffness_between_carried_points():
     """Sparse products agree with the dense one; most points are not coupled."""
     rng = np.random.default_rng(0)
-    points, few = CarriedPoints(rng.standard_normal((12, 3)), rng.standard_normal((12, 4))), np.array([2, 3, 7, 11])
+    points, few = ReducedPoints(rng.standard_normal((12, 3)), rng.standard_normal((12, 4))), np.array([2, 3, 7, 11])
     K, half = np.zeros((12, 3, 12, 3)), rng.standard_normal((12, 12))
     K[np.ix_(few, range(3), few, range(3))] = (half + half.T).reshape(4, 3, 4, 3)
     out = np.zeros((3, 4, 3, 4))

@@ -16,9 +16,9 @@ from sinew.core.contact.penalty.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
-from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.merged_model import merge_models
 from sinew.core.methods.model.model import Model, build_model
-from sinew.core.methods.model.nodes import balls, single_vertices
+from sinew.core.methods.model.nodes import node_regions, single_vertices
 from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.solvers.conjac import ConJacSolver
 from sinew.core.methods.solvers.modal_integration import exponential_step
@@ -48,7 +48,7 @@ def along(model: Model, count: int) -> np.ndarray:
 
 
 def with_balls(model: Model, centres: np.ndarray) -> Model:
-    return replace(model, nodes=balls(model.mesh, centres, model.pinned))
+    return replace(model, nodes=node_regions(model.mesh, centres, model.pinned))
 
 
 def moved(model: Model, state, steps: int, solver: str = "conjac", h: float = H, pins=None, **settings):
@@ -98,7 +98,11 @@ def test_the_map_is_the_movement_of_least_energy(kind, pinned):
     """Against Lagrange's dense system; of a held body that is bent, and a free one that nothing turns by itself."""
     model = bar(pinned, cells=(5, 2, 2))
     centres = at(model, [[0.15, 0.0, 0.0], [0.09, 0.04, 0.02], [0.06, 0.02, 0.04], [0.12, 0.02, 0.0]])
-    nodes = single_vertices(centres, model.unknowns) if kind == "vertices" else balls(model.mesh, centres, model.pinned)
+    nodes = (
+        single_vertices(centres, model.unknowns)
+        if kind == "vertices"
+        else node_regions(model.mesh, centres, model.pinned)
+    )
     X = model.mesh.rest_positions
     bent = 0.05 * pinned * X[:, :1] ** 2 * [0.0, 1.0, 2.0] / 0.15
     found, K = carried(replace(model, nodes=nodes), X + bent)
@@ -336,7 +340,7 @@ def test_the_papers_step_is_its_equations():
 def test_several_bodies_carry_themselves():
     """In one model each moves as it does alone."""
     first, second = with_balls(bar(), along(bar(), 2)), with_balls(bar(False), along(bar(False), 3))
-    whole = joined([first, second])
+    whole = merge_models([first, second])
     X = [each.mesh.rest_positions for each in (first, second)]
     v = [x[:, :1] * [0.0, 1.0, 0.3] for x in X]
     both, _ = moved(whole, whole.state_at(np.concatenate(X), np.concatenate(v)), 3)

@@ -15,7 +15,7 @@ from sinew.core.geometry.mesh.embedding import Embedding
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
 from sinew.core.mechanics.forces.step_potential import Motion
-from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.merged_model import merge_models
 from sinew.core.methods.model.model import Model, build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.numerics.integrators import backward_euler, bdf2
@@ -91,7 +91,7 @@ def pulled(model: Model, before, after, rule) -> np.ndarray:
 @SOLVERS
 def test_a_stack_rests_on_the_ground(solver):
     """The ground's force is weight plus change of momentum, in each step."""
-    model = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
+    model = merge_models([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
     meet = meeting(model, [plate(0.0)], mu=0.0)
     weight, before, touched = 9.81 * model.lumped_masses.sum(), model.rest_state(), 0
     for _ in range(25):
@@ -113,7 +113,7 @@ def test_a_stack_rests_by_conjugate_gradients(solver, mu, off):
     """Conjugate gradients get the terms that couple bodies and agree with a direct solver. Friction is known to half a
     percent, which could move a resting body that far in this time.
     """
-    model, ends = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)]), []
+    model, ends = merge_models([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)]), []
     for linear_solver in ("automatic", "pcg"):
         meet = meeting(model, [plate(0.0)], mu=mu)
         states, _ = moved(model, meet, 20, solver, linear_solver=linear_solver, tolerance=1e-7)
@@ -215,7 +215,7 @@ def test_a_gripper_lifts():
 @SOLVERS
 def test_what_collides_keeps_momentum(solver):
     """And contact turns nothing: its forces have no sum and no torque."""
-    model = joined([box(), box((0.104, 0.05, 0.03))])
+    model = merge_models([box(), box((0.104, 0.05, 0.03))])
     meet = meeting(model)
     thrown = np.where(np.arange(model.unknowns) < model.slices[0].vertices.stop, 1.5, 0.0)
     state = model.state_at(model.mesh.rest_positions, thrown[:, None] * [1.0, 0.0, 0.0])
@@ -237,7 +237,7 @@ def test_what_collides_keeps_momentum(solver):
 
 def test_its_derivatives():
     """Derivatives of value, gradient and the obstacles' forces, by differences; friction too."""
-    model = joined([box(), box((0.01, 0.02, 0.1005))])
+    model = merge_models([box(), box((0.01, 0.02, 0.1005))])
     meet = meeting(model, [plate(-0.0004)])
     rng = np.random.default_rng(0)
     X = model.mesh.rest_positions
@@ -364,7 +364,7 @@ def test_a_crusher_arrives_at_the_end_of_a_part(solver):
 @SOLVERS
 def test_pins_push_what_is_free(solver):
     """And a jump of six tenths of its size ends where it was told."""
-    model = joined(
+    model = merge_models(
         [
             box(pinned=lambda X: X[:, 0] < 1e-9),
             box((0.102, 0.0, 0.0)),
@@ -380,7 +380,7 @@ def test_pins_push_what_is_free(solver):
 
 def test_a_step_has_the_same_bits_whatever_came_before():
     """In this process: a bake that is resumed begins in another one."""
-    model = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
+    model = merge_models([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
     meet = meeting(model, [plate(0.0)])
     states, _ = moved(model, meet, 12, "mixed_fem")
     again, _ = moved(model, meeting(model, [plate(0.0)]), 6, "mixed_fem", states[6])

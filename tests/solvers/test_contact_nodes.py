@@ -10,7 +10,7 @@ from sinew.benchmarks.contact.kinds import carried
 from sinew.benchmarks.contact.scenes import crusher, hairpin
 from sinew.benchmarks.meetings import watch
 from sinew.core.foundation.schema.settings import SolverSettings
-from sinew.core.methods.model.merged_model import joined, joined_state, states_of
+from sinew.core.methods.model.merged_model import merge_models, merge_states, split_state
 from sinew.core.methods.solvers import make_solver
 from sinew.core.numerics.integrators import bdf2
 
@@ -20,7 +20,7 @@ from .test_contact_load import STILL, H, box, meeting, momentum, moved, plate, p
 def test_a_stack_falls_and_rests():
     """On what carries its weight, and the change of its momentum, in each step."""
     boxes = [box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)]
-    model = joined([carried(each, count) for each, count in zip(boxes, (3, 5))])
+    model = merge_models([carried(each, count) for each, count in zip(boxes, (3, 5))])
     meet, weight, touched = meeting(model, [plate(0.0)], mu=0.0), 9.81 * model.lumped_masses.sum(), 0
     states, _ = moved(model, meet, 40, "conjac", tolerance=1e-9)
     for before, after in zip(states, states[1:]):
@@ -59,7 +59,7 @@ def test_what_slides_is_slowed_as_coulomb_has_it(count):
 
 def test_what_collides_keeps_momentum():
     """Momentum of steps with contact, and of steps in which nodes carry the bodies freely."""
-    model = joined([carried(box(), 4), carried(box((0.104, 0.05, 0.03), cells=4), 5)])
+    model = merge_models([carried(box(), 4), carried(box((0.104, 0.05, 0.03), cells=4), 5)])
     meet, X = meeting(model, mu=0.0), model.mesh.rest_positions
     thrown = np.where(np.arange(model.unknowns) < model.slices[0].vertices.stop, 1.5, 0.0)
     state = model.state_at(X, thrown[:, None] * [1.0, 0.0, 0.0])
@@ -96,13 +96,13 @@ def test_far_apart_each_moves_as_alone(held):
         X = model.mesh.rest_positions
         wave = np.column_stack([np.sin(30.0 * X[:, 1]), 0.0 * X[:, 0], np.cos(20.0 * X[:, 0])])
         starts.append(model.state_at(X, np.cross([3.0, 1.0, turn], X - X.mean(axis=0)) + bent * wave))
-    together, settings = joined(models), SolverSettings(solver="conjac", max_iterations=30, tolerance=1e-9)
+    together, settings = merge_models(models), SolverSettings(solver="conjac", max_iterations=30, tolerance=1e-9)
     states = [starts]
     stepper, meet = make_solver(together, settings), meeting(together)
     for _ in range(20):
-        joint = joined_state(states[-1])
+        joint = merge_states(states[-1])
         after, _ = stepper.step(joint, joint.positions[together.pinned], 0.5 * H, (meet,))
-        states.append(states_of(together, after))
+        states.append(split_state(together, after))
     for k, model in enumerate(models):
         stepper, alone = make_solver(model, settings), starts[k]
         for now in states[1:]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.mechanics.forces.step_potential import Motion
-from sinew.core.methods.model.merged_model import joined, joined_state, states_of
+from sinew.core.methods.model.merged_model import merge_models, merge_states, split_state
 from sinew.core.methods.solvers import make_solver
-from sinew.core.methods.subspaces.joined_subspaces import joined_subspaces
+from sinew.core.methods.subspaces.joined_subspaces import merge_subspaces
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
 from .test_contact_load import MEET, RULES, STILL, H, box, meeting, moved, plate
@@ -18,7 +18,7 @@ SUBSPACES = pytest.mark.parametrize("solver", [kind.name for kind in MEET if kin
 
 def test_its_derivatives_in_a_subspace():
     """The matrix is what :meth:`pull` is by differences of the gradient, at the end of a step and of a part of it."""
-    model = joined([box(), box((0.01, 0.02, 0.1005))])
+    model = merge_models([box(), box((0.01, 0.02, 0.1005))])
     space = skinning_subspace(model, 6, 0).model
     meet, rng = meeting(model, [plate(-0.0004)], space=space), np.random.default_rng(0)
     still = np.zeros((space.unknowns, 3))
@@ -50,11 +50,11 @@ def test_a_body_in_a_subspace_falls_and_rests(solver):
 @SUBSPACES
 def test_bodies_in_a_subspace_collide(solver):
     """And keep their momentum."""
-    model = joined([box(cells=4), box((0.104, 0.05, 0.03), cells=4)])
+    model = merge_models([box(cells=4), box((0.104, 0.05, 0.03), cells=4)])
     space = skinning_subspace(model, 8, 0).model
     meet, thrown = meeting(model, space=space), np.zeros(model.mesh.rest_positions.shape)
     thrown[model.slices[0].vertices, 0] = 1.5
-    velocities = np.linalg.solve(space.mass, space.pull(thrown))
+    velocities = np.linalg.solve(space.mass, space.generalized_force(thrown))
     states, _ = moved(space, meet, 8, solver, space.state_at(0.0 * velocities, velocities), gravity=STILL)
     first = space.lumped_masses @ states[0].velocities
     for state in states:
@@ -68,19 +68,21 @@ def test_bodies_collide_each_in_a_subspace_of_its_own(solver):
     """Before they meet each moves as it does alone; afterwards both move."""
     models = [box(cells=3), box((0.13, 0.05, 0.03), cells=4)]
     subspaces = [skinning_subspace(model, modes, 0) for model, modes in zip(models, (4, 8))]
-    model = joined(models)
-    space = joined_subspaces(model, subspaces)
+    model = merge_models(models)
+    space = merge_subspaces(model, subspaces)
     meet = meeting(model, space=space)
     lone = subspaces[0].model
-    spun = np.linalg.solve(lone.mass, lone.pull(np.cross([3.0, 0.0, 0.0], models[0].mesh.rest_positions) + [1.5, 0, 0]))
+    spun = np.linalg.solve(
+        lone.mass, lone.generalized_force(np.cross([3.0, 0.0, 0.0], models[0].mesh.rest_positions) + [1.5, 0, 0])
+    )
     starts = [lone.state_at(0.0 * spun, spun), subspaces[1].model.rest_state()]
-    states, _ = moved(space, meet, 12, solver, joined_state(starts), gravity=STILL, tolerance=1e-8)
+    states, _ = moved(space, meet, 12, solver, merge_states(starts), gravity=STILL, tolerance=1e-8)
     stepper = make_solver(lone, SolverSettings(solver=solver, gravity=STILL, tolerance=1e-8))
     alone, _ = stepper.step(starts[0], np.zeros((0, 3)), H)
-    np.testing.assert_allclose(states_of(space, states[1])[0].positions, alone.positions, atol=1e-9)
+    np.testing.assert_allclose(split_state(space, states[1])[0].positions, alone.positions, atol=1e-9)
     speeds = [space.lumped_masses @ states[k].velocities for k in (0, -1)]
     np.testing.assert_allclose(*speeds, atol=1e-6)
-    last = states_of(space, states[-1])[1]
+    last = split_state(space, states[-1])[1]
     assert subspaces[1].model.lumped_masses @ last.velocities[:, 0] >= 0.3 * speeds[0][0]
 
 
@@ -101,7 +103,7 @@ def test_a_crusher_arrives_at_a_body_in_a_subspace(solver):
 @SUBSPACES
 def test_pinned_handles_arrive(solver, rule):
     """Given unknowns of a subspace are pins: they push what is free, and stop where a plate stops them."""
-    model = joined([box(cells=4, pinned=lambda X: X[:, 0] < 1e-9), box((0.102, 0.0, 0.0), cells=4)])
+    model = merge_models([box(cells=4, pinned=lambda X: X[:, 0] < 1e-9), box((0.102, 0.0, 0.0), cells=4)])
     subspace = skinning_subspace(model, 8, 0)
     X = model.mesh.rest_positions[model.pinned]
 

@@ -8,7 +8,7 @@ from sinew.benchmarks.bodies import block, held_end
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.geometry.mesh.embedding import embed
 from sinew.core.mechanics.forces.springs import Springs
-from sinew.core.methods.model.merged_model import joined
+from sinew.core.methods.model.merged_model import merge_models
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.solvers.linearly_implicit import ROUGH
@@ -67,7 +67,7 @@ def test_what_is_left_is_told_where_bodies_meet():
     for pressed, is_near in ((0.006, True), (0.06, False)):
         ends = []
         for solver in ("newton", "linearly_implicit"):
-            model = joined([box(pinned=lambda X: X[:, 0] < 1e-9), box((0.102, 0.0, 0.0))])
+            model = merge_models([box(pinned=lambda X: X[:, 0] < 1e-9), box((0.102, 0.0, 0.0))])
             pins = model.mesh.rest_positions[model.pinned] + [pressed, 0.0, 0.0]
             meet, stepper = meeting(model), make_solver(model, SolverSettings(solver=solver, max_iterations=200))
             state, report = stepper.step(model.rest_state(), pins, 0.01, (meet,))

@@ -25,7 +25,7 @@ from sinew.core.methods.subspaces.reduced_model import in_basis, skinning_subspa
 from sinew.core.methods.subspaces.reduced_stiffness import _tiles, symmetric
 from sinew.core.methods.subspaces.skinning import skinned
 from sinew.core.methods.subspaces.skinning_modes import skinning_modes
-from sinew.core.methods.subspaces.softening import felt_share
+from sinew.core.methods.subspaces.softening import cubature_energy_fraction
 from sinew.core.methods.subspaces.spectral_clusters import every_tet
 from sinew.core.numerics.integrators.registry import INTEGRATORS
 
@@ -131,7 +131,7 @@ def test_points_follow_their_tets_and_are_shown_there(cells, modes, apart):
         seen = skinned(at, shown.weights, skinning.coordinates, shown.of(U))
         beside = np.linalg.norm(seen - moved, axis=1)
         assert beside.max() <= apart * np.abs(moved - at).max()
-        assert shown.apart(U) == pytest.approx(beside.max(), rel=1e-6)
+        assert shown.max_difference(U) == pytest.approx(beside.max(), rel=1e-6)
         assert np.abs(seen - at)[400:].max() <= 1e-12
 
 
@@ -178,7 +178,7 @@ def test_cubature_feels_the_body():
     """20 points a mode leave the lowest movements most of their energy, all tets the whole; a few points are limp."""
     mesh = block((12, 3, 3), (4.0, 1.0, 1.0))
     model = build_model(mesh, 1e6, 0.4, 1e3, pinned=held_end(mesh))
-    shares = [felt_share(model, skinning_subspace(model, 5, points).model) for points in (8, 100, 10**6)]
+    shares = [cubature_energy_fraction(model, skinning_subspace(model, 5, points).model) for points in (8, 100, 10**6)]
     assert shares[0] < 0.01
     assert 0.5 < shares[1] <= 1.0 + 1e-9
     assert shares[2] == pytest.approx(1.0, abs=1e-9)

@@ -12,7 +12,7 @@ import numpy as np
 from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
 from ...foundation.kernels.simd_math import dot, minus, moved
 from ...geometry.mesh.closest_point import first_hit, nearest_from
-from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import faces_with_area
 from ...geometry.mesh.vertex_normals import face_normals
@@ -45,7 +45,7 @@ class OffsetSurface:
         assert winding.field is not None
         self._corners, self._tree = winding.field[:2]
         self._field, self._normals = winding.field, face_normals(self._corners)
-        self._search = SurfaceSearch(positions, triangles)
+        self._search = NearestPointSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the signed distances of ``points`` (p,3) m, negative inside, and the surface's outward offsets there,

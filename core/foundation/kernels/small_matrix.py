@@ -22,7 +22,7 @@ numerics).
 """
 
 
-UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
 

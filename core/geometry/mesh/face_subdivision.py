@@ -8,7 +8,7 @@ from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
 
 
-def subdivided(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
+def subdivide_faces(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
     """Split the faces with area in the middle of their longest sides until no side is over ``longest`` m.
 
     Returns these faces and their vertices. If two faces share a side, the middle of one may be a hanging vertex on the

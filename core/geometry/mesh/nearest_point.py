@@ -12,7 +12,7 @@ from .closest_point import nearest_from
 from .vertex_normals import face_normals
 
 
-class NearestPlaces(NamedTuple):
+class NearestPoints(NamedTuple):
     """Closest points (p,3) m on the surface, with the unit ``normals`` (p,3) of their ``triangles`` (p,).
 
     A triangle without area has a normal of 0. ``weights`` (p,3) of the triangles' corners sum to 1.
@@ -24,7 +24,7 @@ class NearestPlaces(NamedTuple):
     weights: np.ndarray
 
 
-class SurfaceSearch:
+class NearestPointSearch:
     """Search structure over triangles (t,3), at least one, of vertices (k,3) m."""
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -32,13 +32,13 @@ class SurfaceSearch:
         self._tree = build_tree(*element_boxes(self._corners))
         self._normals = face_normals(self._corners)
 
-    def nearest(self, points: np.ndarray) -> NearestPlaces:
+    def nearest(self, points: np.ndarray) -> NearestPoints:
         """Return the points of the surface closest to points (p,3); of equally near triangles the lowest index wins."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         places, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
         weights = np.empty_like(points)
         _nearest(len(points), points, self._corners, self._tree, places, triangle, weights)
-        return NearestPlaces(places, self._normals[triangle], triangle, weights)
+        return NearestPoints(places, self._normals[triangle], triangle, weights)
 
 
 @parallel_kernel

@@ -49,7 +49,7 @@ class Quality:
     inverted: int
 
 
-def quality(mesh: TetMesh) -> Quality:
+def mesh_quality(mesh: TetMesh) -> Quality:
     """Measure a tet mesh; it must have tets."""
     volumes = mesh.volumes
     dihedral = dihedral_angles(mesh)

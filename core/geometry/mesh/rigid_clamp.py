@@ -13,6 +13,6 @@ CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
 """Root of the held area, in cells, and kappa there."""
 
 
-def kappa_of(cells: np.ndarray) -> np.ndarray:
+def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:
     """Return the divisor of a cell's side, for the root of the held area, in cells."""
     return np.interp(cells, CELLS, KAPPA)

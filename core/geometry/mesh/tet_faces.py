@@ -54,7 +54,7 @@ def tet_faces(tets: np.ndarray) -> TetFaces:
     return TetFaces(corners[order[first]].astype(np.int32), (order[first] // 4).astype(np.int32), outer[first])
 
 
-def behind(centroids: np.ndarray, axis: int, offset: float, flipped: bool = False) -> np.ndarray:
+def clip_plane_mask(centroids: np.ndarray, axis: int, offset: float, flipped: bool = False) -> np.ndarray:
     """Return a mask (m,) bool of the tets with centroids (m,3) behind a plane across an axis.
 
     ``offset`` (0..1) places the plane between the lowest and the highest centroid; at either end some tets are kept.

@@ -42,7 +42,7 @@ _ASKED = 0.2
 """The other sampled points lie at the corners, moved towards p by this fraction."""
 
 
-class FilledParts(NamedTuple):
+class VolumeFractions(NamedTuple):
     """Inside parts of m tets.
 
     Attributes
@@ -60,7 +60,7 @@ class FilledParts(NamedTuple):
     sheet: np.ndarray
 
 
-def filled_parts(corners: np.ndarray, winding: WindingNumber) -> FilledParts:
+def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
     """Measure tets with corners (m,4,3), positively oriented, in the unit of the surface."""
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
@@ -71,7 +71,7 @@ def filled_parts(corners: np.ndarray, winding: WindingNumber) -> FilledParts:
     middle = np.full((m, 4), 0.25)
     middle[some] = np.maximum(moment[some] / fill[some, None], CORNER)
     middle /= middle.sum(axis=1, keepdims=True)
-    return FilledParts(np.clip(fill, 0.0, 1.0), middle, sheet)
+    return VolumeFractions(np.clip(fill, 0.0, 1.0), middle, sheet)
 
 
 @inner_kernel

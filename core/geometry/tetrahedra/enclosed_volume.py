@@ -8,7 +8,7 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_faces
 from ..mesh.tet_mesh import oriented
 from ..mesh.winding_number import WindingNumber
-from .cut_cell_volume import filled_parts
+from .cut_cell_volume import volume_fractions
 from .sizing_field import cubes
 
 ALONG = 8
@@ -32,5 +32,5 @@ def enclosed_volume(surface: SurfaceMesh) -> float:
     points = (points / counts - 0.5) * (1.01 * sides)
     mesh = oriented(points, tets)
     winding = WindingNumber((surface.positions - 0.5 * (low + high)) / size, triangles)
-    fill = filled_parts(mesh.rest_positions[mesh.tets], winding).fill
+    fill = volume_fractions(mesh.rest_positions[mesh.tets], winding).fill
     return float(fill @ mesh.volumes) * size**3

@@ -22,10 +22,10 @@ from ..mesh.surface_samples import faces_with_area, sample_surface
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.winding_number import WindingNumber
 from .adaptive_refinement import refine
-from .cut_cell_volume import filled_parts
+from .cut_cell_volume import volume_fractions
 from .lattice_cells import add_tet, face_neighbour, has_tet, in_grid, locate, star_adjacency, star_tet, tet_corners
 from .sizing_field import SizingField, is_finer
-from .tet_count import MAX_TETS, expected_tets, measured
+from .tet_count import MAX_TETS, expected_tets, measure_surface
 
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
@@ -94,7 +94,7 @@ def lattice_tets(
 
 
 def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
-    measure = measured(surface)
+    measure = measure_surface(surface)
     if measure is None:
         return
 
@@ -125,7 +125,7 @@ def _filled(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the part of each tet inside the surface (m,) and its centre of mass (m,4), measured at the border."""
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
-    parts = filled_parts(points[tets[border]], winding)
+    parts = volume_fractions(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
     middle[border] = parts.middle
     return fill, middle

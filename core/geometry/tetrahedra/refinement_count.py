@@ -21,7 +21,7 @@ _TURNS = np.array([0.7548776662466927, 0.5698402909980532])
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class RefinementSamples:
     """Sample points of equal area on a surface: triangles (k,), ``barycentric`` weights (k,3), positions (k,3), and
     paint (k,), 0 to 1.
     """
@@ -31,13 +31,13 @@ class Places:
     positions: np.ndarray
     paint: np.ndarray
 
-    def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> Places:
+    def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
         """Return these points with the paint ``fineness`` (n,) of the surface's vertices interpolated to them."""
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
-        return Places(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
+        return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
 
-def places_on(surface: SurfaceMesh) -> Places | None:
+def places_on(surface: SurfaceMesh) -> RefinementSamples | None:
     """Return ``PLACES`` unpainted sample points, or None if the surface has no area."""
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
@@ -49,11 +49,11 @@ def places_on(surface: SurfaceMesh) -> Places | None:
     u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
     weights = np.column_stack([1.0 - u - v, u, v])
     positions = np.einsum("kc,kci->ki", weights, surface.positions[surface.triangles[triangles]])
-    return Places(triangles, weights, positions, np.zeros(PLACES))
+    return RefinementSamples(triangles, weights, positions, np.zeros(PLACES))
 
 
 @lru_cache(maxsize=16)
-def finer_parts(places: Places, cell: float, finest: float, depth: float) -> tuple[float, float]:
+def refined_fractions(places: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
     """Return the mean extra depth below a sample point, in cells, and the mean number of surface cells per unpainted
     one.
 

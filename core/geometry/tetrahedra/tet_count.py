@@ -18,7 +18,7 @@ import numpy as np
 
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_faces
-from .refinement_count import Places, finer_parts, places_on
+from .refinement_count import RefinementSamples, places_on, refined_fractions
 
 THINNEST = 1e-6
 """Least part of the cube of its size that a closed surface encloses; a smaller part means an open one, or a sheet."""
@@ -58,7 +58,7 @@ class SurfaceMeasure:
     triangles: int
     openness: float
     pieces: float = 0.0
-    places: Places | None = None
+    places: RefinementSamples | None = None
 
     @property
     def is_solid(self) -> bool:
@@ -75,7 +75,7 @@ class SurfaceMeasure:
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 
-def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
+def measure_surface(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
     """Return the figures of a surface, computed once, or None if no triangle has an area.
 
     ``fineness`` (n,), 0 to 1, is the painted refinement.
@@ -121,7 +121,7 @@ def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, fines
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2
     if measure.places is not None and finest > 1.0:
-        deeper, wider = finer_parts(measure.places, side, finest, measure.volume / measure.area)
+        deeper, wider = refined_fractions(measure.places, side, finest, measure.volume / measure.area)
         more = CLEAN_FINER if method == "clean" else 1.0
         cells, squares = cells + more * squares * deeper, squares * wider
     if method == "robust":

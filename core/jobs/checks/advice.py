@@ -57,7 +57,7 @@ MANY_NODES = 32
 
 
 @dataclass(frozen=True)
-class Facts:
+class BodyFacts:
     """Facts of a body that was built.
 
     ``tets`` is their number at ``cells_across``, ``size`` the size at rest, m. ``contrast`` is the stiffest over the
@@ -95,13 +95,15 @@ class Advice:
     reason: str
 
 
-def advice(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE) -> tuple[Advice, ...]:
+def advice(
+    facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE
+) -> tuple[Advice, ...]:
     """Return better settings for this body, at most one each for solver, resolution and step; empty if all suit."""
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
 
-def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings, use: Use) -> Advice | None:
+def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings, use: Use) -> Advice | None:
     kind = solver.kind
     wanted = next(k for k in SOLVER_KINDS.values() if k.bears_contrast and k.takes_modes == kind.takes_modes)
     if kind.takes_nodes and (reason := _against_nodes(facts, solver, use)):
@@ -120,7 +122,7 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
     return _nodes(facts, solver, use)
 
 
-def _against_nodes(facts: Facts, solver: SolverSettings, use: Use) -> str:
+def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
     """Return the reason against a solver that takes nodes, beside the contrast; "" if it suits."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
@@ -140,7 +142,7 @@ def _against_nodes(facts: Facts, solver: SolverSettings, use: Use) -> str:
     return ""
 
 
-def _nodes(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
+def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     """Propose a solver that takes nodes, if an iterated full-space solver loses a springy body's motion."""
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
@@ -155,23 +157,23 @@ def _nodes(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
     return Advice("solver", wanted.name, reason)
 
 
-def _pace(facts: Facts, solver: SolverSettings, use: Use) -> float:
+def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
     """Return the swings of the slowest vibration in a step."""
     return facts.slowest / (use.frame_rate * solver.substeps)
 
 
-def _sag(facts: Facts, solver: SolverSettings) -> float:
+def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
     """Return the sag by its own weight of a body with this vibration, in its sizes."""
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
 
 
-def _substeps_for_nodes(facts: Facts, use: Use) -> int:
+def _substeps_for_nodes(facts: BodyFacts, use: Use) -> int:
     return math.ceil(facts.slowest / (TOO_FAST * use.frame_rate))
 
 
-def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
+def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
     if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, at any thickness
         return None
     through = facts.thickness * (resolution.cells_across - 0.5) / facts.size
@@ -194,12 +196,12 @@ def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSett
     return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes a frame.")
 
 
-def _is_finer(facts: Facts, solver: SolverSettings, cells: int) -> bool:
+def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
     """Return True if the lattice that a body of ``cells`` cells is matched to is much finer, and not too large."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
-def _step(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
+def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     part = facts.movement / facts.size if facts.movement is not None and facts.size > 0.0 else 0.0
     value = min(math.ceil(part / MOVEMENT), MOST_SUBSTEPS)
     wanted = _substeps_for_nodes(facts, use) if solver.kind.takes_nodes else 0
@@ -217,7 +219,7 @@ def _step(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
     return Advice("substeps", value, reason)
 
 
-def tets_at(facts: Facts, cells_across: int) -> float:
+def tets_at(facts: BodyFacts, cells_across: int) -> float:
     """Estimate the tetrahedra of the body at another resolution.
 
     They grow by the square of the cells while thin parts are a cell thick, and then by the cube.

@@ -9,24 +9,24 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.tetrahedra.wall_thickness import Thickness
 from ...mechanics.materials.fields import MaterialFields
 from ..job.job import Job
-from .advice import CELLS_THROUGH, Facts
-from .slowest_swing import slowest_swing
+from .advice import CELLS_THROUGH, BodyFacts
+from .slowest_swing import slowest_vibration
 
 THIN_PART = 0.05
 """Least part of the surface that counts: less is a tip or an edge."""
 
 
-def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> Facts:
+def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> BodyFacts:
     """Measure the facts of a job's body; ``thickness`` comes from :func:`thin_warnings.thickness_of`."""
     stiffness = fields.youngs_modulus
-    return Facts(
+    return BodyFacts(
         tets=len(mesh.tets),
         cells_across=job.body.resolution.cells_across,
         size=job.body.surface.size,
         contrast=float(stiffness.max() / stiffness.min()),
         thickness=thin_thickness(thickness),
         movement=movement_of(job),
-        slowest=slowest_swing(job, mesh, fields),
+        slowest=slowest_vibration(job, mesh, fields),
     )
 
 

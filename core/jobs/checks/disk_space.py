@@ -53,9 +53,9 @@ def check_disk_space(*together: ToBake) -> None:
 
 
 def _tets(job: Job) -> float:
-    from ...geometry.tetrahedra.tet_count import expected_tets, measured
+    from ...geometry.tetrahedra.tet_count import expected_tets, measure_surface
 
-    measure, resolution = measured(job.body.surface, job.body.refinement), job.body.resolution
+    measure, resolution = measure_surface(job.body.surface, job.body.refinement), job.body.resolution
     if measure is None:
         return 0.0  # tetrahedralisation reports it
     return expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)

@@ -13,7 +13,7 @@ import numpy as np
 from ...foundation.errors import NotEnoughMemoryError
 from ...foundation.process.available_memory import available_memory
 from ...geometry.mesh.tet_mesh import TetMesh
-from ...geometry.tetrahedra.tet_count import expected_tets, measured
+from ...geometry.tetrahedra.tet_count import expected_tets, measure_surface
 from ...mechanics.assembly.sparsity import BlockSparsity
 from ...numerics.linear_solvers.factor_size import entries_of
 from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
@@ -31,7 +31,7 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     available = available_memory() if available is None else available
     if not job.body.is_lattice:
         return
-    measure = measured(job.body.surface, job.body.refinement)
+    measure = measure_surface(job.body.surface, job.body.refinement)
     if measure is None:
         return  # tetrahedralisation reports it
     other, modes = outside_bytes(job), _modes(job)

@@ -21,7 +21,7 @@ ALIKE = 10.0
 """Stiffest over softest tet up to which smooth shapes represent the vibration: beyond, it is all in the soft part."""
 
 
-def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
+def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     """Return the frequency, Hz, of the slowest of the displacements ``d(x) q(x)``, or 0 if unknown.
 
     d is the distance from the pins, 1 without any, and q is quadratic. The result is within a sixth for bars, and too

@@ -6,7 +6,7 @@ import math
 
 from ...foundation.lengths import length_words
 from ...foundation.schema.settings import ResolutionSettings
-from ...geometry.tetrahedra.tet_count import measured
+from ...geometry.tetrahedra.tet_count import measure_surface
 from ...geometry.tetrahedra.wall_thickness import Thickness, ThinParts, measure_thickness
 from ..job.job import Job
 from .advice import CELLS_THROUGH
@@ -21,7 +21,7 @@ LEAST_ROBUST = 2e-3
 
 def cell_of(job: Job) -> float:
     """Return the side of the job's cells, m; 0 if its tets follow the surface, at any thickness."""
-    measure = measured(job.body.surface)
+    measure = measure_surface(job.body.surface)
     if measure is None or not job.body.is_lattice:
         return 0.0
     return measure.size / (job.body.resolution.cells_across - 0.5)

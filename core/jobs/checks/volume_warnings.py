@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.tetrahedra.enclosed_volume import enclosed_volume
-from ...geometry.tetrahedra.tet_count import measured
+from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
 TOLD = 0.03
@@ -45,7 +45,7 @@ def _encloses(surface: SurfaceMesh, filled: float) -> bool:
 
     Parts that cross each other or are inside out give another volume, and need the exact measure.
     """
-    measure = measured(surface)
+    measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:
         return False
     return abs(filled / measure.volume - 1.0) <= TOLD

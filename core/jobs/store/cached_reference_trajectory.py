@@ -16,7 +16,7 @@ from ...foundation.errors import DivergenceError, FactorizationError
 from ...foundation.files.digest import digest
 from ...foundation.progress import OnProgress, ignore_progress
 from ...mechanics.forces.step_potential import Load
-from ...methods.eigenfit.trial_simulation import STEPS, Swing, whole_swing
+from ...methods.eigenfit.trial_simulation import STEPS, ReferenceTrajectory, reference_trajectory
 from ...methods.model.model import Model
 from .cached_arrays import sides_of
 from .cached_subspace import largest_modulus, modes_key
@@ -31,14 +31,14 @@ TRIED = 100_000
 _SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
 
 
-def cached_swing(
+def cached_reference_trajectory(
     model: Model,
     held: Sequence[Load],
     store: FrameStore | None,
     on_progress: OnProgress = ignore_progress,
     swings: int = 1,
     across: bool = False,
-) -> Swing | None:
+) -> ReferenceTrajectory | None:
     """Return :func:`...methods.eigenfit.trial_simulation.whole_swing` of a model, read from the store, or computed and
     stored. Return None if the model has more than TRIED tets, or its simulation fails.
     """
@@ -50,7 +50,7 @@ def cached_swing(
     if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale, swings)):
         return swing
     try:
-        swing = whole_swing(model, held, on_progress, swings, across)
+        swing = reference_trajectory(model, held, on_progress, swings, across)
     except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
         return None
     if store is not None:
@@ -59,11 +59,13 @@ def cached_swing(
     return swing
 
 
-def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int) -> Swing | None:
+def _unpack(
+    cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int
+) -> ReferenceTrajectory | None:
     """Return the stored simulation for a body whose largest modulus is ``scale``, or None if the arrays are invalid."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))
     if not known or sides_of(arrays, _SCHEMA, n=model.unknowns, s=swings * STEPS + 1) is None:
         return None
-    return Swing(eigenvalue=eigenvalue, **arrays).stiffer(scale / before)
+    return ReferenceTrajectory(eigenvalue=eigenvalue, **arrays).stiffer(scale / before)

@@ -27,7 +27,7 @@ from ...methods.subspaces.reduced_model import (
     find_subspace,
     subspace_of,
 )
-from ...methods.subspaces.softening import ENOUGH, felt_share, points_that_suffice
+from ...methods.subspaces.softening import ENOUGH, cubature_energy_fraction, sufficient_point_count
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
@@ -91,14 +91,14 @@ def cached_subspace(
         parts = parts.at(find_cubature(model, parts, first, partial(on_progress, "cubature")))
     on_progress("projection", 0.0)
     subspace, suffices, doublings = subspace_of(model, parts), 0, 0
-    share = felt_share(model, subspace.model, partial(on_progress, "projection"))
+    share = cubature_energy_fraction(model, subspace.model, partial(on_progress, "projection"))
     while not points and share < ENOUGH and doublings < DOUBLINGS and len(parts.tets) < len(model.mesh.tets):
         doublings += 1
         parts = parts.at(find_cubature(model, parts, 2 * len(parts.tets), partial(on_progress, "projection")))
         subspace = subspace_of(model, parts)
-        share = felt_share(model, subspace.model, partial(on_progress, "projection"))
+        share = cubature_energy_fraction(model, subspace.model, partial(on_progress, "projection"))
     if share < ENOUGH:
-        suffices = points_that_suffice(model, subspace, partial(on_progress, "projection"))
+        suffices = sufficient_point_count(model, subspace, partial(on_progress, "projection"))
     if store is not None:
         about = {"key": key, "modes": modes, "points": points, "scale": scale}
         store.write_cached("subspace", parts._asdict(), about | {"felt_share": share, "points_that_suffice": suffices})

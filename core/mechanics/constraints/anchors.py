@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from ...geometry.mesh.embedding import Embedding, embed
-from ...geometry.mesh.rigid_clamp import kappa_of
+from ...geometry.mesh.rigid_clamp import clamp_layer_kappa
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import proper_triangles, sample_surface
 from ...geometry.mesh.tet_mesh import TetMesh
@@ -95,7 +95,7 @@ def anchors(
     shares = sp.csr_matrix((barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned)))
     kappa = np.full(len(area), CONFORMING)
     if not conforms(mesh):
-        kappa = kappa_of(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
+        kappa = clamp_layer_kappa(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
     return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), shares)
 
 

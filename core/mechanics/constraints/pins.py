@@ -164,7 +164,7 @@ class PinnedSurface:
         return before + part * (after - before)
 
 
-class Holding(NamedTuple):
+class PinLoad(NamedTuple):
     """Springs that hold a surface.
 
     ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stop; ``shares``
@@ -193,7 +193,7 @@ class PinSprings(NamedTuple):
     moduli: np.ndarray
     carried: Callable[[Embedding], Points]
 
-    def holding(self, frame: int, scale: np.ndarray) -> Holding | None:
+    def holding(self, frame: int, scale: np.ndarray) -> PinLoad | None:
         """Return the springs in the interval that ends at ``frame``, with each tet's stiffness scaled by (m,); None if
         there are none.
         """
@@ -203,4 +203,4 @@ class PinSprings(NamedTuple):
         tets = found.embedding.tet_indices
         stiffness = np.bincount(few.nearest, found.factors * (self.moduli[tets] * scale[tets]))
         points = self.carried(found.embedding.take(few.points))
-        return Holding(points, stiffness, self.pinned.reach(frame), found.shares[few.points])
+        return PinLoad(points, stiffness, self.pinned.reach(frame), found.shares[few.points])

@@ -8,15 +8,22 @@ from functools import reduce
 
 import numpy as np
 
-from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from .absorption import AbsorbingSurface, transmittance
-from .field_coordinates import FieldForm, FieldNumbers, FieldPlace, drawn_from, place_at, reach
-from .field_formulas import FieldPull, field_pull
+from .field_coordinates import (
+    FieldCoordinates,
+    FieldForm,
+    FieldNumbers,
+    drawn_from,
+    field_coordinates,
+    strength_fraction,
+)
+from .field_formulas import FieldForce, field_force
 from .field_samples import FieldSamples
 
 
 @dataclass(frozen=True)
-class FieldMoment:
+class EvaluatedField:
     """A field at one moment, in world space.
 
     Attributes
@@ -33,49 +40,49 @@ class FieldMoment:
     numbers: FieldNumbers
     centre: np.ndarray
     axis: np.ndarray
-    surface: SurfaceSearch | None = None
+    surface: NearestPointSearch | None = None
     points: np.ndarray | None = None
     normals: np.ndarray | None = None
     samples: FieldSamples | None = None
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
-    def pull(self, points: np.ndarray) -> FieldPull:
+    def pull(self, points: np.ndarray) -> FieldForce:
         """Return the pull on points (p,3) m."""
         if self.form.shape == "POINTS":
             each = (self._pull_from(place, normal, points) for place, normal in zip(self.points, self.normals))
-            return summed(list(each), len(points))
+            return sum_fields(list(each), len(points))
         return self._pull_from(self.centre, self.axis, points)
 
-    def _pull_from(self, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldPull:
+    def _pull_from(self, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldForce:
         unit = self.form.unit_length
-        place = place_at(self.form, centre / unit, axis, points / unit)
+        place = field_coordinates(self.form, centre / unit, axis, points / unit)
         if self.form.shape == "SURFACE":
             place = self._place_at_surface(place, points)
         elif self.form.shape == "POINTS":
             # The height along the normal of a surface point is measured from the object's centre.
             place = place._replace(centre_arms=(points - self.centre) / unit, centre_axis=self.axis)
         samples = None if self.samples is None else self.samples.at(points)
-        part = reach(self.form, self.numbers, place)
+        part = strength_fraction(self.form, self.numbers, place)
         if self.absorbing:
             left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
             part = left * part
             # Accelerations that were sampled contain the falloff; a fluid's flow does not.
             samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples
-        return field_pull(self.form, self.numbers, place, part, samples)
+        return field_force(self.form, self.numbers, place, part, samples)
 
-    def _place_at_surface(self, place: FieldPlace, points: np.ndarray) -> FieldPlace:
+    def _place_at_surface(self, place: FieldCoordinates, points: np.ndarray) -> FieldCoordinates:
         nearest = self.surface.nearest(points)
         arms = (points - nearest.points) / self.form.unit_length
         return place._replace(arms=arms, distances=np.linalg.norm(arms, axis=1), axes=nearest.normals)
 
 
-def summed(pulls: Sequence[FieldPull], count: int) -> FieldPull:
+def sum_fields(pulls: Sequence[FieldForce], count: int) -> FieldForce:
     """Return the sum of pulls at the same points; zero if there are none."""
-    return reduce(_both, pulls, FieldPull(np.zeros((count, 3))))
+    return reduce(_both, pulls, FieldForce(np.zeros((count, 3))))
 
 
-def _both(one: FieldPull, other: FieldPull) -> FieldPull:
+def _both(one: FieldForce, other: FieldForce) -> FieldForce:
     def sum_of(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
         return a if b is None else b if a is None else a + b
 
-    return FieldPull(*(sum_of(a, b) for a, b in zip(one, other)))
+    return FieldForce(*(sum_of(a, b) for a, b in zip(one, other)))

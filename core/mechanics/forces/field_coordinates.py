@@ -49,7 +49,7 @@ class FieldNumbers(NamedTuple):
     weight: float = 1.0
 
 
-class FieldPlace(NamedTuple):
+class FieldCoordinates(NamedTuple):
     """Position of p points relative to a field.
 
     Attributes
@@ -73,7 +73,7 @@ class FieldPlace(NamedTuple):
         return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
 
 
-def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldPlace:
+def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldCoordinates:
     """Return points (p,3) relative to a field with a centre and an axis, (3,) each: a point, the line along the axis,
     or the plane across it.
     """
@@ -87,10 +87,10 @@ def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.n
     else:
         arms = from_centre
     axes = np.broadcast_to(axis, points.shape)
-    return FieldPlace(arms, np.linalg.norm(arms, axis=1), axes, from_centre, axis)
+    return FieldCoordinates(arms, np.linalg.norm(arms, axis=1), axes, from_centre, axis)
 
 
-def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
+def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) -> np.ndarray:
     """Return the arms (p,3) along which a field reaches points: from its nearest point, or from the rest position of a
     harmonic field.
     """
@@ -99,7 +99,7 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.
     return place.arms - numbers.rest_length * place.directions
 
 
-def reach(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
+def strength_fraction(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) -> np.ndarray:
     """Return the part (p,) of a field's strength that reaches points: 0 where it does not act."""
     height = np.einsum("pi,pi->p", place.axes, place.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))

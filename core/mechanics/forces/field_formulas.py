@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .field_coordinates import FieldForm, FieldNumbers, FieldPlace
+from .field_coordinates import FieldCoordinates, FieldForm, FieldNumbers
 
 
-class FieldPull(NamedTuple):
+class FieldForce(NamedTuple):
     """Acceleration of masses by a field, at positions y with velocities v,
 
         a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
@@ -42,9 +42,9 @@ class FieldPull(NamedTuple):
         return self.acceleration - slowing + turned
 
 
-def field_pull(
-    form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray, samples: np.ndarray | None = None
-) -> FieldPull:
+def field_force(
+    form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray, samples: np.ndarray | None = None
+) -> FieldForce:
     """Return the pull of a field on points; ``place`` is their position relative to it, and ``part`` (p,) its strength
     there. A kind without a formula returns its ``samples`` (p,k) times its weight. The arguments are in the field's own
     unit of length; the result is in metres.
@@ -54,28 +54,28 @@ def field_pull(
     elif form.kind == "FLUID_FLOW":
         pull = _fluid_flow(numbers, part, samples)
     else:
-        pull = FieldPull(max(numbers.weight, 0.0) * samples)
+        pull = FieldForce(max(numbers.weight, 0.0) * samples)
     if form.kind not in WITHOUT_FLOW and numbers.flow != 0.0:
         pull = pull._replace(drag=pull.drag + numbers.flow * part)
     unit = form.unit_length
     return pull._replace(acceleration=unit * pull.acceleration, speed_drag=pull.speed_drag / unit)
 
 
-def _force(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _force(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``s w r / d``; with gravitation ``s w r / d³``."""
     strength = numbers.strength * part
     if form.gravitation:
         away = place.distances > np.finfo(np.float32).eps
         strength = np.where(away, strength / np.where(away, place.distances, 1.0) ** 2, 0.0)
-    return FieldPull(strength[:, None] * place.directions)
+    return FieldForce(strength[:, None] * place.directions)
 
 
-def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``s w n``."""
-    return FieldPull((numbers.strength * part)[:, None] * place.axes)
+    return FieldForce((numbers.strength * part)[:, None] * place.axes)
 
 
-def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r`` of rotation:
     ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
     """
@@ -83,28 +83,28 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.
         around = np.cross(place.axes, place.arms)
         length = np.linalg.norm(around, axis=1)
         size = numbers.strength * part * place.distances / np.where(length > 0.0, length, 1.0)
-        return FieldPull(size[:, None] * around)
+        return FieldForce(size[:, None] * around)
     rate = (numbers.strength * part)[:, None]
     turning = rate * np.cross(place.centre_axis, place.centre_arms)
     inward = rate * np.cross(place.centre_axis, turning)
-    return FieldPull(inward + turning, drag=(part > 0.0).astype(np.float64))
+    return FieldForce(inward + turning, drag=(part > 0.0).astype(np.float64))
 
 
-def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
     field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
-    return FieldPull(np.zeros_like(B), turning=-B)
+    return FieldForce(np.zeros_like(B), turning=-B)
 
 
-def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
     rate, rest = numbers.strength * part, numbers.rest_length
     near = place.distances > 0.0
     stretch = np.where(near, 1.0 - rest / np.where(near, place.distances, 1.0), float(rest == 0.0))
     drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (part > 0.0)
-    pull = FieldPull(-(rate * stretch)[:, None] * place.arms, drag=drag)
+    pull = FieldForce(-(rate * stretch)[:, None] * place.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
     # The derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
@@ -116,25 +116,25 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: n
     return pull._replace(stiffness=rate[:, None, None] * K)
 
 
-def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``q s w r``; the strength contains the charge q."""
-    return FieldPull((numbers.strength * part)[:, None] * place.arms)
+    return FieldForce((numbers.strength * part)[:, None] * place.arms)
 
 
-def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """``-w (s |v| + damping) v``."""
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
-    return FieldPull(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
+    return FieldForce(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
 
 
-def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldPull:
+def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
     """``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
     influence = numbers.strength * part
-    return FieldPull(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
+    return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 
 
-Formula = Callable[[FieldForm, FieldNumbers, FieldPlace, np.ndarray], FieldPull]
+Formula = Callable[[FieldForm, FieldNumbers, FieldCoordinates, np.ndarray], FieldForce]
 
 FORMULAS: dict[str, Formula] = {
     "FORCE": _force,

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .embedded_points import EmbeddedPoints
-from .evaluated_field import FieldMoment, summed
-from .field_formulas import FieldPull
+from .evaluated_field import EvaluatedField, sum_fields
+from .field_formulas import FieldForce
 from .step_potential import Motion, StepPotential
 
 
@@ -33,7 +33,7 @@ class MassPoints(NamedTuple):
 class ForceFields:
     """Force fields that act on a body during one step."""
 
-    def __init__(self, body: MassPoints, fields: Sequence[FieldMoment]) -> None:
+    def __init__(self, body: MassPoints, fields: Sequence[EvaluatedField]) -> None:
         self._body, self._fields = body, fields
 
     def begin(self, motion: Motion) -> ForceFieldPotential:
@@ -43,14 +43,14 @@ class ForceFields:
         velocities = np.zeros_like(start)
         if motion.velocities is not None:
             velocities = (points.positions(motion.x_prev + motion.step * motion.velocities) - start) / motion.step
-        pull = summed([field.pull(start) for field in self._fields], len(start))
+        pull = sum_fields([field.pull(start) for field in self._fields], len(start))
         return ForceFieldPotential(self._body, pull, velocities, motion)
 
 
 class ForceFieldPotential(StepPotential):
     """Potential of force fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
 
-    def __init__(self, body: MassPoints, pull: FieldPull, velocities: np.ndarray, motion: Motion) -> None:
+    def __init__(self, body: MassPoints, pull: FieldForce, velocities: np.ndarray, motion: Motion) -> None:
         self._points, self._masses, self._step = body.points, body.masses, motion.step
         self._start, self._base = body.points.positions(motion.x_prev), body.points.positions(motion.base)
         count = len(self._start)

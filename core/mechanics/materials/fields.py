@@ -28,8 +28,8 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
 from ..energies.registry import own_parameters
 from .layer import Layer
-from .layers import Laid, lay_over
-from .surface_to_tet_transfer import carried, carried_map
+from .layers import Laid, apply_layers
+from .surface_to_tet_transfer import transfer_map, transfer_weights
 from .weight_normalization import normalize_weights
 
 CUT_EXPONENT = 0.6
@@ -145,11 +145,11 @@ def material_fields(
                 "Give one row a surface vertex and one column a material.",
             )
     if tet_materials is None:
-        weights = _normalized(carried(mesh, embedding, surface, painted))
+        weights = _normalized(transfer_weights(mesh, embedding, surface, painted))
     else:
         weights = np.eye(k)[tet_materials]
-    carry_map = partial(carried_map, mesh, embedding, surface)
-    laid = lay_over(mesh, weights, layers, surface, carry_map)
+    carry_map = partial(transfer_map, mesh, embedding, surface)
+    laid = apply_layers(mesh, weights, layers, surface, carry_map)
     ranged = _ranged(materials)
     stiffening = np.column_stack([carry_map(maps[:, k]) for k in ranged]) if ranged else None
     return blend(weights, materials, stiffening, laid)

@@ -40,7 +40,7 @@ class Laid(NamedTuple):
     is_cut: np.ndarray
 
 
-def lay_over(
+def apply_layers(
     mesh: TetMesh,
     weights: np.ndarray,
     layers: Sequence[Layer],
@@ -65,11 +65,11 @@ def lay_over(
             )
         part = np.ones(len(weights))
         if layer.surfaces:
-            part *= part_inside(mesh, layer.surfaces, below)
+            part *= fraction_inside(mesh, layer.surfaces, below)
         if layer.depth is not None:
             if below is None:
                 raise MaterialError("There is no surface to measure depth from.", "Give the body's surface.")
-            part *= part_so_deep(mesh, below, layer.depth)
+            part *= fraction_at_depth(mesh, below, layer.depth)
         if layer.depth is None or layer.depth.fade == 0.0:
             is_cut = (is_cut & (part < 1.0)) | ((part > 0.0) & (part < 1.0))
         if layer.map is not None:
@@ -81,7 +81,7 @@ def lay_over(
     return Laid(tuple(empty), is_cut)
 
 
-def part_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
+def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
     """Part of each tet, of what of it lies in the body, that lies in any of the closed surfaces, (m,)."""
     for surface in surfaces:
         surface.validate()
@@ -98,7 +98,7 @@ def part_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDe
     )
 
 
-def part_so_deep(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
+def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
     """Part of each tet, of what of it lies in the body, that a depth covers, (m,)."""
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)

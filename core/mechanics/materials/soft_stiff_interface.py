@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...geometry.mesh.rigid_clamp import kappa_of
+from ...geometry.mesh.rigid_clamp import clamp_layer_kappa
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
@@ -26,7 +26,7 @@ GIVE = 8.0
 """Fitted to a bar that is half bone, held there, from 1.4 to 8 cells through (``benchmarks/physics/lattice.py``)."""
 
 
-def softened_where_hanging(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
+def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
     """Young's moduli (m,), Pa, from the blended ones (m,)."""
     stiffest = np.zeros(len(mesh.rest_positions))
     np.maximum.at(stiffest, mesh.tets, moduli[:, None])
@@ -34,7 +34,9 @@ def softened_where_hanging(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
     hanging = np.flatnonzero((held > 0.0) & (mesh.volumes > 0.0))  # flat ones have no slope; the model names them
     softened = moduli.copy()
     if len(hanging):
-        softened[hanging] /= 1.0 + GIVE / kappa_of(_cells_along(mesh, hanging, np.log(stiffest))) * held[hanging]
+        softened[hanging] /= (
+            1.0 + GIVE / clamp_layer_kappa(_cells_along(mesh, hanging, np.log(stiffest))) * held[hanging]
+        )
     return softened
 
 

@@ -27,7 +27,9 @@ PROBES = (
 """Centroids of the 20 upright tets of a tet whose edges are cut in four, as barycentric coordinates."""
 
 
-def carried(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray) -> np.ndarray:
+def transfer_weights(
+    mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
+) -> np.ndarray:
     """Shares (n,k) at the surface's vertices, whose rows sum to 1, carried to the tets, (m,k); 0 in parts that the
     surface does not touch. ``embedding`` is of the vertices; without the surface nothing is known between them.
     """
@@ -52,9 +54,9 @@ def carried(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, pa
     return inner
 
 
-def carried_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
+def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
     """A map (n,), 0 to 1, carried to the tets in the same way, (m,)."""
-    part = carried(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
+    part = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
     return np.clip(part, 0.0, 1.0)
 
 

@@ -27,9 +27,9 @@ from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.elastic import ElasticDensity
 from ...mechanics.forces.step_potential import LowRankPotential, Motion
 from ..subspaces.space import Space
-from .matching import Pairs, Spectra, from_felt, right_stiffness
-from .near_modes import Followed, followed, near_modes
-from .stretch_potential import mean_turn
+from .matching import Pairs, Spectra, modal_coordinate_transform, target_modal_stiffness
+from .near_modes import TrackedModes, near_modes, track_modes
+from .stretch_potential import mean_rotation
 from .vibrations import Springs
 
 
@@ -47,9 +47,9 @@ class CurrentModes:
         self.spectra, self.pairs = spectra, pairs
         self._space, self._finder = space, near_modes(space, springs, spectra.coarse[0])
         root = np.sqrt(spectra.coarse[pairs.coarse])
-        self._excess = right_stiffness(spectra, pairs) / np.outer(root, root) - np.eye(len(root))  # R - 1
+        self._excess = target_modal_stiffness(spectra, pairs) / np.outer(root, root) - np.eye(len(root))  # R - 1
         self._is_linear = not any(law.rotation_invariant for law, _ in space.elastic.groups)
-        self._known: tuple[np.ndarray, Followed, LowRank] | None = None
+        self._known: tuple[np.ndarray, TrackedModes, LowRank] | None = None
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
         """Return the load, with the stiffness at each element or cubature point scaled by (c,)."""
@@ -64,10 +64,12 @@ class CurrentModes:
         _, now, low_rank = self._known
         return np.tensordot(now.modes, elastic.nodal_forces(elastic.stress(deformation))) / now.eigenvalues, low_rank
 
-    def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[Followed, LowRank]:
-        turn = np.eye(3) if self._is_linear else mean_turn(elastic.weights, deformation)
+    def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[TrackedModes, LowRank]:
+        turn = np.eye(3) if self._is_linear else mean_rotation(elastic.weights, deformation)
         modes, tangent = self.spectra.modes @ turn.T, elastic.tangent(deformation)
-        now = followed(self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass)
+        now = track_modes(
+            self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass
+        )
         root = np.sqrt(now.eigenvalues)
         core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
         pulls = np.stack(
@@ -76,7 +78,7 @@ class CurrentModes:
         )
         Y = pulls / now.eigenvalues
         if not self.spectra.is_one_mesh:
-            F = from_felt(now.modes, Y)
+            F = modal_coordinate_transform(now.modes, Y)
             core = F @ core @ F.T
         return now, LowRank(Y, core)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matching import Pairs, Spectra, pair, right_stiffness, whole
+from .matching import Pairs, Spectra, pair, target_modal_stiffness, truncate_at_cluster
 
 SWINGS, SAMPLES = 2, 100
 """Periods of the slowest vibration, and time samples in them."""
@@ -45,11 +45,11 @@ def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
     return Estimate(plain, float(np.hypot(matched, LEFT * plain)))
 
 
-def enough(spectra: Spectra) -> int:
+def sufficient_mode_count(spectra: Spectra) -> int:
     """Return the fewest of the lowest coarse vibrations whose matched error is within WORTH of the best; 0 if none can
     be matched. The last found vibration only shows if the one before belongs to a cluster.
     """
-    counts = [m for m in range(1, len(spectra.coarse)) if whole(spectra.coarse, m) == m]
+    counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]
     off = {m: _apart(spectra, _matched(spectra, pairs)) for m, pairs in paired}
     return next((m for m in off if off[m] <= min(off.values()) + WORTH), 0)
@@ -58,7 +58,7 @@ def enough(spectra: Spectra) -> int:
 def _matched(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     """Return the stiffness of the coarse modes, (c,c), 1/s², with the right one for the paired modes."""
     K = np.diag(spectra.coarse)
-    K[np.ix_(pairs.coarse, pairs.coarse)] = right_stiffness(spectra, pairs)
+    K[np.ix_(pairs.coarse, pairs.coarse)] = target_modal_stiffness(spectra, pairs)
     return K
 
 

@@ -58,7 +58,7 @@ SLOW = 0.95
 """Ratio to the right frequency. A complete coarse body is too stiff and does not vibrate below it."""
 
 
-def about_match(
+def match_summary(
     spectra: Spectra,
     pairs: Pairs,
     count: int,
@@ -85,16 +85,16 @@ def about_match(
     return Match(" ".join(said), vibrations)
 
 
-def about_control(spectra: Spectra, pairs: Pairs, count: int) -> Match:
+def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
     """Return the report for the lowest ``count`` vibrations if they are controlled without a match."""
-    match = about_match(spectra, pairs, count)
+    match = match_summary(spectra, pairs, count)
     if not match.vibrations:
         return match
     many, first = len(match.vibrations), frequency_words(match.vibrations[0].frequency)
     return match._replace(words=f"{many} vibrations can be controlled; the first swings at {first} Hz.")
 
 
-def about_others(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
+def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
     """Return the words about vibrations that ``factors`` (frames,k) control but that were not found."""
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
     return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
@@ -116,7 +116,7 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
 
 
-def about_worse(off: Sequence[Estimate], is_one_mesh: bool) -> str:
+def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
     """Report a match that is not used, since the trial did not show a smaller error with it."""
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"

@@ -17,9 +17,9 @@ from ...foundation.progress import OnProgress, ignore_progress
 from ...geometry.mesh.embedding import embed
 from ..model.model import Model
 from ..subspaces.space import Space
-from .spring_supported_modes import SprungModes
+from .spring_supported_modes import SpringSupportedModes
 from .stretch_potential import StretchLoad, StretchModes
-from .vibrations import Springs, Vibrations, pulls, rigid_count, space_vibrations, vibrations
+from .vibrations import Springs, Vibrations, modal_loads, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
 """Least share of a coarse mode in the span of the found fine modes; modes below it are not matched."""
@@ -93,17 +93,17 @@ def find_spectra(
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
     if space is right:
-        own = pulls(model, _carried(model, space, coarse.modes, None))
+        own = modal_loads(model, _carried(model, space, coarse.modes, None))
         return Spectra(*coarse, coarse.eigenvalues, np.eye(len(own)), True, own, own)
     rigid = rigid_count(right)
     fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
-    fine_pulls = pulls(right, fine.modes)
+    fine_pulls = modal_loads(right, fine.modes)
     carried = _carried(model, space, coarse.modes, finer)
     weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
     # Interpolation to another mesh changes the norm of a mode between its vertices.
     length = np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
     overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T / length
-    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, pulls(right, carried) / length, fine_pulls)
+    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, modal_loads(right, carried) / length, fine_pulls)
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
@@ -120,14 +120,14 @@ def pair(spectra: Spectra, count: int) -> Pairs:
     """Return the lowest ``count`` coarse modes paired with fine ones. Modes outside the span of the fine ones, limp
     modes, and a cluster that ``count`` would cut are not matched.
     """
-    assurance = spectra.overlap[: whole(spectra.coarse, count)] ** 2
+    assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
     shares = assurance.sum(axis=1)
     alike, felt = shares[rows] >= SHARE, spectra.coarse[rows] > LIMP * spectra.fine[columns]
     return Pairs(rows[alike & felt], columns[alike & felt], shares, rows[felt & ~alike])
 
 
-def whole(eigenvalues: np.ndarray, count: int) -> int:
+def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
     """Return the largest number up to ``count`` of lowest modes that cuts no cluster."""
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
@@ -135,7 +135,7 @@ def whole(eigenvalues: np.ndarray, count: int) -> int:
     return count
 
 
-def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     """Return the target of the paired modes, as columns of coarse ones: the orthogonal matrix Q (k,k) nearest to B.
     Between two meshes, a small overlap of modes far apart in frequency comes only from the difference of the meshes.
     There Q is block-diagonal by clusters of modes that are near or strongly mixed.
@@ -150,13 +150,13 @@ def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     return left @ right
 
 
-def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     """Return the target stiffness of the paired coarse modes, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
-    Q = right_modes(spectra, pairs)
+    Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
-def from_felt(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """Return F (k,k), which maps a core C of modes (k,r,3) with dq/dx (r,3,k) to ``F C F^T``. Between two meshes the
     acting springs of pins are those of the modes, and q excludes their deformation.
     """
@@ -178,14 +178,14 @@ class Matching:
         rest, numbers = space.rest_state().positions, np.concatenate([pairs.coarse, pairs.alone])
         plain, modes = spectra.coarse[numbers], spectra.modes[numbers]
         self._modes = StretchModes(space.elastic, rest, plain, modes)
-        F = np.eye(len(numbers)) if spectra.is_one_mesh else from_felt(modes, self._modes.gradients)
-        Q = scipy.linalg.block_diag(right_modes(spectra, pairs), np.eye(len(pairs.alone)))
+        F = np.eye(len(numbers)) if spectra.is_one_mesh else modal_coordinate_transform(modes, self._modes.gradients)
+        Q = scipy.linalg.block_diag(target_mode_rotation(spectra, pairs), np.eye(len(pairs.alone)))
         self._numbers, self._plain, self._right = numbers, (F * plain) @ F.T, F @ Q
         self._eigenvalues = np.concatenate([spectra.fine[pairs.fine], spectra.coarse[pairs.alone]])
         self._scaled = np.zeros(0), np.eye(len(numbers))
         if not spectra.is_one_mesh:
             found = Vibrations(spectra.coarse, spectra.modes)
-            sprung = SprungModes(space, springs, found, numbers, self._modes.gradients)
+            sprung = SpringSupportedModes(space, springs, found, numbers, self._modes.gradients)
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ along the second longest axis. Bars of extent 0.45 and 0.47 had errors of 96 and
 """
 
 
-def check_comparable(coarse: Model, finer: Model, pins: np.ndarray) -> None:
+def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> None:
     """MatchError if a model and a finer one, each with the pins of its vibrations, are not the same body. The check
     precedes the modal analysis. ``pins`` (k,3) m: positions of the surface that the pins hold.
     """

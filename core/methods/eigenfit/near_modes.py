@@ -132,7 +132,7 @@ class _Sparse:
         return block
 
 
-class Followed(NamedTuple):
+class TrackedModes(NamedTuple):
     """Successors of other modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal, maps the
     other modes to them.
     """
@@ -142,7 +142,7 @@ class Followed(NamedTuple):
     turn: np.ndarray
 
 
-def followed(found: Vibrations, others: np.ndarray, mass: Any) -> Followed:
+def track_modes(found: Vibrations, others: np.ndarray, mass: Any) -> TrackedModes:
     """Return the successors of mass-orthonormal modes (k,r,3) among the found ones, paired by the modal assurance
     criterion.
     """
@@ -150,4 +150,4 @@ def followed(found: Vibrations, others: np.ndarray, mass: Any) -> Followed:
     overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T
     rows = linear_sum_assignment(-(overlap**2))[0]
     left, _, right = np.linalg.svd(overlap[rows])
-    return Followed(found.eigenvalues[rows], found.modes[rows], left @ right)
+    return TrackedModes(found.eigenvalues[rows], found.modes[rows], left @ right)

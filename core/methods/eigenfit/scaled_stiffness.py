@@ -27,8 +27,8 @@ import numpy as np
 from ...mechanics.forces.step_potential import Load
 from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ..subspaces.space import Space
-from .matching import Pairs, Spectra, right_stiffness
-from .near_modes import followed, near_modes
+from .matching import Pairs, Spectra, target_modal_stiffness
+from .near_modes import near_modes, track_modes
 from .stretch_measure import StretchMeasure
 from .vibrations import Springs, Vibrations
 
@@ -145,7 +145,7 @@ class _Fit:
         self._others = spectra.modes[pairs.coarse]
         self._finder = near_modes(space, springs, spectra.coarse[0], RESIDUAL)
         self._known, self._count = Vibrations(spectra.coarse, spectra.modes), len(spectra.modes)
-        self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
+        self._target, self._upper = target_modal_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
         self.at_first = np.zeros((len(space.elastic.weights), 2))
         of_each = self._energies(self.at_first, self._others)
         i, j = self._upper
@@ -168,7 +168,7 @@ class _Fit:
         return self._fitted(self.at_first, self._known)
 
     def _fitted(self, z: np.ndarray, found: Vibrations) -> _Fitted:
-        now = followed(found, self._others, self._space.mass)
+        now = track_modes(found, self._others, self._space.mass)
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
         firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
         away = firmness * (T - np.diag(now.eigenvalues))[i, j]

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..subspaces.space import Space
-from .near_modes import SHIFT, followed
-from .vibrations import Springs, Vibrations, led_to
+from .near_modes import SHIFT, track_modes
+from .vibrations import Springs, Vibrations, modes_in_space
 
 ROUNDS, EXACT = 30, 1e-11
 """Largest number of iterations, and the tolerance of eigenvalues relative to the largest."""
@@ -24,7 +24,7 @@ DEPENDENT = 1e-12
 """Smallest squared singular value of the span, relative to the largest; smaller ones are round-off."""
 
 
-class SprungModes:
+class SpringSupportedModes:
     """Reduced model of a body with its springs near rest.
 
     Parameters
@@ -38,7 +38,7 @@ class SprungModes:
     ) -> None:
         forces = gradients.transpose(2, 0, 1)
         k, shift = len(found.modes), SHIFT * found.eigenvalues[0]
-        span = np.concatenate([found.modes, led_to(space, springs, forces, shift)])
+        span = np.concatenate([found.modes, modes_in_space(space, springs, forces, shift)])
         weighed = np.array([space.mass @ u for u in span])
         held = np.concatenate([found.eigenvalues[:, None, None] * weighed[:k], forces - shift * weighed[k:]])
         squares, vectors = np.linalg.eigh(_products(span, weighed))
@@ -55,7 +55,7 @@ class SprungModes:
         best, least = near, np.inf
         for _ in range(ROUNDS):
             values, vectors = np.linalg.eigh(self._K + self._Y @ core @ self._Y.T)
-            now = followed(Vibrations(values, vectors.T[:, :, None]), others, mass)
+            now = track_modes(Vibrations(values, vectors.T[:, :, None]), others, mass)
             away = now.turn @ target @ now.turn.T - np.diag(now.eigenvalues)
             if (off := np.abs(away).max()) < least:
                 best, least = core, off

@@ -81,7 +81,7 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 
 @parallel_kernel
-def take_bend(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
+def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
     """Replace a ``share`` (m,) of second derivatives of psi, at principal stretches and stresses (m,3), by the same
     share of ``dphi : C : dphi``, in place.
     """

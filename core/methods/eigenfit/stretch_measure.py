@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...mechanics.energies.kinematics import Stretch
 from ...mechanics.energies.tangent import Tangent
 from ...mechanics.forces.elastic import ElasticDensity
-from .stretch_kernels import LEAST, fill_along, fill_measure, take_bend
+from .stretch_kernels import LEAST, fill_along, fill_measure, subtract_curvature_share
 
 
 class Measured(NamedTuple):
@@ -57,7 +57,7 @@ class Measured(NamedTuple):
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
-        take_bend(len(by), share, self.values, self.stresses, self.factor, self.at_rest, *tangent[2:])
+        subtract_curvature_share(len(by), share, self.values, self.stresses, self.factor, self.at_rest, *tangent[2:])
 
 
 class StretchMeasure:
@@ -65,7 +65,7 @@ class StretchMeasure:
 
     def __init__(self, elastic: ElasticDensity) -> None:
         self._elastic = elastic
-        still = Stretch.of(np.tile(UNSTRETCHED, (len(elastic.weights), 1)))
+        still = Stretch.of(np.tile(IDENTITY_STRETCH, (len(elastic.weights), 1)))
         curvature = elastic.stretch_tangent(still).curvature
         lam = curvature[:, 0, 1]
         self.at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
@@ -75,6 +75,6 @@ class StretchMeasure:
         """Return phi of m stretches."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
-        shift, factor, bend = stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6))
+        shift, factor, bend = stretch.s - IDENTITY_STRETCH, np.empty(m), np.empty((m, 6))
         fill_measure(m, shift, energies, stresses, stretch.Q, self.at_rest, factor, bend)
         return Measured(shift, factor, bend, energies, stresses, stretch.values, self.at_rest)

@@ -123,10 +123,10 @@ class StretchModes:
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
         """Return dq/dx at rest, turned by the mean rotation of the body, (r,3,k)."""
-        return mean_turn(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
+        return mean_rotation(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
-def mean_turn(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
+def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
     """Return the rotation (3,3) nearest to the rotations of all elements, by weights (m,)."""
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
@@ -158,7 +158,7 @@ class StretchLoad:
             base = base + motion.extrapolation * (base - self._modes.at(motion.x_prev2))
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
-    def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
+    def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
         """Return the share of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
         possible: ``-V / ((1 - r) W)``, 0 to 1, with r the least share that V leaves of any strain.
         """

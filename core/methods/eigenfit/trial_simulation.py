@@ -54,7 +54,7 @@ COSTLIER_GAIN = 0.03
 """Least reduction of the error, as a part of the movement, for which a method with costlier steps is chosen."""
 
 
-class Swing(NamedTuple):
+class ReferenceTrajectory(NamedTuple):
     """Trial simulation: load ``push`` (n,3) N; ``eigenvalue`` 1/s² of the slowest vibration; ``displacements``
     (steps+1,n,3) m, float32 as in the store, with STEPS time steps per period of that vibration.
     """
@@ -68,18 +68,18 @@ class Swing(NamedTuple):
         """Time step, s."""
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
-    def stiffer(self, by: float) -> Swing:
+    def stiffer(self, by: float) -> ReferenceTrajectory:
         """Return the simulation of a body that is ``by`` times as stiff."""
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
-def whole_swing(
+def reference_trajectory(
     model: Model,
     held: Sequence[Load],
     on_progress: OnProgress = ignore_progress,
     swings: int = 1,
     across: bool = False,
-) -> Swing:
+) -> ReferenceTrajectory:
     """Simulate all vertices of a model for a number of periods. The load excites its slowest vibrations or, with
     ``across``, all of them: forces across and a torque about the longest side. The loads ``held`` act beside the pins.
     DivergenceError if positions are not finite.
@@ -97,7 +97,7 @@ def whole_swing(
     push = model.mass @ pushing
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
     push *= BENT * model.size / np.linalg.norm(bend, axis=1).max()
-    swing = Swing(push, slowest, np.zeros((swings * STEPS + 1, *push.shape)))
+    swing = ReferenceTrajectory(push, slowest, np.zeros((swings * STEPS + 1, *push.shape)))
     moved = _moved(model, swing, push, held, "mixed_fem", on_progress)
     return swing._replace(displacements=(moved - moved[0]).astype(np.float32))
 
@@ -115,7 +115,7 @@ def _parts(found: Vibrations) -> np.ndarray:
     return parts * np.sqrt(np.bincount(cluster) / np.bincount(cluster, parts**2))[cluster]
 
 
-class Trial:
+class ErrorTest:
     """Comparison of a space with a finer body in trial simulations.
 
     Parameters
@@ -130,7 +130,7 @@ class Trial:
 
     def __init__(
         self,
-        swings: Sequence[Swing],
+        swings: Sequence[ReferenceTrajectory],
         space: Space,
         held: tuple[Sequence[Load], Sequence[Load]],
         lift: np.ndarray | sp.csr_matrix,
@@ -142,7 +142,7 @@ class Trial:
         self._right = [[u if finer is None else finer @ u for u in swing.displacements] for swing in swings]
         self._plain: list[float] = []
 
-    def off(self, matching: MatchMethod | None = None) -> float:
+    def error_of(self, matching: MatchMethod | None = None) -> float:
         """Return the largest error of a point over the largest displacement, under the load with the largest error."""
         return max(self._errors(matching))
 
@@ -231,7 +231,7 @@ def _solver_of(space: Space, matching: MatchMethod | None) -> str:
 
 def _moved(
     space: Space,
-    swing: Swing,
+    swing: ReferenceTrajectory,
     push: np.ndarray,
     loads: Sequence[Load],
     solver: str,

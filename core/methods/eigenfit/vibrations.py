@@ -91,14 +91,14 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
     """Return the lower triangle of K between the free vertices, M, and their pattern."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
-    K, pattern = lower_stiffness(model, tangent, model.pinned)
+    K, pattern = stiffness_lower_bound(model, tangent, model.pinned)
     free = pattern.free
     if model.anchors is not None:
         K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
     return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
 
 
-def lower_stiffness(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
+def stiffness_lower_bound(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
     """Return the lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
     sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
@@ -115,7 +115,7 @@ def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
     return out
 
 
-def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
+def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
     """Return ``(K + shift M)^-1`` times forces (k,r,3): static displacements, also of a free body."""
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
@@ -169,7 +169,7 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
     return out
 
 
-def pulls(model: Model, modes: np.ndarray) -> np.ndarray:
+def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
     """Return the modal loads (k,12) of accelerations on modes (k,n,3) of a model's vertices: uniform fields, as of
     weight and shaken pins, and fields that grow linearly along an axis, by as much over the body's size. On a free body
     only the latter have a load.

@@ -24,7 +24,7 @@ from .nodes import Nodes, single_vertices
 from .state import State
 
 
-def joined(models: Sequence[Model]) -> Model:
+def merge_models(models: Sequence[Model]) -> Model:
     """Models of one body each as one whose ``slices`` tell them apart, in their order."""
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     ends = np.cumsum([[0, 0], *([len(mesh.rest_positions), len(mesh.tets)] for mesh in meshes)], axis=0)
@@ -71,7 +71,7 @@ def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
-def joined_state(states: Sequence[State]) -> State:
+def merge_states(states: Sequence[State]) -> State:
     """States of the bodies as one of the whole; all are of one moment, and of steps of one length. CorruptFrameError
     where they cannot be.
     """
@@ -87,7 +87,7 @@ def joined_state(states: Sequence[State]) -> State:
     )
 
 
-def states_of(whole: Model, state: State) -> list[State]:
+def split_state(whole: Model, state: State) -> list[State]:
     """The state of each body."""
     return [
         State.from_arrays(

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...foundation.errors import MaterialError, PinError
-from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...foundation.schema.settings import MaterialSettings, SolverSettings
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
@@ -111,7 +111,7 @@ class Model:
         """What a uniform acceleration pulls each vertex with, (n,), kg."""
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
-    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+    def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
         """How far a vertex moves at most when the unknowns change so, m, and which one: the unknowns are the positions
         themselves.
         """
@@ -119,13 +119,13 @@ class Model:
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
-    def around(self, chosen: np.ndarray) -> np.ndarray:
+    def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
         """The tets at pins and around them, as a mask (m,)."""
-        return self.around(np.isin(self.mesh.tets, self.pinned).any(axis=1))
+        return self.dilate_selection(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
         """All that there are: its factorisations share them."""
@@ -154,11 +154,11 @@ class Model:
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 
     @property
-    def touching(self) -> int | None:
+    def contact_point_budget(self) -> int | None:
         """How many points of the surface suffice for contact: none that could be left out."""
         return None
 
-    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+    def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
         return self.mass @ accelerations
 
@@ -173,12 +173,12 @@ class Model:
         stretch = deformation.stretch()
         inverted = deformation.sigma[:, 2] <= 0.0
         if inverted.any():
-            stretch[self.around(inverted)] = UNSTRETCHED
+            stretch[self.dilate_selection(inverted)] = IDENTITY_STRETCH
         if velocities is None:
             velocities = np.zeros_like(positions)
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
-    def shrunk(self, size: float) -> Model:
+    def scaled_down(self, size: float) -> Model:
         """The same body, as heavy, with a shape at rest of ``size`` of its own."""
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_of_tet, elastic.parameters

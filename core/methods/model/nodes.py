@@ -48,7 +48,7 @@ def single_vertices(centres: np.ndarray, count: int) -> Nodes:
     return Nodes(centres, sp.csr_matrix((np.ones(k), (np.arange(k), centres)), shape=(k, count)))
 
 
-def balls(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
+def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
     """Balls around vertices (k,), less toward their borders: of what of them lies in the vertex's own island, and does
     not hang on ``pinned`` vertices.
     """

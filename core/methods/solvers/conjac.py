@@ -337,7 +337,7 @@ class ConJacSolver(StepSolver):
             # One thread: synchronization at so small a matrix costs hundreds of times the work shared.
             with one_blas_thread():
                 u, after = exponential_step(carried.mass, elastic, speeds, forces, (b, S_p))
-            if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
+            if self.model.max_displacement(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
                 break
         return u, after, b - S_p @ u
 
@@ -443,7 +443,7 @@ class ConJacSolver(StepSolver):
 
             with report.timed("line_search"):
                 alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
-            size = self.model.farthest(dx)[0]
+            size = self.model.max_displacement(dx)[0]
             iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
             self.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
             at = accepted or at

@@ -61,7 +61,7 @@ class PublishedConJacSolver(ConJacSolver):
             correction = gamma * carried.map.newton_step(self._rigid.balanced(g, balanced))
             x = x + correction
             decrement = -float((g * correction).sum())
-            size = self.model.farthest(correction)[0]
+            size = self.model.max_displacement(correction)[0]
             self.check_convergence(
                 report, Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size), size, step.h, 0.0, True
             )

@@ -172,7 +172,7 @@ class LinearlyImplicitSolver(StepSolver):
 
             start, magnitude, _ = merit(0.0)
             alpha, accepted = line_search_with_contact(merit, (start, magnitude, -decrement), x, dx, step, bends)
-        size = self.model.farthest(dx)[0]
+        size = self.model.max_displacement(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.check_convergence(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)
         x = x if accepted is None else accepted
@@ -187,7 +187,7 @@ class LinearlyImplicitSolver(StepSolver):
         """Record a linear solve, and end the step if it was the last one. Loads that change, such as starting or ending
         contact, require another.
         """
-        size = self.model.farthest(dx)[0]
+        size = self.model.max_displacement(dx)[0]
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
@@ -207,7 +207,7 @@ class LinearlyImplicitSolver(StepSolver):
         has not converged.
         """
         missing = self.system.error_estimate()
-        report.movement = (self.model.farthest(dx)[0] + missing.movement) / step.time.theta
+        report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta
         decrement = missing.decrement - float(np.sum(left * dx))
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.energies.kinematics import Deformation, Stretch
 from ...numerics.optimization.line_search import backtrack, sums
@@ -114,7 +114,7 @@ class MixedFEMSolver(StepSolver):
             check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
-            size = self.model.farthest(direction.dx)[0]
+            size = self.model.max_displacement(direction.dx)[0]
             iteration = Iteration(gradient_norm, direction.decrement, direction.predicted_decrease, alpha, alpha * size)
             self.check_convergence(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
@@ -170,13 +170,13 @@ class MixedFEMSolver(StepSolver):
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
         free = inverted & ~self.model.near_pins()
-        return self.model.around(free) if free.any() else None
+        return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
         """Return the iterate with the ``guessed`` stretches, a mask (m,), set to the identity."""
         if guessed is None:
             return at
-        s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
+        s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
         return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
 
     def _valued(

@@ -128,7 +128,7 @@ def newton_iteration(
 
     with report.timed("line_search"):
         alpha, accepted = line_search_with_contact(merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends)
-    size = solver.model.farthest(dx)[0]
+    size = solver.model.max_displacement(dx)[0]
     iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
     solver.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
     return accepted

@@ -177,13 +177,13 @@ class StepSolver:
         """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE plus ten times
         the displacement of the pins.
         """
-        flight, vertex = self.model.farthest(x - step.time.predicted)
+        flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
         if flight <= far:
             return
         pinned, moved = self.model.pinned, np.zeros_like(x)
         moved[pinned] = x[pinned] - state.positions[pinned]
-        if flight > far + 10.0 * self.model.farthest(moved)[0]:
+        if flight > far + 10.0 * self.model.max_displacement(moved)[0]:
             raise DivergenceError(
                 f"Vertex {{vertex}} flew {flight:.3g} m away in one step.",
                 "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",

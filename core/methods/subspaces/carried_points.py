@@ -18,7 +18,7 @@ UNSEEN = 1e-3
 """Relative singular value of the points' shares under which a displacement does not move them."""
 
 
-class CarriedPoints:
+class ReducedPoints:
     """p points ``y = Y + E U``, with the interface of :class:`forces.embedded_points.EmbeddedPoints`.
 
     Parameters
@@ -63,7 +63,7 @@ class CarriedPoints:
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
-    def condensing(self, weights: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray | None]:
+    def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
         """Return condensed points, as few as the unknowns, with the same pull as these with non-negative weights (p,);
         their weights; and the matrix (r,p) that maps the targets. The matrix is None if nothing was condensed.
 
@@ -75,7 +75,7 @@ class CarriedPoints:
         root = np.sqrt(weights)[:, None]
         Q, R = np.linalg.qr(root * self.shares)
         matrix = (root * Q).T
-        return CarriedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
+        return ReducedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Return forces (p,3) at the points as forces on the unknowns, (r,3)."""

@@ -50,7 +50,7 @@ class DisplayHandles:
         """Return handles (h,4,3), m, for unknowns (r,3); zero at rest."""
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
-    def apart(self, unknowns: np.ndarray) -> float:
+    def max_difference(self, unknowns: np.ndarray) -> float:
         """Return the largest distance, m, between displayed and simulated positions of watched surface vertices."""
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 

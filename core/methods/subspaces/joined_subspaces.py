@@ -15,7 +15,7 @@ from .reduced_model import ReducedModel, Subspace, in_basis
 from .spectral_clusters import Cubature
 
 
-def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
+def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
     """Return the bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the
     other. ``slices`` of unknowns and of cubature points relate each body's states and pinned unknowns to the joined
     ones. The basis is dense: all vertices times all unknowns.

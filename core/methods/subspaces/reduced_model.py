@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ...foundation.kernels.jit import summing_kernel
-from ...foundation.kernels.small_matrix import UNSTRETCHED
+from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...foundation.progress import OnProgress, OnStepProgress, ignore_progress, ignore_step_progress
 from ...foundation.schema.settings import SolverSettings
 from ...geometry.mesh.embedding import Embedding
@@ -26,7 +26,7 @@ from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ..model.model import Model, Slices
 from ..model.state import State
-from .carried_points import CarriedPoints
+from .carried_points import ReducedPoints
 from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
@@ -97,7 +97,7 @@ class ReducedModel:
         """Number of unknown vectors in a state's positions."""
         return len(self.mass)
 
-    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+    def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
         """Return the largest displacement of a watched vertex by a change (r,3) of the unknowns, m, and the vertex."""
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
@@ -106,7 +106,7 @@ class ReducedModel:
     def _watched_rows(self) -> np.ndarray:
         return np.ascontiguousarray(self.basis[self.watched])
 
-    def around(self, chosen: np.ndarray) -> np.ndarray:
+    def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
         """Return the chosen cubature points themselves: they have no neighbours."""
         return chosen
 
@@ -139,19 +139,19 @@ class ReducedModel:
         ReducedStiffness(self.elastic.G, mass).assemble(blocks, matrix)
         return matrix
 
-    def points(self, embedding: Embedding) -> CarriedPoints:
+    def points(self, embedding: Embedding) -> ReducedPoints:
         """Return points of the mesh that move with the unknowns by their tets, as :meth:`Model.points`."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
-        return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
+        return ReducedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
     @property
-    def touching(self) -> int | None:
+    def contact_point_budget(self) -> int | None:
         """Number of surface points that suffice for contact, since the body moves smoothly between them."""
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
-    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+    def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
         """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
         return self.moved_mass.T @ accelerations
 
@@ -159,7 +159,7 @@ class ReducedModel:
         """Return a start state, as :meth:`Model.state_at`."""
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
-        stretch[deformation.sigma[:, 2] <= 0.0] = UNSTRETCHED
+        stretch[deformation.sigma[:, 2] <= 0.0] = IDENTITY_STRETCH
         return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
 
     def rest_state(self) -> State:

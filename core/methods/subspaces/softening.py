@@ -27,7 +27,7 @@ COSTS_NOTHING = 1e-9
 """Energy relative to the mean of these modes, under which one is rigid."""
 
 
-def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
+def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
     """Return the least share of the rest energy, of tets and springs, that a low mode keeps under cubature: 1 is exact,
     0 limp.
     """
@@ -54,7 +54,7 @@ def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = igno
     return float((felt[bends] / whole[bends]).min(initial=1.0))
 
 
-def points_that_suffice(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
+def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
     """Return the number of points, doubled a few times, at which every low mode keeps :data:`ENOUGH` of its energy; 0
     if there is none.
     """
@@ -70,6 +70,6 @@ def points_that_suffice(model: Model, subspace: Subspace, on_progress: OnProgres
 
         cubature = find_cubature(model, subspace.parts, points, so_far)
         finer = in_basis(model, space.basis, space.pinned, cubature, space.skinning)
-        if felt_share(model, finer) >= ENOUGH:
+        if cubature_energy_fraction(model, finer) >= ENOUGH:
             return points
     return 0

@@ -50,7 +50,7 @@ class Space(Protocol):
         """True if the rest shape changes its size, which does work on the body beside all forces."""
 
     @property
-    def touching(self) -> int | None:
+    def contact_point_budget(self) -> int | None:
         """Number of surface points that suffice for contact; None for all."""
 
     def blas_threads(self) -> AbstractContextManager[object]:
@@ -62,10 +62,10 @@ class Space(Protocol):
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
         """Return a tangent, plus the mass times a factor, in the form to which step potentials add their stiffness."""
 
-    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+    def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
         """Return the largest displacement of a vertex by a change (r,3) of the unknowns, m, and the vertex."""
 
-    def around(self, chosen: np.ndarray) -> np.ndarray:
+    def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
         """Return a mask of the chosen elements or cubature points and of their neighbours, whose stretches are a poor
         initial guess.
         """
@@ -76,7 +76,7 @@ class Space(Protocol):
     def points(self, embedding: Embedding) -> Any:
         """Return points of the mesh that move with the unknowns."""
 
-    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+    def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
         """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:

@@ -18,7 +18,7 @@ from ...contact.barrier.contact_load import ContactLoad
 from ...foundation.errors import ColliderError
 from ...foundation.schema.tracks import steps_of
 from ...geometry.mesh.embedding import Embedding, embed
-from ...geometry.mesh.face_subdivision import subdivided
+from ...geometry.mesh.face_subdivision import subdivide_faces
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import boundary_triangles
 from ...jobs.job.environment import Collider, Ground
@@ -169,7 +169,7 @@ def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) ->
     """Return the render surface of a body as a collision surface, subdivided to edges no longer than its tets', since
     it bends between them.
     """
-    whole = subdivided(job.body.surface, mesh.mean_edge)
+    whole = subdivide_faces(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
@@ -213,7 +213,7 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
     )
 
 
-def meeting(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
+def make_contact_load(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
     """Return the contact of the bodies of a joined model, by the boundaries of their tets, with the colliders. Bodies
     in ``selves`` collide with themselves. All pairs have one friction and no gap.
     """

@@ -21,7 +21,7 @@ from ...contact.barrier.contact_load import ContactLoad
 from ...contact.barrier.multi_gap_barrier import BarrierSet, ContactPairParameters
 from ...contact.barrier.rest_contact_exclusions import initially_touching_pairs
 from ...foundation.errors import OverlapError
-from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import faces_with_area
 from ...jobs.job.job import Job
@@ -41,7 +41,7 @@ from .collision_surfaces import (
     surface_warnings,
 )
 from .contact_pairs import contact_distance, initial_gaps, pair_parameters, requested_pairs
-from .initial_penetration import ContactScene, offset_touching_colliders, overlaps_of
+from .initial_penetration import FirstFrameContact, offset_touching_colliders, overlaps_of
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
@@ -126,8 +126,8 @@ class ContactGroup:
             for job, row in zip(self._jobs, met)
         ]
 
-    def _standpoint(self, bodies: list[np.ndarray]) -> ContactScene:
-        return ContactScene(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
+    def _standpoint(self, bodies: list[np.ndarray]) -> FirstFrameContact:
+        return FirstFrameContact(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
@@ -320,7 +320,7 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
         triangles = faces_with_area(surface)
-        at = SurfaceSearch(surface.positions, triangles).nearest(points)
+        at = NearestPointSearch(surface.positions, triangles).nearest(points)
         rows = np.repeat(np.arange(len(points)), 3)
         shape = len(points), len(surface.positions)
         return sp.csr_matrix((at.weights.ravel(), (rows, triangles[at.triangles].ravel())), shape=shape)

@@ -83,7 +83,7 @@ class Overlap(NamedTuple):
         )
 
 
-class ContactScene(NamedTuple):
+class FirstFrameContact(NamedTuple):
     """Names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of the bodies; the ``requests`` of
     each pair, and the activation distance of the barriers beyond the gap, ``distance`` m.
     """
@@ -199,18 +199,20 @@ class _SurfacePair:
         return best, found
 
 
-def crossing(at: ContactScene, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
+def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
     """Return the pairs, by number, that can collide and overlap, or are closer than ``near`` (b,b) m."""
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
-def overlaps_of(at: ContactScene, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
+def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
     """Return the overlaps of pairs, by number, that can collide and overlap, or are closer than ``touching`` m."""
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
 
-def offset_touching_colliders(at: ContactScene, colliders: ColliderSet, touching: float, deepest: float) -> ColliderSet:
+def offset_touching_colliders(
+    at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
+) -> ColliderSet:
     """Return the colliders, moved off the bodies that merely touch them at the first frame.
 
     A collider touches a body if it is closer than ``touching`` m and not deeper than ``deepest`` m. It is moved for all
@@ -237,12 +239,14 @@ def offset_touching_colliders(at: ContactScene, colliders: ColliderSet, touching
     return colliders
 
 
-def _pairs(at: ContactScene) -> Sequence[tuple[int, int]]:
+def _pairs(at: FirstFrameContact) -> Sequence[tuple[int, int]]:
     n = len(at.positions)
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.requests.can_collide, 1)) if i < n]
 
 
-def _meeting(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> _SurfacePair | float | None:
+def _meeting(
+    at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
+) -> _SurfacePair | float | None:
     """Return a body and a body or collider that overlap, or are closer than ``touching`` m; for a ground, the height in
     m that the body lacks; else None.
     """
@@ -261,7 +265,7 @@ def _meeting(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching:
     return two if two.overlaps(np.zeros(3)) or two.nearest < touching else None
 
 
-def _overlap(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> Overlap | None:
+def _overlap(at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float) -> Overlap | None:
     clear, found = BEYOND * (at.requests.gap[i, j] + at.distance), _meeting(at, colliders, i, j, touching)
     if found is None:
         return None

@@ -17,7 +17,7 @@ from ...foundation.schema.tracks import steps_of
 from ...jobs.job.job import Job
 from ..preparation.prepare import Prepared
 from .collision_surfaces import ColliderSet
-from .initial_penetration import ContactScene, Overlap, crossing
+from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
 """Factor between one trial size and the next, and the least size at which a body may begin, as parts of its full size.
@@ -63,7 +63,7 @@ class Growth(NamedTuple):
 def grow_from_overlap(
     jobs: Sequence[Job],
     prepared: Sequence[Prepared],
-    at: ContactScene,
+    at: FirstFrameContact,
     colliders: ColliderSet,
     found: dict[tuple[int, int], Overlap],
     touching: float,

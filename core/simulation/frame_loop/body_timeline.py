@@ -90,7 +90,7 @@ class BodyTimeline:
         (r,3).
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
-            report.taken = load.taken(self.space.elastic, positions)
+            report.taken = load.energy_fraction_removed(self.space.elastic, positions)
 
     def loads_at(
         self,
@@ -120,7 +120,7 @@ class BodyTimeline:
         if body.matching is None:
             return []
         beta = self._job.body.solver.stiffness_damping
-        load = body.matching.load(body.felt(self._scale), beta, self._factors)
+        load = body.matching.load(body.at_elastic_points(self._scale), beta, self._factors)
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
@@ -163,7 +163,7 @@ class BodyTimeline:
         if new or change.stiffness is not None:
             self._stiffness = self._stiffness if change.stiffness is None else change.stiffness
             self._scale = body.scale(self._stiffness)
-            space = replace(space, elastic=body.space.elastic.scaled(body.felt(self._scale)))
+            space = replace(space, elastic=body.space.elastic.scaled(body.at_elastic_points(self._scale)))
         if new or change.pins is not None:
             self._pins = self._pins if change.pins is None else change.pins
             space = replace(space, pinned=body.pins.held_corners(self._pins))

@@ -33,7 +33,7 @@ from ...foundation.process import child_process
 from ...foundation.schema.settings import EARTH, ResolutionSettings, SolverSettings
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
 from ...geometry.mesh.embedding import Embedding, embed
-from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.tetrahedra.intersections import intersecting_triangles
@@ -50,7 +50,7 @@ from ...mechanics.forces.absorption import AbsorbingSurface
 from ...mechanics.forces.springs import Springs
 from ...mechanics.forces.step_potential import Load
 from ...methods.eigenfit.stretch_potential import StretchLoad, StretchModes
-from ...methods.model.merged_model import joined
+from ...methods.model.merged_model import merge_models
 from ...methods.model.model import Model, build_model
 from ...methods.solvers import make_solver
 from ...methods.solvers.registry import space_of
@@ -59,7 +59,7 @@ from ...methods.subspaces.space import Space
 from ...numerics.integrators.time_step import TimeStep
 from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.registry import fastest
-from ..contact_setup.collision_surfaces import ColliderSet, meeting
+from ..contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from .group import any_contact
 
 RARELY = 200_000
@@ -241,9 +241,9 @@ def _meets(job: Job, live: bool) -> bool:
 
 def _meet(model: Model) -> None:
     """Step a body on a plate with the IPC barrier."""
-    whole, low = joined([model]), float(model.mesh.rest_positions[:, 2].min())
+    whole, low = merge_models([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
-    met = meeting(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
+    met = make_contact_load(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
     _step(whole, SolverSettings(solver="newton", max_iterations=1), lambda _space: (met,))
 
 
@@ -255,7 +255,7 @@ def _skin() -> None:
 
 
 def _search(surface: SurfaceMesh) -> None:
-    SurfaceSearch(surface.positions, surface.triangles).nearest(surface.positions)
+    NearestPointSearch(surface.positions, surface.triangles).nearest(surface.positions)
 
 
 def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:

@@ -15,10 +15,10 @@ from ...jobs.job.groups import check_group
 from ...jobs.job.job import Job
 from ...mechanics.forces.step_potential import Load
 from ...mechanics.forces.submodel_load import SubmodelLoad
-from ...methods.model.merged_model import joined, joined_state, states_of
+from ...methods.model.merged_model import merge_models, merge_states, split_state
 from ...methods.model.state import State
 from ...methods.solvers import make_solver
-from ...methods.subspaces.joined_subspaces import following, joined_subspaces
+from ...methods.subspaces.joined_subspaces import following, merge_subspaces
 from ...methods.subspaces.space import Space
 from ...numerics.integrators.registry import integrator
 from ...numerics.integrators.time_step import History
@@ -27,8 +27,8 @@ from ..contact_setup.collision_surfaces import CollisionSurface
 from ..contact_setup.contact_group import ContactGroup
 from ..preparation.prepare import Prepared, Stopped
 from .body_timeline import BodyTimeline
-from .islands import Bodies, Island, IslandSolution, Sweep, solve_apart
-from .single_body import Frame, simulate
+from .islands import Bodies, Island, IslandSolution, Sweep, solve_islands
+from .single_body import Frame, simulate_body
 
 
 class GroupStepper:
@@ -159,7 +159,7 @@ class GroupStepper:
             used.add(bodies)
             return self._step(bodies, states, targets, arriving, at, substep)
 
-        solved, places = solve_apart(self._barriers, sweep, predicted, surface_at, solve)
+        solved, places = solve_islands(self._barriers, sweep, predicted, surface_at, solve)
         # Islands of earlier steps are dropped, because each holds a factorization.
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
         self._places, self._earlier = places, self._places
@@ -179,7 +179,7 @@ class GroupStepper:
         """Solve a substep of an island, from the states of all bodies to the targets of their pins, each (p,3) m, and
         of the colliders, ``arriving`` (c,3) m.
         """
-        island, state = self._island(bodies), joined_state([states[k] for k in bodies])
+        island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
         meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
             self._places,
@@ -197,7 +197,7 @@ class GroupStepper:
         way = np.zeros_like(state.positions)
         way[space.pinned] = given - state.positions[space.pinned]
         self._gathering.report_contacts(report, meeting, state.positions, way)
-        return IslandSolution(states_of(space, state), report, meeting.collider_positions)
+        return IslandSolution(split_state(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
         """Return the island of some bodies, reused from the last step or created."""
@@ -215,11 +215,13 @@ class GroupStepper:
         spaces = [course.space for course in courses]
         if not spaces[0].is_reduced:
             sizes = [self._sizes.get(k, 1.0) for k in bodies]
-            return joined([space.shrunk(size) if size < 1.0 else space for space, size in zip(spaces, sizes)])
+            return merge_models(
+                [space.scaled_down(size) if size < 1.0 else space for space, size in zip(spaces, sizes)]
+            )
         if before is not None:
             return following(before, spaces)
         subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
-        return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
+        return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
         """Return the sizes of the growing rest shapes, relative to their own, at a time in frames from the first."""
@@ -285,7 +287,7 @@ def simulate_group(
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):
         alone = start and (start[0], start[1][0])
-        yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
+        yield from ([frame] for frame in simulate_body(jobs[0], prepared[0], alone, should_stop))
         return
     stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
     begun(stepper)

@@ -78,7 +78,7 @@ class Sweep(NamedTuple):
         return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
 
 
-def solve_apart(
+def solve_islands(
     barriers: BarrierSet,
     surfaces: Sweep,
     predicted: Sequence[np.ndarray],

@@ -92,7 +92,7 @@ class LiveBody:
         self._by_hand = InteractiveChange(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
         if self._prepared.subspace is None and self._prepared.matching is None:
             return False
-        scale = self._prepared.felt(self._prepared.scale(stiffness))
+        scale = self._prepared.at_elastic_points(self._prepared.scale(stiffness))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 
     def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:

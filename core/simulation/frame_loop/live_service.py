@@ -174,7 +174,7 @@ class _Service:
                 iterations=sum(report.iterations for report in frame.reports),
                 converged=all(report.converged for report in frame.reports),
                 seconds=seconds,
-                apart=self._shown.apart(frame.state.positions) if self._shown else 0.0,
+                apart=self._shown.max_difference(frame.state.positions) if self._shown else 0.0,
                 recording=self._recording,
             )
         )

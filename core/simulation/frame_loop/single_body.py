@@ -26,7 +26,7 @@ class Frame:
     pressure: np.ndarray | None = None
 
 
-def simulate(
+def simulate_body(
     job: Job,
     prepared: Prepared,
     start: tuple[int, State] | None = None,

@@ -17,7 +17,7 @@ from ...geometry.mesh.embedding import embed
 from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...jobs.checks.memory import check_before_tetrahedra
 from ...jobs.job.job import Job
-from ...jobs.store.cached_reference_trajectory import cached_swing
+from ...jobs.store.cached_reference_trajectory import cached_reference_trajectory
 from ...jobs.store.cached_shapes import cache_shapes
 from ...jobs.store.cached_spectra import cached_spectra
 from ...jobs.store.frame_store import FrameStore
@@ -25,15 +25,22 @@ from ...mechanics.constraints.anchors import cell_sides
 from ...mechanics.constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...mechanics.forces.step_potential import Load
-from ...methods.eigenfit.error_estimate import enough, estimate
-from ...methods.eigenfit.match_report import REFUSED, Match, about_control, about_match, about_others, about_worse
+from ...methods.eigenfit.error_estimate import estimate, sufficient_mode_count
+from ...methods.eigenfit.match_report import (
+    REFUSED,
+    Match,
+    control_summary,
+    match_summary,
+    rejection_summary,
+    unmatched_summary,
+)
 from ...methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
-from ...methods.eigenfit.mesh_compatibility import check_comparable
+from ...methods.eigenfit.mesh_compatibility import check_mesh_compatibility
 from ...methods.eigenfit.methods import MatchMethod, match_methods
-from ...methods.eigenfit.trial_simulation import Trial, best_match, choices, is_improvement
+from ...methods.eigenfit.trial_simulation import ErrorTest, best_match, choices, is_improvement
 from ...methods.eigenfit.vibrations import Springs, rigid_count, vibrations
 from ...methods.model.model import Model
-from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.carried_points import ReducedPoints
 from ...methods.subspaces.reduced_model import Subspace
 from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
@@ -74,7 +81,7 @@ def body_matching(
     subspace: Subspace | None,
     pinned: PinnedSurface,
     pins: PinSchedule,
-    points: EmbeddedPoints | CarriedPoints,
+    points: EmbeddedPoints | ReducedPoints,
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
@@ -107,7 +114,7 @@ def body_matching(
     try:
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
-            check_comparable(model, finer.model, job.body.surface.positions[always.pinned[always.held[0]]])
+            check_mesh_compatibility(model, finer.model, job.body.surface.positions[always.pinned[always.held[0]]])
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
@@ -137,12 +144,12 @@ def _matched(
     springs: Springs | None,
     spectra: Spectra,
     factors: np.ndarray | None,
-    trial: Trial | None,
+    trial: ErrorTest | None,
 ) -> tuple[MatchMethod | None, Match]:
     """Match vibrations by one of the methods, control them by factors (frames,k), or both. Return the best match of a
     ``trial``, or None if it does not reduce the error, with the report.
     """
-    chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
+    chosen = sufficient_mode_count(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
     others = choices(spectra, count, not chosen)
     if factors is None:
@@ -150,20 +157,20 @@ def _matched(
     pairs = others[0]
     of_any = len(pairs.coarse) + len(pairs.alone) > 0
     if not solver.is_matched:
-        matching, match = Matching(space, spectra, pairs) if of_any else None, about_control(spectra, pairs, count)
+        matching, match = Matching(space, spectra, pairs) if of_any else None, control_summary(spectra, pairs, count)
     elif not of_any:
-        matching, match = None, about_match(spectra, pairs, count)
+        matching, match = None, match_summary(spectra, pairs, count)
     else:
-        matching = best_match(methods, space, spectra, others, springs, trial and trial.off)
+        matching = best_match(methods, space, spectra, others, springs, trial and trial.error_of)
         matched, off = matching.pairs, []
         if len(matched.coarse):
             off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
         if trial and off and factors is None and not is_improvement(off, spectra.is_one_mesh):
-            return None, Match(f"{REFUSED}{about_worse(off, spectra.is_one_mesh)}")
+            return None, Match(f"{REFUSED}{rejection_summary(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
-        match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))
+        match = match_summary(spectra, matched, wanted, bool(chosen), off, bool(trial))
     if factors is not None and match.vibrations:
-        match = match.with_words(about_others(match.vibrations, factors))
+        match = match.with_words(unmatched_summary(match.vibrations, factors))
     return matching, match
 
 
@@ -184,7 +191,7 @@ def _trial(
     finer: _Finer | None,
     store: FrameStore | None,
     on_progress: OnProgress,
-) -> Trial | None:
+) -> ErrorTest | None:
     """Set up the trial of a matched space with its pins at rest: against all vertices of the same mesh, or against the
     finer body with its pins as in a bake. None if the reference is too large or diverges.
     """
@@ -199,21 +206,21 @@ def _trial(
 
     matched = held(space, always, firm)
     if finer is None:
-        swing = cached_swing(model, held(model, always, firm), store, swinging)
-        return swing and Trial([swing], space, (matched, matched), space.basis)
+        swing = cached_reference_trajectory(model, held(model, always, firm), store, swinging)
+        return swing and ErrorTest([swing], space, (matched, matched), space.basis)
     swings = []
     for k, across in enumerate((False, True)):
 
         def so_far(part: float, before: int = k) -> None:
             swinging(0.5 * (before + part))
 
-        swings.append(cached_swing(finer.model, held(*finer), store, so_far, SWINGS, across))
+        swings.append(cached_reference_trajectory(finer.model, held(*finer), store, so_far, SWINGS, across))
     if None in swings:
         return None
     X, plain = job.body.surface.positions, held(space, always, firm / FIRM_PINS)
     lift = _carried(space, model, finer.model.mesh.rest_positions)
     surface = _carried(finer.model, finer.model, X), _carried(space, model, X)
-    return Trial(swings, space, (plain, matched), lift, surface)
+    return ErrorTest(swings, space, (plain, matched), lift, surface)
 
 
 def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:

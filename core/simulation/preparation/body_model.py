@@ -12,9 +12,9 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.job.job import Job
 from ...mechanics.constraints.pins import PinnedSurface
 from ...mechanics.materials.fields import MaterialFields, material_fields
-from ...mechanics.materials.soft_stiff_interface import softened_where_hanging
+from ...mechanics.materials.soft_stiff_interface import soften_at_interface
 from ...methods.model.model import Model, build_model
-from ...methods.model.nodes import Nodes, balls
+from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
 """Samples of pins in a subspace: the number per mode, as many as its unknowns, and their least number."""
@@ -53,14 +53,14 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
     share = np.where(np.isin(corners, pinned), -np.inf, own.barycentric)
     is_free = np.isfinite(share).any(axis=1)
     centres = np.take_along_axis(corners, share.argmax(axis=1)[:, None], axis=1)[is_free, 0]
-    return balls(mesh, np.unique(centres).astype(np.int64), pinned)
+    return node_regions(mesh, np.unique(centres).astype(np.int64), pinned)
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
     """Return the Young's moduli of the tets, (m,) Pa. They are reduced where soft tets hang on stiff ones. A body's own
     tets keep the moduli of their materials, as in other finite element codes.
     """
-    return fields.youngs_modulus if job.body.tets is not None else softened_where_hanging(mesh, fields.youngs_modulus)
+    return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...geometry.mesh.nearest_point import SurfaceSearch
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...jobs.job.absorber import Absorber
 from ...jobs.job.force_field import ForceField
 from ...mechanics.forces.absorption import AbsorbingSurface
-from ...mechanics.forces.evaluated_field import FieldMoment
+from ...mechanics.forces.evaluated_field import EvaluatedField
 from ...mechanics.forces.field_coordinates import FieldNumbers
 from ...mechanics.forces.field_samples import FieldSamples
 
@@ -42,9 +42,9 @@ class Absorbing:
         return last[2]
 
 
-def moment_of(
+def interpolate_field(
     field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
-) -> FieldMoment:
+) -> EvaluatedField:
     """Return the field at a fraction of the interval that ends at ``frame``, counted from the job's first as 0.
     ``absorbing`` are all absorbers of the job at that moment.
     """
@@ -57,12 +57,12 @@ def moment_of(
     # An axis that reverses has no direction half-way: take that of the later frame.
     axis = axis / length if length > 0.0 else field.axes[min(frame, len(field.axes) - 1)]
     vertices, samples = now(field.vertices), now(field.samples)
-    return FieldMoment(
+    return EvaluatedField(
         field.form,
         _numbers(field, frame, fraction),
         now(field.centres),
         axis,
-        SurfaceSearch(vertices, field.triangles) if field.form.shape == "SURFACE" else None,
+        NearestPointSearch(vertices, field.triangles) if field.form.shape == "SURFACE" else None,
         vertices,
         now(field.normals),
         None if samples is None else FieldSamples(field.low, field.high, samples),

@@ -14,7 +14,7 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.job.job import Job
 from ...mechanics.constraints.pins import PinSchedule
 from ...mechanics.forces.embedded_points import EmbeddedPoints
-from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.carried_points import ReducedPoints
 
 BESIDE = 0.01
 """Distance from the first frame's shape, as a part of the body's size, above which a warning is given."""
@@ -67,7 +67,7 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
     return there + np.einsum("qij,qkj,qk->qi", U, V, X - centre)
 
 
-def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.ndarray | None:
+def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
     """Return the unknowns (r,3) of a subspace at the job's first frame; None at rest. ``points`` are the surface
     vertices.
 
@@ -82,7 +82,7 @@ def initial_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.n
     )
 
 
-def initial_warnings(job: Job, points: EmbeddedPoints | CarriedPoints, start: np.ndarray | None) -> list[str]:
+def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np.ndarray | None) -> list[str]:
     """Return a warning with a remedy if a body that begins at the space's positions ``start`` deviates from the shape
     of the first frame; else an empty list.
     """

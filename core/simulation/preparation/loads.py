@@ -37,7 +37,7 @@ from ...methods.model.model import Model
 from ...methods.subspaces.reduced_model import ReducedModel
 from ...methods.subspaces.space import Space
 from ...numerics.linear_solvers.protocol import DirectSolver
-from .field_interpolation import Absorbing, moment_of
+from .field_interpolation import Absorbing, interpolate_field
 from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
@@ -171,7 +171,7 @@ class _MovingSpring:
 
 class _MovingField:
     def __init__(self, samples: np.ndarray, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
-        self._samples, self._pull = samples, space.pull
+        self._samples, self._pull = samples, space.generalized_force
         self._shape = space.mesh.rest_positions.shape
         self._extension = None if _is_uniform(samples) else SurfaceToBody(space.mesh, embedding, solver)
 
@@ -190,7 +190,7 @@ class _ReducedField:
         if _is_uniform(samples):
             pulled = np.asarray(space.moved_mass.sum(axis=0)).reshape(-1, 1)
         else:
-            pulled = SurfaceToBody(space.mesh, embedding, solver).pulled(space.moved_mass)
+            pulled = SurfaceToBody(space.mesh, embedding, solver).transpose_product(space.moved_mass)
         self._forces = np.stack([pulled @ frame for frame in samples])
 
     def at(self, step: _Substep) -> AccelerationField:
@@ -208,7 +208,9 @@ class _MovingForceFields:
 
     def at(self, step: _Substep) -> ForceFields:
         absorbing = self._absorbing.at(step.frame, step.now)
-        return ForceFields(self._body, [moment_of(field, step.frame, step.now, absorbing) for field in self._fields])
+        return ForceFields(
+            self._body, [interpolate_field(field, step.frame, step.now, absorbing) for field in self._fields]
+        )
 
 
 class _StandingGround:
@@ -246,7 +248,7 @@ class _MovingCollider:
 
 def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> ContactPoints:
     stiffness = model.elastic.youngs_modulus
-    return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.touching, choose)
+    return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.contact_point_budget, choose)
 
 
 def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:

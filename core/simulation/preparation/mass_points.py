@@ -10,7 +10,7 @@ from ...geometry.mesh.farthest_points import farthest_points
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...mechanics.forces.force_fields import MassPoints
 from ...methods.model.model import Model
-from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.carried_points import ReducedPoints
 from ...methods.subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
@@ -30,7 +30,7 @@ def mass_points(model: Model, space: Space) -> MassPoints:
     nearest = farthest_points(mesh.rest_positions, count).nearest
     sums = np.bincount(nearest, masses)
     mean = sp.csr_matrix((masses / sums[nearest], (nearest, np.arange(len(masses)))))
-    return MassPoints(CarriedPoints(mean @ mesh.rest_positions, mean @ space.basis), sums)
+    return MassPoints(ReducedPoints(mean @ mesh.rest_positions, mean @ space.basis), sums)
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:

@@ -10,7 +10,7 @@ import numpy as np
 from ...foundation.events import Mesh
 from ...foundation.kernels.jit import cache_warning
 from ...geometry.mesh.embedding import Embedding
-from ...geometry.mesh.quality import quality
+from ...geometry.mesh.quality import mesh_quality
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import components
 from ...jobs.checks.body_facts import facts_of
@@ -40,7 +40,7 @@ def mesh_report(
     """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace if the solver steps one;
     ``match`` reports the matching of vibrations.
     """
-    figures = quality(mesh)
+    figures = mesh_quality(mesh)
     thickness = thickness_of(job)
     thin = thin_warnings(job, thickness)
     of_resolution = [*thin, *volume_warnings(job, mesh)]

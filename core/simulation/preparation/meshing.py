@@ -37,7 +37,7 @@ DRAFT = "Set Method to Draft under Resolution, which takes any mesh"
 _may_end = False
 
 
-def let_this_process_end() -> None:
+def allow_meshing_in_this_process() -> None:
     """Declare that nothing is lost if this process ends: it may run code that ends it."""
     global _may_end
     _may_end = True

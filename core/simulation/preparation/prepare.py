@@ -29,7 +29,7 @@ from ...mechanics.materials.fields import MaterialFields, ModulusBlend
 from ...methods.eigenfit.methods import MatchMethod
 from ...methods.model.model import Model
 from ...methods.model.state import State
-from ...methods.subspaces.carried_points import CarriedPoints
+from ...methods.subspaces.carried_points import ReducedPoints
 from ...methods.subspaces.reduced_model import STEPS as SUBSPACE_STEPS
 from ...methods.subspaces.reduced_model import Subspace
 from ...methods.subspaces.space import Space
@@ -67,7 +67,7 @@ class Prepared:
     subspace: Subspace | None
     embedding: Embedding
     modulus_blend: ModulusBlend
-    points: EmbeddedPoints | CarriedPoints
+    points: EmbeddedPoints | ReducedPoints
     pins: PinSchedule
     pin_springs: PinSprings
     loads: Loads
@@ -87,7 +87,7 @@ class Prepared:
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
-    def felt(self, of_tets: np.ndarray) -> np.ndarray:
+    def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
         """Return values of tets (m,) at the points where the space integrates elasticity: all tets, or those of the
         cubature.
         """

@@ -32,7 +32,7 @@ class SurfaceToBody:
         A = self._sample.T @ self._sample + SMOOTHNESS * K + sp.diags(unreached.astype(np.float64))
         self._factor = factorized(A, solver)
 
-    def pulled(self, forces: np.ndarray) -> np.ndarray:
+    def transpose_product(self, forces: np.ndarray) -> np.ndarray:
         """Return the matrix (r,s) of ``samples -> forces^T a``, with forces (n,r) and the extension a."""
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])

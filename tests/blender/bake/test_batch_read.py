@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import background, baking
-from sinew.blender_addon.bake.batch_read import Together
+from sinew.blender_addon.bake.batch_read import BatchRead
 from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.scene_import import animation_in
 from sinew.blender_addon.scene_import.job_in import make_job
@@ -74,7 +74,7 @@ def read_next(together, bodies):  # noqa: F811
 
 def read_early(bodies):  # noqa: F811
     """Names of those that are read along with the first."""
-    together = Together(bodies)
+    together = BatchRead(bodies)
     read_next(together, bodies)
     return [obj.name for obj in bodies if obj.session_uid in together._kept]
 
@@ -99,7 +99,7 @@ def test_all_at_once_are_what_each_is_alone(crowd, visited):
 
 
 def test_colliders_are_kept_once(crowd):
-    together = Together(crowd)
+    together = BatchRead(crowd)
     jobs = [at_once(together.job_steps(obj, bpy.context)) for obj in crowd]
     colliders = [job.body.colliders[0] for job in jobs]
     assert all(np.shares_memory(colliders[0].positions, other.positions) for other in colliders)
@@ -112,7 +112,7 @@ def test_an_instance_of_a_body_is_not_in_its_own_way(crowd, cube):
         obj.modifiers.clear()
     crowd[0].parent = cube
     alone = [make_job(obj, bpy.context).fingerprints() for obj in crowd[1:]]
-    together = Together(crowd[1:])
+    together = BatchRead(crowd[1:])
     assert [at_once(together.job_steps(obj, bpy.context)).fingerprints() for obj in crowd[1:]] == alone
 
 
@@ -270,7 +270,7 @@ EDITS = stiffer, pinned_less, moved, moved_later, heavier, blown, with_a_moved_c
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_what_is_edited_while_it_waits_is_read_anew(crowd, edit):
-    together = Together(crowd)
+    together = BatchRead(crowd)
     read_next(together, crowd)
     kept = together._kept[crowd[1].session_uid].job
     edit(crowd[1])
@@ -281,7 +281,7 @@ def test_what_is_edited_while_it_waits_is_read_anew(crowd, edit):
 
 def test_what_else_is_edited_costs_no_second_reading(crowd, visited):
     """The result of the body before, a selection, another frame, an object that has nothing to do with it."""
-    together = Together(crowd[::-1])
+    together = BatchRead(crowd[::-1])
     job_queue.begin(background.work_on(crowd[2], "", job_steps=together.job_steps))
     assert crowd[2].sinew.bake.status == "DONE" and crowd[2].sinew.bake.hides_original
     kept = together._kept[crowd[1].session_uid].job
@@ -320,18 +320,18 @@ def test_esc_keeps_the_frames_that_the_others_had(bodies):  # noqa: F811
 
 
 def test_a_body_that_is_gone_is_not_missed(crowd):
-    together = Together(crowd)
+    together = BatchRead(crowd)
     bpy.data.objects.remove(crowd[1])
     read_next(together, crowd)
     assert len(together._kept) == 1
     with pytest.raises((SinewError, ReferenceError)):
-        read_next(Together([crowd[2]]), [crowd[1]])
+        read_next(BatchRead([crowd[2]]), [crowd[1]])
 
 
 def test_the_command_lines_frames_and_solver_are_those_of_all(bodies, visited):  # noqa: F811
     bodies[1].sinew.frame_end = 6
     asked = (2, 3), "linearly_implicit"
-    together = Together(bodies, *asked)
+    together = BatchRead(bodies, *asked)
     jobs = [at_once(together.job_steps(obj, bpy.context)) for obj in bodies]
     assert visited == [2, 3] and jobs[2].body.solver.solver == "linearly_implicit"
     assert [job.fingerprints() for job in jobs] == [make_job(o, bpy.context, *asked).fingerprints() for o in bodies]

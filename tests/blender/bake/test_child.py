@@ -27,13 +27,13 @@ from sinew.core.simulation.frame_loop import bake as library
 from sinew.operators.bake import stop_bake
 
 
-def in_child(work: job_queue.Work) -> job_queue.Work:
+def in_child(work: job_queue.Task) -> job_queue.Task:
     """As in a window."""
     work.here = None
     return work
 
 
-def start(obj, mode="bake", until=None) -> job_queue.Work:
+def start(obj, mode="bake", until=None) -> job_queue.Task:
     """What the button does in a window."""
     run = in_child(background.work_on(obj, mode, until))
     job_queue.begin(run)
@@ -57,9 +57,9 @@ def kill(run) -> str:
     return "with code 1" if sys.platform == "win32" else "by signal 9"
 
 
-def at_work(monkeypatch) -> job_queue.Work:
+def at_work(monkeypatch) -> job_queue.Task:
     """A child is at work on 400 frames of no object."""
-    run = job_queue.Work(1, "Body", lambda obj: iter(()), lambda *_: None, lambda *_: None)
+    run = job_queue.Task(1, "Body", lambda obj: iter(()), lambda *_: None, lambda *_: None)
     run.state = State(stage=Stage.RUNNING, frames_total=400)
     monkeypatch.setattr(job_queue, "_works", [run])
     return run
@@ -318,7 +318,7 @@ def test_an_error_that_was_not_foreseen_does_not_hold_up_the_next_bake(monkeypat
     run = at_work(monkeypatch)
     run.take = lambda run: 1 // 0
     run.note(Ended("done"))
-    job_queue._works.append(in_child(job_queue.Work(2, "Gone", run.read, run.begin, run.refuse)))
+    job_queue._works.append(in_child(job_queue.Task(2, "Gone", run.read, run.begin, run.refuse)))
     with pytest.raises(ZeroDivisionError):
         job_queue.tick()
     assert job_queue.current() is None and bpy.app.timers.is_registered(job_queue.tick), "the next is not forgotten"

@@ -55,7 +55,7 @@ def panel_words():
 
 def drawn_bodies():
     """Bodies whose ghosts the 3D Views draw."""
-    layer = compare_view.Ghosts()
+    layer = compare_view.CompareView()
     try:
         return layer.bodies(bpy.context.scene)
     finally:
@@ -171,7 +171,7 @@ def test_edits_are_compared_by_default_and_another_solver_where_there_are_none(b
 
 
 def test_the_view_labels_the_ghosts_that_are_shown(compared, monkeypatch):
-    written, layer = [], compare_view.Ghosts()
+    written, layer = [], compare_view.CompareView()
     monkeypatch.setattr(compare_view.screen, "write_lines", lambda context, lines, colours: written.append(lines))
     monkeypatch.setattr(compare_view.picking_view, "seen_as", lambda obj, space: obj)
     space = SimpleNamespace(overlay=SimpleNamespace(show_overlays=True))
@@ -265,7 +265,7 @@ def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
     assert np.abs(frames.at(1) - at_rest).max() < 1e-6
     store = FrameStore.open(comparison.ghost_folder(compared))
     assert np.abs(frames.at(4) - store.read(4)).max() < 1e-6, "the object's matrix is the identity"
-    drawn = compare_view.Ghosts()
+    drawn = compare_view.CompareView()
     try:
         assert drawn.bodies(bpy.data.scenes.new("Of Another Window")) == []
         assert drawn.bodies(bpy.context.scene) == [compared]
@@ -308,7 +308,7 @@ def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, bel
     body.modifiers.new("Fine", "SUBSURF").levels, body.sinew.result = 2, kind
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     assert body.sinew.bake.kind == kind and body.sinew.bake.on_itself == (not below or kind == "CACHE")
-    places, drawn = [], compare_view.Ghosts()
+    places, drawn = [], compare_view.CompareView()
     monkeypatch.setattr(gpu_ghost, "vertices_of", lambda position, normal: places.append((position[:, :3], normal)))
     monkeypatch.setattr(gpu_ghost, "batch_of", lambda kind, vertices, triangles: triangles)
     try:

@@ -19,7 +19,7 @@ import sinew
 from sinew.blender_addon import command
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.command import bake, export
-from sinew.blender_addon.command.console import Teller
+from sinew.blender_addon.command.console import ConsoleReporter
 from sinew.blender_addon.setup import defaults
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.events import Phase
@@ -167,7 +167,7 @@ def test_the_version_is_told(capsys):
 
 def test_compiling_counts(capfd):
     """A minute or two, of which nothing else is told."""
-    progress = bake._Progress(["Body"], Teller(), 0, 1)
+    progress = bake._Progress(["Body"], ConsoleReporter(), 0, 1)
     for k in range(4):
         progress(Phase("compile", k, 3))
     assert [line.split()[3] for line in capfd.readouterr().err.splitlines()] == ["0/3", "1/3", "2/3", "3/3"]

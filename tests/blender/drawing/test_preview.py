@@ -135,7 +135,7 @@ def test_the_card_shows_what_is_simulated(body, modes):
     simulated = prepared.surface(frame.state.positions)
     assert np.abs(simulated - skin.rest).max() > 0.02 * skin.size
     beside = np.linalg.norm(preview.positions() - simulated, axis=1).max()
-    assert shown.apart(frame.state.positions) == pytest.approx(beside, rel=1e-2, abs=2e-6 * skin.size)
+    assert shown.max_difference(frame.state.positions) == pytest.approx(beside, rel=1e-2, abs=2e-6 * skin.size)
     assert beside < 0.01 * skin.size
     found = skin.centre + skin.size * card.read_back(preview, "moved")
     assert np.abs(found - preview.positions()[preview.card.vertices]).max() < 2e-6 * skin.size

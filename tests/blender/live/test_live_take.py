@@ -238,7 +238,7 @@ def test_a_take_reads_no_animation(soft_body, monkeypatch, edit):
         pulls(rest, frame)
         if frame >= 4 and not edited:  # a quick child shows no frame 4
             edited.append(frame)
-            monkeypatch.setattr(animation_in.Passenger, "stop", None)
+            monkeypatch.setattr(animation_in.FrameSampler, "stop", None)
             if edit == "stiffness":
                 soft_body.sinew.materials[0].log_stiffness += 0.5
             if edit == "solver":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.blend_data.list_animation import curves_of
 from sinew.blender_addon.blend_data.temporary_values import Override, overridden
-from sinew.blender_addon.objects.modifier_stack import cut_after, place_of
+from sinew.blender_addon.objects.modifier_stack import cut_after, stack_position
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import MeshError
 
@@ -46,7 +46,7 @@ def test_a_later_modifier_of_animated_visibility_is_left_out(body, how, kind):
     animate(body, 'modifiers["Later"].show_viewport', how, True)
     assert np.array_equal(make_job(body, bpy.context).body.surface.positions, still)
     assert modifier.show_viewport and not any(mutes(body))
-    with pytest.raises(MeshError), cut_after(body, place_of(body)):
+    with pytest.raises(MeshError), cut_after(body, stack_position(body)):
         assert not modifier.show_viewport and all(mutes(body))
         raise MeshError("any", "")
     assert modifier.show_viewport and not any(mutes(body))
@@ -69,7 +69,7 @@ def test_a_modifier_that_deforms_at_some_frame_is_simulated_wherever_the_timelin
     keyed(body.modifiers["Armature"], "show_viewport", (1, False), (3, True))
     for frame in (1, 3):
         bpy.context.scene.frame_set(frame)
-        assert place_of(body).label == "After “Armature”"
+        assert stack_position(body).label == "After “Armature”"
 
 
 def test_what_has_its_value_already_is_not_assigned(body):

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.objects.modifier_stack import place_of
+from sinew.blender_addon.objects.modifier_stack import stack_position
 from sinew.blender_addon.scene_export.cache_out import cache_path
 from sinew.blender_addon.scene_export.frames_out import apply_cache, apply_frames, remove_result
 from sinew.blender_addon.scene_import.job_in import make_job
@@ -97,9 +97,9 @@ def test_a_modifier_that_makes_vertices_leads_to_a_duplicate(body, frames_of, ev
 def test_an_artists_own_mesh_cache_deforms_ours_does_not(body, frames_of, tmp_path):
     own = body.modifiers.new("Walk", "MESH_CACHE")
     own.filepath = "//walk.pc2"
-    assert place_of(body).below == 1
+    assert stack_position(body).below == 1
     own.filepath = "//somewhere\\sinew_bake.pc2"
-    assert place_of(body).below == 0
+    assert stack_position(body).below == 0
 
 
 def test_another_vertex_count_is_refused_before_the_file_is_touched(body, frames_of, tmp_path):

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
-from sinew.blender_addon.objects.modifier_stack import place_of
+from sinew.blender_addon.objects.modifier_stack import stack_position
 from sinew.blender_addon.scene_export.frames_out import apply_frames, remove_result
 from sinew.blender_addon.scene_export.shape_keys import write_keys
 from sinew.blender_addon.scene_import.job_in import make_job
@@ -140,7 +140,7 @@ def test_a_deforming_parent_counts_as_a_modifier(body):
     lattice = bpy.data.objects.new("Cage", bpy.data.lattices.new("Cage"))
     bpy.context.scene.collection.objects.link(lattice)
     body.parent, body.parent_type = lattice, "LATTICE"
-    assert not place_of(body).on_itself and "Cage" in place_of(body).label
+    assert not stack_position(body).on_itself and "Cage" in stack_position(body).label
     target, _, _ = put(body)
     assert target != body and target.parent == lattice and target.parent_type == "OBJECT"
 

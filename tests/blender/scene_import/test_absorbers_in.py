@@ -9,7 +9,7 @@ import pytest
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import FieldError
 from sinew.core.mechanics.forces.field_formulas import FORMULAS
-from sinew.core.simulation.preparation.field_interpolation import Absorbing, moment_of
+from sinew.core.simulation.preparation.field_interpolation import Absorbing, interpolate_field
 
 from ..scenes import keyed
 from .test_force_fields_in import add_field, asked  # noqa: F401 - a fixture
@@ -42,7 +42,7 @@ def made(body, frame=0):
     """The job's fields at a frame."""
     job = make_job(body, bpy.context)
     absorbing = Absorbing(job.body.absorbers).at(frame, 1.0)
-    return job, [moment_of(field, frame, 1.0, absorbing) for field in job.body.force_fields]
+    return job, [interpolate_field(field, frame, 1.0, absorbing) for field in job.body.force_fields]
 
 
 def straight(field) -> None:

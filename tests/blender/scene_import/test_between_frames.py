@@ -24,14 +24,14 @@ FRAMES = 4
 def passes(monkeypatch):
     """The moments between frames that were sampled."""
     seen = []
-    stop = animation_in.Passenger.stop
+    stop = animation_in.FrameSampler.stop
 
     def noting(self, frame, *asked):
         if frame != int(frame) and self.tracks:
             seen.append(frame)
         stop(self, frame, *asked)
 
-    monkeypatch.setattr(animation_in.Passenger, "stop", noting)
+    monkeypatch.setattr(animation_in.FrameSampler, "stop", noting)
     return seen
 
 

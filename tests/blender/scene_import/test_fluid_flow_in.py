@@ -15,7 +15,7 @@ from sinew.blender_addon.scene_import import fluid_in
 from sinew.blender_addon.scene_import.fluid_in import FluidGrid
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import FieldError
-from sinew.core.simulation.preparation.field_interpolation import moment_of
+from sinew.core.simulation.preparation.field_interpolation import interpolate_field
 
 from ..scenes import CUBE
 
@@ -109,7 +109,7 @@ def test_a_field_carries_the_flow_to_the_body(body, flow, monkeypatch):
     points = np.array([v.co for v in body.data.vertices], dtype=float)
     inside = grid.at(points)[:, 3] == 1.0
     assert inside.any()
-    pull = moment_of(made, 3, 1.0).pull(0.1 * points)
+    pull = interpolate_field(made, 3, 1.0).pull(0.1 * points)
     velocities = np.tile([1.0, 2.0, -0.5], (len(points), 1))
     expected = 0.5 * (0.1 * grid.at(points)[:, :3] - 0.5 * velocities)
     deep = grid.at(points + 0.2)[:, 3] * grid.at(points - 0.2)[:, 3] == 1.0

@@ -10,10 +10,10 @@ from sinew.blender_addon.properties.field_weights import KINDS, fields_for
 from sinew.blender_addon.scene_import.field_probe import FieldProbe
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import FieldError
-from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.evaluated_field import EvaluatedField
 from sinew.core.mechanics.forces.field_coordinates import FALLOFFS, SHAPES
 from sinew.core.mechanics.forces.field_formulas import FORMULAS, SAMPLED
-from sinew.core.simulation.preparation.field_interpolation import moment_of
+from sinew.core.simulation.preparation.field_interpolation import interpolate_field
 
 from ..scenes import keyed
 
@@ -76,8 +76,8 @@ def asked(field, points, velocity=None, charge=0.0, others=()) -> np.ndarray:
     return (read[1] - read[0]) / 0.01
 
 
-def moments(body) -> list[FieldMoment]:
-    return [moment_of(field, 0, 1.0) for field in make_job(body, bpy.context).body.force_fields]
+def moments(body) -> list[EvaluatedField]:
+    return [interpolate_field(field, 0, 1.0) for field in make_job(body, bpy.context).body.force_fields]
 
 
 def settings_of(kind, rng, fall) -> dict:
@@ -188,7 +188,7 @@ def test_an_animated_field_is_sampled(body, add_field):
     axis = np.array(field.matrix_world.col[2][:3])
     assert np.abs(made.axes - axis / np.linalg.norm(axis)).max() < 1e-6
     # In Blender's units a strength of 7 is 7 units / s².
-    pull = moment_of(made, 3, 1.0).pull(np.zeros((1, 3)))
+    pull = interpolate_field(made, 3, 1.0).pull(np.zeros((1, 3)))
     assert np.linalg.norm(pull.acceleration) == pytest.approx(0.7)
 
 

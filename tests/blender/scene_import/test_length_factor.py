@@ -10,7 +10,7 @@ from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import unit_format
 from sinew.core.foundation.schema.field_metadata import leaves
-from sinew.core.simulation.preparation.field_interpolation import moment_of
+from sinew.core.simulation.preparation.field_interpolation import interpolate_field
 
 from ..scenes import CUBE, edits, keyed
 
@@ -80,7 +80,7 @@ def told(body) -> dict:
     job = make_job(body, bpy.context)
     found = {leaf.path: leaf.value for leaf in leaves(job) if "force_fields" not in leaf.path}
     for field in job.body.force_fields:
-        pull = moment_of(field, 2, 1.0).pull(job.body.surface.positions)
+        pull = interpolate_field(field, 2, 1.0).pull(job.body.surface.positions)
         found |= {f"{field.form.kind} {name}": getattr(pull, name) for name in pull._fields}
     return found
 

@@ -24,7 +24,7 @@ def pin(obj, held):
 
 
 def told(obj):
-    return body_stats.told(obj, bpy.context)
+    return body_stats.stats_of(obj, bpy.context)
 
 
 def test_a_head_of_flesh_says_what_it_is(head):
@@ -93,7 +93,7 @@ def test_what_cannot_be_told_is_not(add_mesh):
     bpy.ops.sinew.enable()
     assert told(sheet) == ("1 m", 0.0, "", "")
     sheet.sinew.materials.clear()
-    assert told(sheet) == body_stats.Told()
+    assert told(sheet) == body_stats.BodyStats()
 
 
 def test_a_panel_that_is_drawn_again_measures_nothing(head, monkeypatch):

@@ -50,7 +50,7 @@ def hold(obj, is_held):
 
 
 def words(obj):
-    return body_stats.told(obj, bpy.context).fitted
+    return body_stats.stats_of(obj, bpy.context).fitted
 
 
 @pytest.mark.parametrize("side", [0.02, 2.0, 20.0])

@@ -34,7 +34,7 @@ def without_material(obj):
 
 
 def put_work(state, object_uid=0):
-    work = job_queue.Work(object_uid, "Other", lambda obj: iter(()), lambda *_: None, lambda *_: None)
+    work = job_queue.Task(object_uid, "Other", lambda obj: iter(()), lambda *_: None, lambda *_: None)
     work.state, work.order = state, Order(Path(), "bake", 4)
     job_queue._works.append(work)
 

@@ -10,7 +10,7 @@ import bpy
 import pytest
 from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.jobs.state_machine import Stage, State
-from sinew.blender_addon.jobs.task import Work
+from sinew.blender_addon.jobs.task import Task
 from sinew.blender_addon.live.live_hints import draw_hints
 from sinew.core.foundation.events import Phase
 from sinew.ui import bake, panel_base
@@ -29,7 +29,7 @@ def pixels(text):
 
 
 def test_while_the_scene_is_read_nothing_is_ordered_yet(body, monkeypatch):
-    work = Work(body.session_uid, "Body", None, None, None, state=State(Stage.READING))
+    work = Task(body.session_uid, "Body", None, None, None, state=State(Stage.READING))
     monkeypatch.setattr(job_queue, "_works", [work])
     layout = MagicMock()
     header_progress(SimpleNamespace(layout=layout), context_of(1000))
@@ -77,7 +77,7 @@ def test_progress_is_shortened_by_what_matters_least(stage):
 @pytest.mark.parametrize("width", [130, 180, 280, 600])
 def test_no_line_of_a_progress_is_wider_than_the_panel(body, monkeypatch, width):
     written = []
-    work = Work(body.session_uid, "Body", None, None, None, state=STATES["simulating"])
+    work = Task(body.session_uid, "Body", None, None, None, state=STATES["simulating"])
     layout = MagicMock()
     layout.column.return_value.label = lambda text="", **_: written.append(text)
     layout.label = lambda text="", **_: written.append(text)

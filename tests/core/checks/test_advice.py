@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sinew.core.foundation.events import ignore
 from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
-from sinew.core.jobs.checks.advice import MOST_SUBSTEPS, Facts, Use, advice, tets_at
+from sinew.core.jobs.checks.advice import MOST_SUBSTEPS, BodyFacts, Use, advice, tets_at
 from sinew.core.jobs.checks.body_facts import facts_of, movement_of, thin_thickness
 from sinew.core.jobs.checks.thin_warnings import thickness_of
 from sinew.core.simulation.preparation.mesh_report import mesh_report
@@ -16,7 +16,7 @@ from sinew.core.simulation.preparation.prepare import materials, tetrahedra
 
 from ..jobs import free_box, shaken_bar
 
-PLAIN = Facts(tets=5000, cells_across=20, size=1.0, contrast=1.0, thickness=0.0, movement=0.0)
+PLAIN = BodyFacts(tets=5000, cells_across=20, size=1.0, contrast=1.0, thickness=0.0, movement=0.0)
 
 
 def said(facts, solver="mixed_fem", cells=20, use=Use(), **settings):  # noqa: B008 - it is a tuple

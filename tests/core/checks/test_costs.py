@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings, SolverSettings
-from sinew.core.geometry.tetrahedra.tet_count import measured
+from sinew.core.geometry.tetrahedra.tet_count import measure_surface
 from sinew.core.jobs.checks import costs
 from sinew.core.jobs.checks.costs import CONTACT, GROWTH, Pace, cost_of, own_pace, size_words
 from sinew.core.jobs.job.groups import split_jobs
 
 from ..jobs import box_surface, shaken_bar
 
-BODY = measured(box_surface((1.0, 1.0, 1.0), (4, 4, 4)))
+BODY = measure_surface(box_surface((1.0, 1.0, 1.0), (4, 4, 4)))
 
 
 def told(cells=20, pace=None, **solver):

@@ -68,8 +68,8 @@ def test_what_may_be_wrong_is_asked_closely(body, what):
 
 def test_figures_of_a_surface_are_found_once(monkeypatch):
     surface = box_surface((1.0, 1.0, 1.0), (2, 2, 2))
-    first = tet_count.measured(surface)
+    first = tet_count.measure_surface(surface)
     monkeypatch.setattr(tet_count, "_measure", refuse)
-    assert tet_count.measured(surface) is first
+    assert tet_count.measure_surface(surface) is first
     with pytest.raises(Asked):
-        tet_count.measured(box_surface((1.0, 1.0, 1.0), (2, 2, 2)))
+        tet_count.measure_surface(box_surface((1.0, 1.0, 1.0), (2, 2, 2)))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import StoreError
-from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measure_surface
 from sinew.core.jobs.checks import costs
 from sinew.core.jobs.checks.costs import body_bytes, frame_bytes
 from sinew.core.jobs.checks.disk_space import ToBake, check_disk_space
@@ -22,7 +22,7 @@ from ..jobs import shaken_bar
 
 def body_of(job) -> float:
     return body_bytes(
-        expected_tets(measured(job.body.surface), "lattice", job.body.resolution.cells_across), job.body.solver
+        expected_tets(measure_surface(job.body.surface), "lattice", job.body.resolution.cells_across), job.body.solver
     )
 
 

@@ -22,7 +22,7 @@ from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.methods.model.state import State
 from sinew.core.numerics.linear_solvers.factor_size import entries_of, factor_bytes
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation import prepare
 
 from ..jobs import box_surface, free_box, shaken_bar
@@ -114,7 +114,7 @@ def counted(job: Job) -> int:
 
 
 def _three_frames(job: Job) -> None:
-    frames = simulate(job, prepare.prepare(job))
+    frames = simulate_body(job, prepare.prepare(job))
     for _ in range(3):
         next(frames)
 
@@ -176,7 +176,7 @@ def test_writing_a_frame_copies_nothing_and_a_state_is_counted(tmp_path):
     job = shaken_bar(2).with_body(solver=replace(shaken_bar().body.solver, integrator="bdf2"))
     prepared = prepare.prepare(job)
     mesh = prepared.model.mesh
-    kept = list(simulate(job, prepared))[-1].state
+    kept = list(simulate_body(job, prepared))[-1].state
     held = sum(array.nbytes for array in kept.arrays().values())
     assert held == state_bytes(len(mesh.tets), len(mesh.rest_positions))
     store = FrameStore.create(tmp_path / "bake", job)

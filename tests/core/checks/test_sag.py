@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
-from sinew.core.geometry.tetrahedra.tet_count import measured
+from sinew.core.geometry.tetrahedra.tet_count import measure_surface
 from sinew.core.jobs.checks import sag as sags
 from sinew.core.jobs.checks.sag import sag_of
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Ground
 from sinew.core.jobs.job.job import Job
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
@@ -28,7 +28,7 @@ BALL = sphere()
 
 
 def told(surface: SurfaceMesh, pinned: np.ndarray, modulus: float) -> float:
-    sag = sag_of(surface, measured(surface), pinned, DOWN)
+    sag = sag_of(surface, measure_surface(surface), pinned, DOWN)
     return min(sag.area * WEIGHT / modulus, sag.reach)
 
 
@@ -47,7 +47,7 @@ def simulated(surface: SurfaceMesh, pinned: np.ndarray, modulus: float, frames: 
     )
     job = Job(bodies=(body,), frame_start=1, frame_end=frames, frame_rate=2.0)
     prepared = prepare(job)
-    for frame, step in enumerate(simulate(job, prepared)):
+    for frame, step in enumerate(simulate_body(job, prepared)):
         last = prepared.surface(step.state.positions, frame)
     return float((X - last)[:, 2].max())
 

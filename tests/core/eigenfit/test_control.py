@@ -22,7 +22,7 @@ from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 from sinew.core.simulation.frame_loop.live import LiveBody
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, changed, shaken_bar
@@ -169,8 +169,8 @@ def test_large_swings_stay_whole(energy, factor):
         assert (np.diff(told) <= 1e-6 * told[0]).all() and told.min() > 0.0
         assert iterations <= 2 * course(space, start, (plain,), 0.01, 80, **options)[1]
         runs.append(states)
-    apart = max(space.farthest(a.positions - b.positions)[0] for a, b in zip(*runs, strict=True))
-    farthest = max(space.farthest(each.positions)[0] for each in runs[0])
+    apart = max(space.max_displacement(a.positions - b.positions)[0] for a, b in zip(*runs, strict=True))
+    farthest = max(space.max_displacement(each.positions)[0] for each in runs[0])
     assert apart <= 1e-4 * farthest and (farthest > 0.9 * space.size) == (factor == SOFTEST)
 
 
@@ -247,8 +247,8 @@ def test_ones_leave_a_matched_body_as_it_is():
 
 def test_a_resumed_bake_goes_on_with_the_same_bits():
     job = keyed(a_job(5), [1.0, 0.3, 0.1, 4.0, 10.0])
-    frames = list(simulate(job, prepare(job)))
-    again = list(simulate(job, prepare(job), (frames[2].number, frames[2].state)))
+    frames = list(simulate_body(job, prepare(job)))
+    again = list(simulate_body(job, prepare(job), (frames[2].number, frames[2].state)))
     assert np.array_equal(again[-1].state.positions, frames[-1].state.positions)
 
 
@@ -259,7 +259,7 @@ def test_by_hand_it_moves_as_a_job_that_has_it():
     assert not body.set_stiffness(command.youngs_modulus, command.vibrations)
     live = [body.advance([]).state.positions for _ in range(3)]
     set_so = job.with_body(vibration_stiffness=np.tile([0.1, 10.0, 1.0], (5, 1)))
-    expected = [frame.state.positions for frame in simulate(set_so, prepared)][1:4]
+    expected = [frame.state.positions for frame in simulate_body(set_so, prepared)][1:4]
     np.testing.assert_allclose(live, expected, atol=1e-12)
     for wrong in ([0.05, 1.0, 1.0], [1.0, 1.0], [np.nan, 1.0, 1.0]):
         with pytest.raises(SettingsError, match="stiffness of a vibration"):

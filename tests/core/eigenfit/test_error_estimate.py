@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import SolverSettings
-from sinew.core.methods.eigenfit.error_estimate import LEFT, WORTH, enough, estimate
+from sinew.core.methods.eigenfit.error_estimate import LEFT, WORTH, estimate, sufficient_mode_count
 from sinew.core.methods.eigenfit.matching import pair
 from sinew.core.methods.solvers import make_solver
 
@@ -82,30 +82,32 @@ def test_as_many_are_chosen_as_are_worth_it():
     """The third is pulled by nothing; of two the error is WORTH nearer than of one, or not."""
     off = [2.4, 7.5, 11.0, 50.0]
     for pulled, chosen in ((1.0, 2), (0.001, 1)):
-        assert enough(spectra_of(off, [2.0, 7.0, 9.0, 50.0], np.eye(4), [1.0, pulled, 0.0, 0.0])) == chosen
+        assert (
+            sufficient_mode_count(spectra_of(off, [2.0, 7.0, 9.0, 50.0], np.eye(4), [1.0, pulled, 0.0, 0.0])) == chosen
+        )
 
 
 def test_no_chosen_number_cuts_a_cluster():
     """The second is as fast as the third, which alone is nothing worth."""
     spectra = spectra_of([2.4, 7.5, 7.51, 11.0], [2.0, 7.0, 7.01, 11.0], np.eye(4), [1.0, 1.0, 0.0, 0.0])
-    assert enough(spectra) == 3
+    assert sufficient_mode_count(spectra) == 3
     whole = spectra_of([2.4, 2.401, 2.402], [2.0, 2.001, 2.002], np.eye(3))
-    assert enough(whole) == 0  # whether the next is of the cluster, too, is not known
+    assert sufficient_mode_count(whole) == 0  # whether the next is of the cluster, too, is not known
 
 
 def test_a_painted_body_is_matched_up_to_what_the_fine_one_has():
     """The second and all after the third lie in fine vibrations that were not found."""
     held = np.diag([1.0, 0.3, 1.0, 0.2, 0.1, 0.1])
     spectra = spectra_of([2.4, 7.5, 9.0, 12.0, 14.0, 16.0], [2.0, 7.0, 8.0, 11.0, 12.0, 13.0], held)
-    assert enough(spectra) == 3
+    assert sufficient_mode_count(spectra) == 3
     assert pair(spectra, 3).coarse.tolist() == [0, 2]
     nothing = spectra_of([2.4, 7.5, 9.0], [2.0, 7.0, 8.0], 0.5 * np.eye(3))
-    assert enough(nothing) == 0
+    assert sufficient_mode_count(nothing) == 0
 
 
 def test_a_bar_is_brought_as_near_by_what_is_chosen_as_by_all():
     spectra = matched(hold="clamped").spectra
-    count = enough(spectra)
+    count = sufficient_mode_count(spectra)
     assert 0 < count <= COUNT
     nearest = min(estimate(spectra, pair(spectra, m)).matched for m in range(1, COUNT + 1))
     assert estimate(spectra, pair(spectra, count)).matched <= nearest + WORTH

@@ -13,12 +13,12 @@ from sinew.core.jobs.store import cached_spectra
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.methods.eigenfit import trial_simulation
 from sinew.core.methods.eigenfit.error_estimate import estimate
-from sinew.core.methods.eigenfit.match_report import about_match
+from sinew.core.methods.eigenfit.match_report import match_summary
 from sinew.core.methods.eigenfit.matching import Pairs, pair
 from sinew.core.methods.eigenfit.vibrations import vibrations
 from sinew.core.numerics.linear_solvers.registry import ITERATIVE
 from sinew.core.simulation.frame_loop.bake import bake
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation import body_matching as module
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -30,7 +30,7 @@ def told(coarse, fine, overlap, count):
     """Of modes at these frequencies, Hz."""
     spectra = spectra_of(coarse, fine, overlap)
     pairs = pair(spectra, count)
-    return about_match(spectra, pairs, count, off=[estimate(spectra, pairs)] if len(pairs.coarse) else ())
+    return match_summary(spectra, pairs, count, off=[estimate(spectra, pairs)] if len(pairs.coarse) else ())
 
 
 def test_all_match_where_modes_cross():
@@ -68,10 +68,10 @@ def test_coarse_vibrations_that_are_slower_are_matched_and_named():
     """They should be faster: what is told is why, and what to do. Those of a subspace may be, by cubature."""
     spectra = spectra_of([0.9, 3.0, 1.9], [1.0, 2.0, 2.1], np.eye(3)[[0, 2, 1]])
     pairs = pair(spectra, 3)
-    words = about_match(spectra._replace(is_one_mesh=False), pairs, 3).words
+    words = match_summary(spectra._replace(is_one_mesh=False), pairs, 3).words
     assert words.startswith("3 vibrations match the finer lattice; the first swings at 1.00 Hz, 0.900 Hz without.")
     assert words.endswith("Vibration 1 is slower than there, as pins or thin parts hold less here: raise Cells Across.")
-    assert "slower" not in about_match(spectra, pairs, 3).words
+    assert "slower" not in match_summary(spectra, pairs, 3).words
 
 
 def test_none_matches():
@@ -147,7 +147,9 @@ def test_a_body_without_a_match_is_stepped_as_without(monkeypatch):
     plain = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, match_full_space=False)
     none = np.zeros(0, dtype=int)
     monkeypatch.setattr(trial_simulation, "pair", lambda spectra, count: Pairs(none, none, np.zeros(count)))
-    frames, expected = ([frame.state.positions for frame in simulate(each, prepare(each))] for each in (job, plain))
+    frames, expected = (
+        [frame.state.positions for frame in simulate_body(each, prepare(each))] for each in (job, plain)
+    )
     np.testing.assert_array_equal(frames, expected)
 
 
@@ -172,5 +174,5 @@ def test_few_cubature_points_throw_no_body_about(points):
         job = shaken_bar(frames=10, solver="subspace_mixed_fem", **settings)
         job = job.with_body(solver=replace(job.body.solver, max_iterations=50))
         ready = prepare(job)
-        shown.append(max(np.abs(ready.surface(frame.state.positions)).max() for frame in simulate(job, ready)))
+        shown.append(max(np.abs(ready.surface(frame.state.positions)).max() for frame in simulate_body(job, ready)))
     assert shown[1] == pytest.approx(shown[0], rel=0.05)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.mechanics.energies import ENERGIES
-from sinew.core.methods.eigenfit.matching import Matching, find_spectra, pair, right_modes
+from sinew.core.methods.eigenfit.matching import Matching, find_spectra, pair, target_mode_rotation
 
 from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched, reduced, spectra_of
 
@@ -71,6 +71,6 @@ def test_modes_that_are_halves_of_others_are_turned_into_them_between_two_meshes
     overlap[:2, :2] = [[c, c], [-c, c]]
     overlap[2, 3], overlap[3, 2] = 0.1, -0.1
     spectra = spectra_of([2.0, 2.6, 5.0, 6.0], [1.6, 2.2, 4.5, 5.5], overlap)._replace(is_one_mesh=False)
-    Q = right_modes(spectra, pair(spectra, 4))
+    Q = target_mode_rotation(spectra, pair(spectra, 4))
     assert np.abs(Q[:2, :2] @ overlap[:2, :2].T).max(axis=0) == pytest.approx([1.0, 1.0])
     np.testing.assert_allclose(Q[2:], np.eye(4)[2:], atol=1e-12)

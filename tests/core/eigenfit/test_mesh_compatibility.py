@@ -16,9 +16,9 @@ from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.store import cached_spectra
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.methods.eigenfit.match_report import REFUSED
-from sinew.core.methods.eigenfit.mesh_compatibility import check_comparable
+from sinew.core.methods.eigenfit.mesh_compatibility import check_mesh_compatibility
 from sinew.core.numerics.linear_solvers.registry import choose
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.frame_loop.stepper import Stepper
 from sinew.core.simulation.preparation import body_matching as module
 from sinew.core.simulation.preparation.prepare import prepare
@@ -100,7 +100,7 @@ def test_what_cannot_be_matched_is_told_with_a_remedy_and_moves_as_without(bad, 
     assert prepared.matching is None and said.startswith(REFUSED) and words in said and said.count(".") <= 4
     plain = matched.with_body(solver=replace(matched.body.solver, match_resolution=False))
     frames, expected = (
-        [frame.state.positions for frame in simulate(each, ready)]
+        [frame.state.positions for frame in simulate_body(each, ready)]
         for each, ready in ((matched, prepared), (plain, prepare(plain)))
     )
     np.testing.assert_array_equal(frames, expected)
@@ -119,17 +119,17 @@ def test_masses_may_differ_by_a_quarter(factor, is_alike):
     coarse, finer = (module.finer_model(job(match_cells=cells))[0] for cells in (8, 16))
     coarse = replace(coarse, masses=factor * finer.masses.sum() / coarse.masses.sum() * coarse.masses)
     if is_alike:
-        check_comparable(coarse, finer, np.eye(3))
+        check_mesh_compatibility(coarse, finer, np.eye(3))
     else:
         with pytest.raises(MatchError, match="weighs"):
-            check_comparable(coarse, finer, np.eye(3))
+            check_mesh_compatibility(coarse, finer, np.eye(3))
 
 
 def test_pins_hold_the_same_place():
     coarse = module.finer_model(job(match_cells=8))[0]
     finer = module.finer_model(job(held=lambda X: X[:, 0] > 0.99))[0]
     with pytest.raises(MatchError, match="another place") as refused:
-        check_comparable(coarse, finer, np.eye(3))
+        check_mesh_compatibility(coarse, finer, np.eye(3))
     assert "Cells Across" in refused.value.remedy
 
 

@@ -12,7 +12,7 @@ import pytest
 import scipy.linalg
 from sinew.benchmarks.bodies import block, held_end
 from sinew.core.foundation.errors import SettingsError
-from sinew.core.foundation.kernels.small_matrix import UNSTRETCHED
+from sinew.core.foundation.kernels.small_matrix import IDENTITY_STRETCH
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.job.job import Job
@@ -105,7 +105,7 @@ def test_the_two_moduli_are_scaled_each_by_its_own():
     mu, lam = space.elastic.parameters[:, :2].T
 
     def density(elastic, strain):
-        at = Stretch.of(np.tile(UNSTRETCHED + strain, (m, 1)))
+        at = Stretch.of(np.tile(IDENTITY_STRETCH + strain, (m, 1)))
         return elastic.stretch_energies(at)
 
     swollen, sheared = e * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), e * np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
@@ -235,8 +235,8 @@ def test_current_modes_of_linear_elasticity_move_as_the_potential_and_are_found_
     """By the midpoint rule, as the paper's; in small movements, as turns are nothing to the potential's stretches."""
     space, spectra, pairs = paired(kind, "linear")
     searches = []
-    find = current_modes.followed
-    monkeypatch.setattr(current_modes, "followed", lambda *given: searches.append(1) or find(*given))
+    find = current_modes.track_modes
+    monkeypatch.setattr(current_modes, "track_modes", lambda *given: searches.append(1) or find(*given))
     options = {"solver": "subspace_fem" if kind == "subspace" else "newton", "integrator": "theta_midpoint"}
     options |= {"theta": 0.5, "tolerance": 1e-13, "speed": 1e-5, "stiffness_damping": damping}
     one = moved(space, METHODS["stretch_potential"](space, spectra, pairs), **options)

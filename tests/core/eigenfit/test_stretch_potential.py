@@ -11,7 +11,7 @@ from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.mechanics.energies import ENERGIES
 from sinew.core.mechanics.energies.kinematics import Stretch
 from sinew.core.methods.eigenfit.stretch_potential import StretchLoad, StretchModes
-from sinew.core.methods.eigenfit.vibrations import lower_stiffness, vibrations
+from sinew.core.methods.eigenfit.vibrations import stiffness_lower_bound, vibrations
 from sinew.core.methods.solvers import make_solver
 
 from .bodies import bar, matched, modes_of, reduced, still
@@ -47,7 +47,7 @@ def test_at_rest_coordinates_change_as_modes_do(energy, hold):
     model = bar(energy, hold)
     values, modes, stretch = modes_of(model)
     rest = model.mesh.rest_positions
-    lower, pattern = lower_stiffness(model, model.elastic.tangent(model.elastic.deformation(rest)), model.pinned)
+    lower, pattern = stiffness_lower_bound(model, model.elastic.tangent(model.elastic.deformation(rest)), model.pinned)
     K = lower + sp.tril(lower, -1).T
     Y = stretch.gradients[pattern.free].reshape(-1, len(values))
     u = modes[:, pattern.free].reshape(len(values), -1).T
@@ -226,7 +226,7 @@ def test_half_of_a_body_keyed_stiffer_or_softer_keeps_its_shares(energy, factor)
         softest = vibrations(replace(model, elastic=keyed), 3).modes
         places = [X + amount * u / np.abs(u).max() for u in [*softest, modes[0]] for amount in (1e-4, 0.1)]
         places += [X * [by, by**-0.45, by**-0.45] for by in (0.5, 2.0, 5.0)]
-        taken = [scaled.taken(keyed, x) for x in places]
+        taken = [scaled.energy_fraction_removed(keyed, x) for x in places]
         assert 0.1 < max(taken) <= 1.0 + 1e-9
         energies = [keyed.value(keyed.deformation(x)) for x in places]
         potential = scaled.begin(still(X))
@@ -234,6 +234,8 @@ def test_half_of_a_body_keyed_stiffer_or_softer_keeps_its_shares(energy, factor)
         # That of linear elasticity is one of positions, not of polar stretches.
         assert energy == "linear" or all(end >= 0.19 * W for end, W in zip(left, energies, strict=True))
     little = X + 1e-4 * modes[0] / np.abs(modes[0]).max()
-    assert load.taken(model.elastic, little) == pytest.approx(1.0, abs=0.01)
-    assert energy == "linear" or load.taken(model.elastic, X @ turn().T) == 0.0  # which takes turns for strains
-    assert softened(model, values, modes, 2.0)[0].taken(model.elastic, little) == 0.0
+    assert load.energy_fraction_removed(model.elastic, little) == pytest.approx(1.0, abs=0.01)
+    assert (
+        energy == "linear" or load.energy_fraction_removed(model.elastic, X @ turn().T) == 0.0
+    )  # which takes turns for strains
+    assert softened(model, values, modes, 2.0)[0].energy_fraction_removed(model.elastic, little) == 0.0

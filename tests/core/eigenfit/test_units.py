@@ -15,11 +15,11 @@ from sinew.benchmarks.bodies import block, mirrored_block
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.methods.eigenfit.matching import find_spectra, pair
 from sinew.core.methods.eigenfit.methods import METHODS
-from sinew.core.methods.eigenfit.trial_simulation import whole_swing
+from sinew.core.methods.eigenfit.trial_simulation import reference_trajectory
 from sinew.core.methods.model.model import Model, build_model
 from sinew.core.methods.subspaces.material_parts import material_parts
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import changed, shaken_bar
@@ -79,7 +79,7 @@ def test_tets_vibrations_and_matches_are_the_same(body, s):
 @pytest.mark.parametrize("s", SCALES)
 @pytest.mark.parametrize("body", BODIES)
 def test_the_swing_that_is_tried_is_the_same(body, s):
-    swing, other = (whole_swing(chosen(body, each)[0], ()) for each in (1.0, s))
+    swing, other = (reference_trajectory(chosen(body, each)[0], ()) for each in (1.0, s))
     assert other.step == pytest.approx(swing.step, rel=1e-9)
     np.testing.assert_allclose(other.push, s**4 * swing.push, atol=1e-6 * s**4 * np.abs(swing.push).max())
     reach = np.abs(swing.displacements).max()
@@ -117,7 +117,10 @@ def test_a_job_moves_the_same(s):
         prepared = prepare(scaled_job(each))
         seen.append(
             np.array(
-                [prepared.surface(f.state.positions, k) for k, f in enumerate(simulate(scaled_job(each), prepared))]
+                [
+                    prepared.surface(f.state.positions, k)
+                    for k, f in enumerate(simulate_body(scaled_job(each), prepared))
+                ]
             )
             / each
         )

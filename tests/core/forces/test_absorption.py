@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.mechanics.forces.absorption import AbsorbingSurface, transmittance
-from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.evaluated_field import EvaluatedField
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
 from sinew.core.mechanics.forces.field_formulas import FORMULAS
 from sinew.core.mechanics.forces.field_samples import FieldSamples
@@ -21,9 +21,9 @@ def sheet(absorption=0.75, height=1.0) -> AbsorbingSurface:
     return AbsorbingSurface(SQUARE + [0.0, 0.0, height - 1.0], FACES, absorption)
 
 
-def moment(kind="FORCE", shape="POINT", absorbing=(), unit=1.0, **numbers) -> FieldMoment:
+def moment(kind="FORCE", shape="POINT", absorbing=(), unit=1.0, **numbers) -> EvaluatedField:
     form = FieldForm(kind, shape, unit_length=unit)
-    return FieldMoment(form, FieldNumbers(2.0, **numbers), np.zeros(3), UP, absorbing=tuple(absorbing))
+    return EvaluatedField(form, FieldNumbers(2.0, **numbers), np.zeros(3), UP, absorbing=tuple(absorbing))
 
 
 def test_what_lies_behind_loses_a_part():
@@ -76,7 +76,7 @@ def test_a_plane_is_shaded_straight_along_its_normal():
 def test_every_point_is_a_source_of_its_own():
     sources = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.5]])
     one = moment("WIND", "POINTS", [sheet()])
-    both = FieldMoment(
+    both = EvaluatedField(
         one.form, one.numbers, one.centre, UP, points=sources, normals=np.array([UP, UP]), absorbing=(sheet(),)
     )
     assert both.pull(np.array([BEHIND])).acceleration[0, 2] == pytest.approx(0.25 * 2.0 + 2.0)
@@ -92,7 +92,7 @@ def test_a_harmonic_field_comes_from_where_it_rests():
 
 def test_what_was_sampled_loses_as_much():
     samples = FieldSamples(np.full(3, -5.0), np.full(3, 5.0), np.ones((2, 2, 2, 3)))
-    shaded = FieldMoment(
+    shaded = EvaluatedField(
         FieldForm("TURBULENCE"), FieldNumbers(2.0), np.zeros(3), UP, samples=samples, absorbing=(sheet(),)
     )
     assert shaded.pull(PLACES).acceleration[:, 0] == pytest.approx([0.25, 1.0, 1.0])

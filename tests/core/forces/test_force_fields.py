@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import ResolutionSettings
-from sinew.core.geometry.mesh.nearest_point import SurfaceSearch
+from sinew.core.geometry.mesh.nearest_point import NearestPointSearch
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
-from sinew.core.mechanics.forces.evaluated_field import FieldMoment
+from sinew.core.mechanics.forces.evaluated_field import EvaluatedField
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
 from sinew.core.mechanics.forces.field_formulas import FORMULAS
 from sinew.core.mechanics.forces.field_samples import FieldSamples
@@ -34,7 +34,7 @@ def field(kind, shape="POINT", centre=CENTRE, **options):
     names = set(FieldNumbers._fields)
     numbers = {"strength": 3.0, **{name: value for name, value in options.items() if name in names}}
     form = {name: value for name, value in options.items() if name not in names}
-    return FieldMoment(FieldForm(kind, shape, **form), FieldNumbers(**numbers), centre, AXIS)
+    return EvaluatedField(FieldForm(kind, shape, **form), FieldNumbers(**numbers), centre, AXIS)
 
 
 def begun(model, fields, speed=1.0):
@@ -139,11 +139,11 @@ def test_what_is_beyond_its_distance_is_not_reached(model):
 
 def test_a_surface_is_a_plane_over_its_middle(model):
     _, _, motion = begun(model, [])
-    surface = SurfaceSearch(5.0 * SQUARE, FACES)
+    surface = NearestPointSearch(5.0 * SQUARE, FACES)
     place = {"centre": np.zeros(3), "axis": np.array([0.0, 0.0, 1.0])}
     numbers = FieldNumbers(3.0, power=2.0)
-    flat = FieldMoment(FieldForm("FORCE", "PLANE"), numbers, **place)
-    curved = FieldMoment(FieldForm("FORCE", "SURFACE"), numbers, **place, surface=surface)
+    flat = EvaluatedField(FieldForm("FORCE", "PLANE"), numbers, **place)
+    curved = EvaluatedField(FieldForm("FORCE", "SURFACE"), numbers, **place, surface=surface)
     expected = forces_of(model, [flat], motion)
     assert np.abs(forces_of(model, [curved], motion) - expected).max() <= 1e-12 * np.abs(expected).max()
 
@@ -151,7 +151,7 @@ def test_a_surface_is_a_plane_over_its_middle(model):
 def test_every_point_of_a_mesh_is_a_field(model):
     _, _, motion = begun(model, [])
     numbers, normals = FieldNumbers(3.0, power=2.0), np.tile([0.0, 0.0, 1.0], (4, 1))
-    many = FieldMoment(FieldForm("FORCE", "POINTS"), numbers, CENTRE, AXIS, points=SQUARE, normals=normals)
+    many = EvaluatedField(FieldForm("FORCE", "POINTS"), numbers, CENTRE, AXIS, points=SQUARE, normals=normals)
     each = [field("FORCE", centre=corner, power=2.0) for corner in SQUARE]
     expected = forces_of(model, each, motion)
     assert np.abs(forces_of(model, [many], motion) - expected).max() <= 1e-12 * np.abs(expected).max()
@@ -170,7 +170,7 @@ def test_a_fluid_draws_a_body_along_until_it_is_as_fast():
     values = np.zeros((2, 2, 2, 4))
     values[0] = [0.5 * 3.0, 0.0, 0.0, 0.5]  # a density of a half, at 3 m/s
     samples = FieldSamples(np.zeros(3), np.ones(3), values)
-    blows = FieldMoment(FieldForm("FLUID_FLOW"), FieldNumbers(2.0, flow=1.0), CENTRE, AXIS, samples=samples)
+    blows = EvaluatedField(FieldForm("FLUID_FLOW"), FieldNumbers(2.0, flow=1.0), CENTRE, AXIS, samples=samples)
     pull = blows.pull(np.array([[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]]))
     assert pull.at(np.zeros((2, 3))).tolist() == [[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     assert np.abs(pull.at(np.array([[3.0, 0.0, 0.0]] * 2))).max() == 0.0

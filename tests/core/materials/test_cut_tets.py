@@ -8,7 +8,7 @@ from sinew.benchmarks.physics.inclusion import BAR, TURNS, bending_compliance
 from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 from sinew.core.mechanics.materials.fields import ModulusBlend
-from sinew.core.mechanics.materials.layers import part_inside
+from sinew.core.mechanics.materials.layers import fraction_inside
 
 
 @pytest.mark.parametrize("turn", ("aligned", "turned by 0.4 rad"))
@@ -23,7 +23,7 @@ def test_a_region_covers_its_volume_wherever_it_lies(bar, make_box, shift):
     mesh, below = lattice_tets(bar, 24), SurfaceDepth(bar)
     for thickness, off in ((0.5, 0.01), (0.05, 0.05)):
         region = make_box((3.0, 2.0, thickness), (0.5, -0.5, 0.2 + shift))
-        part = part_inside(mesh, (region,), below)
+        part = fraction_inside(mesh, (region,), below)
         assert part @ mesh.body_volumes == pytest.approx(3.0 * thickness, rel=off)
 
 

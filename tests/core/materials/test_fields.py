@@ -14,7 +14,7 @@ from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 from sinew.core.mechanics.materials.fields import blend, material_fields, normalize_weights
 from sinew.core.mechanics.materials.harmonic import extend_harmonically
 from sinew.core.mechanics.materials.layer import Layer
-from sinew.core.mechanics.materials.soft_stiff_interface import GIVE, _cells_along, softened_where_hanging
+from sinew.core.mechanics.materials.soft_stiff_interface import GIVE, _cells_along, soften_at_interface
 from sinew.core.mechanics.materials.surface_to_tet_transfer import _sharpened
 
 SOFT = MaterialSettings("soft", youngs_modulus=1e4, poissons_ratio=0.45, density=1000.0, energy="stable_neo_hookean")
@@ -114,11 +114,11 @@ def test_pure_shares_are_sharpened_and_a_blend_is_not():
 def test_what_hangs_on_rigid_tets_gives_way_and_nothing_else_does(mesh):
     x, cell = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0], 4.0 / 23.5
     sharp = np.where(x < 2.0, 1e9, 1e6)
-    gives = softened_where_hanging(mesh, sharp) / sharp
+    gives = soften_at_interface(mesh, sharp) / sharp
     assert (gives[(x < 2.0) | (x > 2.0 + 1.5 * cell)] == 1.0).all()
     assert gives.min() == pytest.approx(1.0 / (1.0 + 0.75 * GIVE / KAPPA[-1]), rel=0.02)  # three corners of four
     smooth = 1e6 * 10.0 ** (x / (2.0 * cell))
-    np.testing.assert_array_equal(softened_where_hanging(mesh, smooth), smooth)
+    np.testing.assert_array_equal(soften_at_interface(mesh, smooth), smooth)
 
 
 @pytest.mark.parametrize("width", [0.2, 0.5, 1.0])
@@ -132,7 +132,7 @@ def test_each_border_is_as_large_as_its_area(make_box, width):
     assert (cells > 0.98 * width / cell).all() and (cells < 1.25 * width / cell).all()
     lone = np.full(len(mesh.tets), 1e9)
     lone[np.argmax(mesh.fill)] = 1e6
-    assert (softened_where_hanging(mesh, lone) == lone).mean() == 1.0 - 1.0 / len(lone)
+    assert (soften_at_interface(mesh, lone) == lone).mean() == 1.0 - 1.0 / len(lone)
 
 
 def test_paint_is_linear_over_coarse_triangles(make_box):
@@ -250,6 +250,4 @@ def test_a_flat_tet_is_left_to_the_model():
     """Which names it; here it would have no slope."""
     X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=float)
     moduli = np.array([1e9, 1e4])
-    assert (
-        softened_where_hanging(TetMesh(X, np.array([[0, 1, 2, 3], [0, 1, 2, 4]])), moduli).tolist() == moduli.tolist()
-    )
+    assert soften_at_interface(TetMesh(X, np.array([[0, 1, 2, 3], [0, 1, 2, 4]])), moduli).tolist() == moduli.tolist()

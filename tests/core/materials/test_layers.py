@@ -11,7 +11,7 @@ from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 from sinew.core.mechanics.materials.fields import material_fields
 from sinew.core.mechanics.materials.layer import Layer
-from sinew.core.mechanics.materials.layers import part_so_deep
+from sinew.core.mechanics.materials.layers import fraction_at_depth
 
 FLESH = MaterialSettings("flesh", youngs_modulus=1e4, density=1000.0)
 SKIN = MaterialSettings("skin", youngs_modulus=1e6, density=1200.0)
@@ -51,7 +51,7 @@ def test_depth_below_a_box(bar):
 @pytest.mark.parametrize(("depth", "fade"), [(0.2, 0.0), (0.05, 0.0), (0.1, 0.3)])
 def test_shell_and_core_have_the_volume_that_geometry_gives_them(bar, mesh, depth, fade):
     below = SurfaceDepth(bar)
-    shell, core = (part_so_deep(mesh, below, DepthSettings(kind, depth, fade)) for kind in ("shell", "core"))
+    shell, core = (fraction_at_depth(mesh, below, DepthSettings(kind, depth, fade)) for kind in ("shell", "core"))
     np.testing.assert_allclose(shell + core, 1.0, atol=1e-12)
     t = np.linspace(depth, depth + fade, 1001)
     expected = deeper_volume(t).mean()
@@ -61,7 +61,7 @@ def test_shell_and_core_have_the_volume_that_geometry_gives_them(bar, mesh, dept
 
 
 def test_a_sharp_border_is_mixed_in_the_tets_that_it_crosses_alone(bar, mesh):
-    part = part_so_deep(mesh, SurfaceDepth(bar), DepthSettings("shell", 0.2))
+    part = fraction_at_depth(mesh, SurfaceDepth(bar), DepthSettings("shell", 0.2))
     corners = SurfaceDepth(bar).at(mesh.rest_positions)[mesh.tets]
     assert (part[(corners > 0.2).all(axis=1)] == 0.0).all()
     shallow = (corners < 0.2).all(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sinew.core.geometry.mesh.nearest_point import SurfaceSearch
+from sinew.core.geometry.mesh.nearest_point import NearestPointSearch
 
 
 def test_nearest_places_are_of_the_nearest_triangle_in_any_order():
@@ -13,10 +13,10 @@ def test_nearest_places_are_of_the_nearest_triangle_in_any_order():
     triangles = np.concatenate([triangles, triangles[:5, ::-1]])  # as near as the first ones
     on = positions[triangles].mean(axis=1)
     points = np.concatenate([on, positions, rng.normal(size=(300, 3)), 1e3 * rng.normal(size=(30, 3))])
-    search = SurfaceSearch(positions, triangles)
+    search = NearestPointSearch(positions, triangles)
     found = search.nearest(points)
 
-    alone = [SurfaceSearch(positions, triangle[None]).nearest(points).points for triangle in triangles]
+    alone = [NearestPointSearch(positions, triangle[None]).nearest(points).points for triangle in triangles]
     least = np.linalg.norm(alone - points, axis=2).min(axis=0)
     np.testing.assert_allclose(np.linalg.norm(found.points - points, axis=1), least, rtol=1e-14, atol=1e-14)
     order = rng.permutation(len(points))

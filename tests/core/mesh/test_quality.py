@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.geometry.mesh.quality import dihedral_angles, quality, radius_ratios
+from sinew.core.geometry.mesh.quality import dihedral_angles, mesh_quality, radius_ratios
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
@@ -17,8 +17,8 @@ def test_a_regular_tet_is_perfect(scale):
     mesh = TetMesh(REGULAR * scale, [(0, 1, 3, 2)] if np.linalg.det(REGULAR[1:] - REGULAR[0]) < 0 else [(0, 1, 2, 3)])
     np.testing.assert_allclose(dihedral_angles(mesh), np.degrees(np.arccos(1.0 / 3.0)))
     np.testing.assert_allclose(radius_ratios(mesh), 1.0)
-    assert quality(mesh).volume == pytest.approx(8.0 / 3.0 * scale**3)
-    assert quality(mesh).inverted == 0
+    assert mesh_quality(mesh).volume == pytest.approx(8.0 / 3.0 * scale**3)
+    assert mesh_quality(mesh).inverted == 0
 
 
 def test_a_right_corner_has_known_angles():
@@ -31,7 +31,7 @@ def test_a_right_corner_has_known_angles():
 
 def test_flat_and_inverted_tets_are_told():
     points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1)], dtype=float)
-    figures = quality(TetMesh(points, [(0, 1, 2, 3), (0, 2, 1, 4)]))
+    figures = mesh_quality(TetMesh(points, [(0, 1, 2, 3), (0, 2, 1, 4)]))
     assert figures.inverted == 2
     assert figures.worst_radius_ratio == 0.0
     assert figures.min_volume == pytest.approx(-1.0 / 6.0)
@@ -49,4 +49,4 @@ def test_the_boundary_is_closed_and_points_outwards(make_sphere):
 
 def test_fill_weighs_volume_but_not_geometry():
     mesh = TetMesh(REGULAR[[0, 2, 1, 3]], [(0, 1, 2, 3)], np.array([0.25]))
-    assert quality(mesh).body_volume == pytest.approx(0.25 * quality(mesh).volume)
+    assert mesh_quality(mesh).body_volume == pytest.approx(0.25 * mesh_quality(mesh).volume)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sinew.core.geometry.mesh.tet_faces import behind, tet_faces
+from sinew.core.geometry.mesh.tet_faces import clip_plane_mask, tet_faces
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
 
@@ -48,7 +48,7 @@ def test_each_face_is_there_once_and_points_out_of_its_first_tet():
 @pytest.mark.parametrize("flipped", [False, True])
 def test_a_slice_shows_the_boundary_of_the_tets_behind_it(axis, flipped):
     points, tets = grid()
-    kept = behind(points[tets].mean(axis=1), axis, 0.45, flipped)
+    kept = clip_plane_mask(points[tets].mean(axis=1), axis, 0.45, flipped)
     assert 0 < np.count_nonzero(kept) < len(tets)
     triangles, owners = tet_faces(tets).around(kept)
     assert as_set(triangles) == as_set(boundary_triangles(tets[kept]))
@@ -65,6 +65,6 @@ def test_all_tets_show_their_boundary_and_none_shows_nothing():
 
 def test_the_plane_goes_from_the_first_tet_to_the_last():
     centroids = np.column_stack([np.linspace(-3.0, 5.0, 9), np.zeros(9), np.zeros(9)])
-    counts = [np.count_nonzero(behind(centroids, 0, offset)) for offset in (0.0, 0.25, 0.5, 1.0)]
+    counts = [np.count_nonzero(clip_plane_mask(centroids, 0, offset)) for offset in (0.0, 0.25, 0.5, 1.0)]
     assert counts == [1, 3, 5, 9]
-    assert np.count_nonzero(behind(centroids, 0, 0.25, flipped=True)) == 7
+    assert np.count_nonzero(clip_plane_mask(centroids, 0, 0.25, flipped=True)) == 7

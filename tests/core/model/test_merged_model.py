@@ -14,7 +14,7 @@ from sinew.core.geometry.mesh.embedding import embed
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
 from sinew.core.mechanics.forces.springs import Springs
-from sinew.core.methods.model.merged_model import joined, joined_state, points_of, states_of
+from sinew.core.methods.model.merged_model import merge_models, merge_states, points_of, split_state
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.numerics.integrators.registry import INTEGRATORS
@@ -63,11 +63,11 @@ def test_several_bodies_in_one_model_move_as_each_alone(solver, integrator):
     """
     settings = SolverSettings(solver=solver, integrator=integrator, max_iterations=100, tolerance=1e-13)
     alone = bodies()
-    whole = joined(alone)
+    whole = merge_models(alone)
     together = make_solver(whole, settings)
     solvers = [make_solver(model, settings) for model in alone]
     states = [model.rest_state() for model in alone]
-    state = joined_state(states)
+    state = merge_states(states)
     for _ in range(4):
         acting = [load for k, model in enumerate(alone) for load in loads(model, whole, k)]
         state, _report = together.step(state, whole.mesh.rest_positions[whole.pinned], H, acting)
@@ -75,11 +75,11 @@ def test_several_bodies_in_one_model_move_as_each_alone(solver, integrator):
             pins = model.mesh.rest_positions[model.pinned]
             states[k], _report = solvers[k].step(states[k], pins, H, loads(model))
     assert np.abs(states[1].positions - alone[1].mesh.rest_positions).max() > 5e-3
-    for model, one, own in zip(alone, states_of(whole, state), states, strict=True):
+    for model, one, own in zip(alone, split_state(whole, state), states, strict=True):
         for name, values in own.arrays().items():
             scale = {"positions": 1e-10 * model.size, "previous_positions": 1e-10 * model.size}.get(name, 1e-8)
             assert np.abs(one.arrays()[name] - values).max() <= scale, name
 
 
 def test_tolerances_are_of_the_smallest_body():
-    assert joined(bodies()).size == pytest.approx(0.1)
+    assert merge_models(bodies()).size == pytest.approx(0.1)

@@ -11,7 +11,7 @@ from sinew.core.jobs.job.force_field import ForceField
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.job.job_changes import details
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
-from sinew.core.simulation.preparation.field_interpolation import Absorbing, moment_of
+from sinew.core.simulation.preparation.field_interpolation import Absorbing, interpolate_field
 
 from ..jobs import baked, free_box
 
@@ -49,7 +49,8 @@ def test_a_sheet_between_frames_is_between_them():
     moving = sheet(positions=SQUARE + [[[20.0, 0.0, -0.5]], [[0.0, 0.0, -0.5]]], absorption=np.array([0.0, 1.0]))
     absorbing, at = Absorbing([moving]), np.zeros((1, 3))
     strengths = [
-        moment_of(wind(0), 1, part, absorbing.at(1, part)).pull(at).acceleration[0, 2] for part in (0.5, 0.9, 1.0)
+        interpolate_field(wind(0), 1, part, absorbing.at(1, part)).pull(at).acceleration[0, 2]
+        for part in (0.5, 0.9, 1.0)
     ]
     assert strengths == pytest.approx([2.0, 0.2, 0.0])
 
@@ -58,7 +59,8 @@ def test_only_the_fields_that_name_it_lose():
     job = box(3, sheet(), fields=(wind(), wind(0)))
     absorbing = Absorbing(job.body.absorbers).at(1, 1.0)
     found = [
-        moment_of(each, 1, 1.0, absorbing).pull(np.zeros((1, 3))).acceleration[0, 2] for each in job.body.force_fields
+        interpolate_field(each, 1, 1.0, absorbing).pull(np.zeros((1, 3))).acceleration[0, 2]
+        for each in job.body.force_fields
     ]
     assert found == [2.0, 0.5]
 

@@ -12,8 +12,8 @@ from sinew.core.foundation.schema.tracks import extend
 from sinew.core.jobs.job.force_field import ForceField
 from sinew.core.jobs.job.job import Job
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
-from sinew.core.simulation.frame_loop.single_body import simulate
-from sinew.core.simulation.preparation.field_interpolation import moment_of
+from sinew.core.simulation.frame_loop.single_body import simulate_body
+from sinew.core.simulation.preparation.field_interpolation import interpolate_field
 from sinew.core.simulation.preparation.mass_points import mass_points
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -99,27 +99,27 @@ def test_half_way_between_frames_it_is_half_way():
         centres=np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
         axes=np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
     )
-    half = moment_of(moving, 1, 0.5)
+    half = interpolate_field(moving, 1, 0.5)
     assert half.numbers.strength == 3.0 and half.numbers.distance_max == np.inf
     assert half.centre.tolist() == [0.5, 0.0, 0.0] and half.axis == pytest.approx(np.array([1.0, 0.0, 1.0]) / 2**0.5)
-    assert moment_of(moving, 1, 1.0).numbers.strength == 4.0
-    assert moment_of(map_tracks(moving, lambda track: extend(track, 2)), 2, 0.5).numbers.strength == 4.0
+    assert interpolate_field(moving, 1, 1.0).numbers.strength == 4.0
+    assert interpolate_field(map_tracks(moving, lambda track: extend(track, 2)), 2, 0.5).numbers.strength == 4.0
 
 
 def test_noise_wavers_from_frame_to_frame_by_its_seed():
     noisy = with_numbers(strength=5.0, noise=2.0)
-    strengths = np.array([moment_of(noisy, frame, 1.0).numbers.strength for frame in range(200)])
+    strengths = np.array([interpolate_field(noisy, frame, 1.0).numbers.strength for frame in range(200)])
     assert 3.0 <= strengths.min() < 3.2 and 6.8 < strengths.max() <= 7.0
     assert abs(strengths.mean() - 5.0) < 0.3
-    assert moment_of(noisy, 3, 0.5).numbers.strength == pytest.approx(strengths[2:4].mean())
-    assert moment_of(replace(noisy, seed=1), 3, 1.0).numbers.strength != strengths[3]
-    assert moment_of(noisy, 3, 1.0).numbers.strength == strengths[3]
+    assert interpolate_field(noisy, 3, 0.5).numbers.strength == pytest.approx(strengths[2:4].mean())
+    assert interpolate_field(replace(noisy, seed=1), 3, 1.0).numbers.strength != strengths[3]
+    assert interpolate_field(noisy, 3, 1.0).numbers.strength == strengths[3]
 
 
 def test_a_bake_that_goes_on_gives_the_same_bits():
     job = box(6, field("FORCE", numbers=numbers(power=1.0, noise=1.0, flow=0.3)), substeps=2)
-    whole = list(simulate(job, prepare(job)))
-    again = list(simulate(job, prepare(job), start=(whole[2].number, whole[2].state)))
+    whole = list(simulate_body(job, prepare(job)))
+    again = list(simulate_body(job, prepare(job), start=(whole[2].number, whole[2].state)))
     assert np.array_equal(again[-1].state.positions, whole[-1].state.positions)
 
 

@@ -13,7 +13,7 @@ from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.environment import Spring
 from sinew.core.jobs.job.job import Job
 from sinew.core.mechanics.forces.springs import goal_stiffness
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, box_surface, free_box
@@ -96,7 +96,7 @@ def stretches_along(strength):
         resolution=ResolutionSettings(cells_across=20),
     )
     prepared = prepare(job)
-    *_, last = simulate(job, prepared)
+    *_, last = simulate_body(job, prepared)
     mesh = prepared.model.mesh
     edges = [
         np.swapaxes(x[mesh.tets[:, 1:]] - x[mesh.tets[:, :1]], 1, 2)

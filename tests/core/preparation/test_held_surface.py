@@ -8,7 +8,7 @@ from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSe
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.job import Job
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
@@ -51,7 +51,7 @@ def bar(cells=12, frames=3, gravity=-1e-3, rate=1e-3, pins=None, turned=0.0, sid
 def ends(job: Job, shown: bool = True) -> list[np.ndarray]:
     """The surface at each frame, as it is shown or as the springs leave it."""
     prepared = prepare(job)
-    frames = list(simulate(job, prepared))
+    frames = list(simulate_body(job, prepared))
     assert all(report.converged for frame in frames for report in frame.reports)
     return [prepared.surface(frame.state.positions, k if shown else None) for k, frame in enumerate(frames)]
 
@@ -109,7 +109,7 @@ def test_a_pinned_face_that_turns_takes_the_body_along(solver):
     track = np.stack([job.body.pin_positions[0] @ turn(a, 1).T for a in angles])
     job = job.with_body(pin_positions=track)
     prepared = prepare(job)
-    for k, frame in enumerate(simulate(job, prepared)):
+    for k, frame in enumerate(simulate_body(job, prepared)):
         left = prepared.surface(frame.state.positions)[job.body.pinned_vertices]
         assert np.linalg.norm(left - track[k], axis=1).max() <= 0.06 / (cells - 0.5), k
         shown = prepared.surface(frame.state.positions, k)[job.body.pinned_vertices]
@@ -126,7 +126,7 @@ def test_a_heavy_body_stays_at_its_pins(solver, modulus):
     job = bar(cells, 13, -9.81, 24.0, sides=(1.0, 0.6, 0.6), solver=solver)
     job = job.with_body(materials=(MaterialSettings("Jelly", modulus, 0.3, 1000.0),))
     prepared, off = prepare(job), []
-    for frame in simulate(job, prepared):
+    for frame in simulate_body(job, prepared):
         left = prepared.surface(frame.state.positions)[job.body.pinned_vertices]
         off.append(np.linalg.norm(left - job.body.pin_positions[0], axis=1).max() * (cells - 0.5))
     assert max(off) <= 0.06, off

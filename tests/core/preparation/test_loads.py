@@ -10,7 +10,7 @@ from sinew.core.foundation.errors import ColliderError
 from sinew.core.foundation.schema.settings import MaterialSettings, SolverSettings
 from sinew.core.jobs.job.environment import Collider, Ground, Spring
 from sinew.core.mechanics.forces.step_potential import Motion
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, box_surface, free_box, surrounded_bar
@@ -114,9 +114,9 @@ def test_an_acceleration_field_of_minus_gravity_leaves_the_box_afloat(is_uniform
 def test_resumed_with_the_same_bits():
     job = surrounded_bar(8).with_body(solver=SolverSettings(max_iterations=3, substeps=2))
     prepared = prepare(job)
-    whole = list(simulate(job, prepared))
+    whole = list(simulate_body(job, prepared))
     middle = whole[4]
-    again = list(simulate(job, prepare(job), start=(middle.number, middle.state)))
+    again = list(simulate_body(job, prepare(job), start=(middle.number, middle.state)))
     assert np.array_equal(again[-1].state.positions, whole[-1].state.positions)
     assert np.array_equal(again[-1].state.velocities, whole[-1].state.velocities)
 

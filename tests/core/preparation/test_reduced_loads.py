@@ -10,7 +10,7 @@ from sinew.core.contact.penalty.contact_points import ContactPoints
 from sinew.core.jobs.job.environment import Ground, Spring
 from sinew.core.mechanics.forces.springs import Springs
 from sinew.core.mechanics.forces.step_potential import Motion
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.loads import Loads
 from sinew.core.simulation.preparation.prepare import prepare
 from sinew.core.simulation.preparation.surface_to_body import SurfaceToBody
@@ -68,7 +68,7 @@ def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
     job, ready = prepared
     extension = SurfaceToBody(ready.space.mesh, ready.embedding, ready.linear_solver.solver)
     field, _spring = ready.loads.loads_at(3, 1)
-    pull = ready.space.pull(extension.extend(job.body.accelerations[3]))
+    pull = ready.space.generalized_force(extension.extend(job.body.accelerations[3]))
     # Round-off: the carrying system's condition number is 1.2e7 here, by its weight of smoothness, times 2.2e-16.
     np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=2.7e-9 * abs(pull).max())
 
@@ -106,7 +106,7 @@ def test_a_box_in_a_subspace_rests_on_the_ground():
         solver={"solver": "subspace_mixed_fem"},
     )
     ready = prepare(job.with_body(solver=replace(job.body.solver, modes=4, cubature_points=30)))
-    frames = [ready.surface(frame.state.positions) for frame in simulate(job, ready)]
+    frames = [ready.surface(frame.state.positions) for frame in simulate_body(job, ready)]
     heights = np.array([frame[:, 2].min() for frame in frames])
     assert heights.min() > -0.1 - 1e-3
     assert heights[-1] == pytest.approx(-0.1, abs=1e-3)

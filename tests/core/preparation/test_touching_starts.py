@@ -8,7 +8,7 @@ from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.environment import Collider
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.simulation.frame_loop.bake import bake
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface, free_box
@@ -38,7 +38,7 @@ def heights(job):
     """Of the lowest point in each frame; the solver has found every step."""
     prepared = prepare(job)
     low = []
-    for frame in simulate(job, prepared):
+    for frame in simulate_body(job, prepared):
         assert all(report.converged for report in frame.reports)
         low.append(prepared.surface(frame.state.positions)[:, 2].min())
     return np.array(low)

@@ -17,11 +17,11 @@ from sinew.core.methods.eigenfit.methods import METHODS
 from sinew.core.methods.eigenfit.trial_simulation import (
     BENT,
     STEPS,
-    Trial,
+    ErrorTest,
     best_match,
     choices,
     is_improvement,
-    whole_swing,
+    reference_trajectory,
 )
 from sinew.core.methods.eigenfit.vibrations import rigid_count, vibrations
 from sinew.core.methods.solvers import make_solver
@@ -37,7 +37,7 @@ def test_a_body_that_is_bent_little_swings_as_its_vibrations_do(hold, monkeypatc
     """One oscillator each, that is pushed at once, by the same rule in steps as long (BDF2, first implicit Euler)."""
     monkeypatch.setattr(trial_simulation, "BENT", 1e-4 * BENT)
     model = bar(hold=hold)
-    swing, rigid = whole_swing(model, ()), rigid_count(model)
+    swing, rigid = reference_trajectory(model, ()), rigid_count(model)
     found = vibrations(model, rigid + 40).after(rigid, 40)
     p = np.einsum("kni,ni->k", found.modes, swing.push)
     assert np.linalg.norm(swing.push.sum(axis=0)) < (1e-9 if hold == "free" else np.inf) * np.abs(swing.push).sum()
@@ -59,7 +59,7 @@ def test_a_body_that_is_bent_little_swings_as_its_vibrations_do(hold, monkeypatc
 
 @pytest.mark.parametrize("hold", ["free", "clamped"])
 def test_a_stiffer_body_swings_the_same_in_less_time(hold):
-    swing, other = (whole_swing(bar(hold=hold, modulus=E), ()) for E in (1e5, 4e5))
+    swing, other = (reference_trajectory(bar(hold=hold, modulus=E), ()) for E in (1e5, 4e5))
     told = swing.stiffer(4.0)
     assert told.step == pytest.approx(other.step, rel=1e-6) and told.step == pytest.approx(0.5 * swing.step)
     np.testing.assert_allclose(told.push, other.push, atol=1e-5 * np.abs(other.push).max())
@@ -69,8 +69,8 @@ def test_a_stiffer_body_swings_the_same_in_less_time(hold):
 def test_a_match_is_as_far_off_as_another_solver_finds_it():
     """All of it computed by Newton and Subspace FEM, with settings of their own."""
     (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
-    swing = whole_swing(model, ())
-    trial, rest = Trial([swing], space, ((), ()), space.basis), model.mesh.rest_positions
+    swing = reference_trajectory(model, ())
+    trial, rest = ErrorTest([swing], space, ((), ()), space.basis), model.mesh.rest_positions
 
     def moved(by, push, solver, loads):
         settings = SolverSettings(
@@ -85,7 +85,7 @@ def test_a_match_is_as_far_off_as_another_solver_finds_it():
 
     fine = moved(model, swing.push, "newton", ()) - rest
     loads = (matching.load(np.ones(len(space.elastic.weights))),)
-    for told, acting in ((trial.off(), ()), (trial.off(matching), loads)):
+    for told, acting in ((trial.error_of(), ()), (trial.error_of(matching), loads)):
         seen = moved(space, space.basis.T @ swing.push, "subspace_fem", acting)
         apart = [np.linalg.norm(space.basis @ u - x, axis=1).max() for u, x in zip(seen, fine, strict=True)]
         assert told == pytest.approx(max(apart) / np.linalg.norm(fine, axis=2).max(), abs=2e-3)
@@ -94,12 +94,15 @@ def test_a_match_is_as_far_off_as_another_solver_finds_it():
 @pytest.mark.parametrize("name", METHODS)
 def test_the_best_of_what_a_method_can_make_is_taken(name):
     method, (model, space), spectra = METHODS[name], reduced(hold="clamped"), matched(hold="clamped").spectra
-    trial = Trial([whole_swing(model, ())], space, ((), ()), space.basis)
+    trial = ErrorTest([reference_trajectory(model, ())], space, ((), ()), space.basis)
     pairs = choices(spectra, 4, is_set=False)
     assert [len(each.shares) for each in pairs] == [4, 8] and len(choices(spectra, 4, is_set=True)) == 1
-    best = trial.off(best_match([method], space, spectra, pairs, None, trial.off))
-    assert best < trial.off() and trial.estimates(best_match([method], space, spectra, pairs))[0].plain == trial.off()
-    all_of_them = [trial.off(method(space, spectra, each, None, *way)) for each in pairs for way in method.ways]
+    best = trial.error_of(best_match([method], space, spectra, pairs, None, trial.error_of))
+    assert (
+        best < trial.error_of()
+        and trial.estimates(best_match([method], space, spectra, pairs))[0].plain == trial.error_of()
+    )
+    all_of_them = [trial.error_of(method(space, spectra, each, None, *way)) for each in pairs for way in method.ways]
     assert best == pytest.approx(min(all_of_them) if len(method.ways) > 1 else all_of_them[0], rel=1e-9)
 
 
@@ -141,7 +144,7 @@ def test_a_match_is_improvement_where_no_push_says_otherwise():
 @pytest.mark.parametrize("hold", ["free", "clamped"])
 def test_a_push_across_bends_and_does_not_throw(hold):
     model = bar(hold=hold)
-    along, across = (whole_swing(model, (), across=each) for each in (False, True))
+    along, across = (reference_trajectory(model, (), across=each) for each in (False, True))
     assert not np.allclose(along.push, across.push, atol=0.1 * np.abs(across.push).max())
     pulled = np.linalg.norm(across.push.sum(axis=0)) / np.abs(across.push).sum()
     assert pulled < 1e-9 if hold == "free" else pulled > 0.01
@@ -165,7 +168,7 @@ def store(tmp_path, job):
 
 def test_a_swing_is_found_once_for_any_subspace(job, store, monkeypatch):
     first = prepare(job, store)
-    monkeypatch.setattr(module, "whole_swing", never)
+    monkeypatch.setattr(module, "reference_trajectory", never)
     again = prepare(job, FrameStore(store.folder))
     np.testing.assert_array_equal(first.matching.stiffness, again.matching.stiffness)
     assert "Test error " in store.match()
@@ -200,7 +203,7 @@ def diverge(*_arguments):
     raise DivergenceError("No number.", "None.")
 
 
-@pytest.mark.parametrize(("name", "value"), [("TRIED", 10), ("whole_swing", diverge)])
+@pytest.mark.parametrize(("name", "value"), [("TRIED", 10), ("reference_trajectory", diverge)])
 def test_what_cannot_be_tried_is_told_from_its_vibrations(job, store, name, value, monkeypatch):
     monkeypatch.setattr(module, name, value)
     assert prepare(job, store).matching
@@ -209,16 +212,16 @@ def test_what_cannot_be_tried_is_told_from_its_vibrations(job, store, name, valu
 
 def test_a_way_that_diverges_is_not_taken(monkeypatch):
     (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
-    trial = Trial([whole_swing(model, ())], space, ((), ()), space.basis)
+    trial = ErrorTest([reference_trajectory(model, ())], space, ((), ()), space.basis)
     monkeypatch.setattr(trial_simulation, "_moved", diverge)
-    assert trial.off(matching) == np.inf
+    assert trial.error_of(matching) == np.inf
 
 
 def test_pins_are_at_rest_while_a_swing_is_tried(job, monkeypatch):
     """Wherever they are at the first frame."""
     seen = []
-    monkeypatch.setattr(body_matching, "Trial", lambda *each: seen.append(Trial(*each)) or seen[-1])
+    monkeypatch.setattr(body_matching, "ErrorTest", lambda *each: seen.append(ErrorTest(*each)) or seen[-1])
     moved = job.with_body(pin_positions=job.body.pin_positions + np.array([0.3, -0.2, 0.5]))
     for each in (job, moved):
         prepare(each)
-    assert seen[0].off() == pytest.approx(seen[1].off(), rel=1e-3)
+    assert seen[0].error_of() == pytest.approx(seen[1].error_of(), rel=1e-3)

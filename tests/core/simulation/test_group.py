@@ -17,7 +17,7 @@ from sinew.core.jobs.job.environment import Ground
 from sinew.core.jobs.job.job import Job
 from sinew.core.simulation.contact_setup.collision_surfaces import collision_surface
 from sinew.core.simulation.frame_loop.group import GroupStepper, simulate_group
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import free_box, rising_plate, shaken_bar
@@ -148,7 +148,7 @@ def test_far_apart_each_moves_as_by_itself():
     other = replace(other, frame_rate=bar.frame_rate)
     found, _ = frames_of([bar, other])
     for k, job in enumerate((bar, other)):
-        alone = list(simulate(job, prepare(job)))
+        alone = list(simulate_body(job, prepare(job)))
         for together, single in zip(found, alone):
             np.testing.assert_allclose(together[k].state.positions, single.state.positions, atol=1e-7)
 
@@ -217,7 +217,7 @@ def test_pins_and_keyed_stiffness_in_subspaces():
     other = box("Box", (3.0, 0.0, 0.0), frames).with_body(solver=replace(settings, modes=5))
     found, _ = frames_of([bar, other])
     for k, job in enumerate((bar, other)):
-        for together, single in zip(found, simulate(job, prepare(job))):
+        for together, single in zip(found, simulate_body(job, prepare(job))):
             np.testing.assert_allclose(together[k].state.positions, single.state.positions, atol=1e-6)
 
 

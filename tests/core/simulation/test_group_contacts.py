@@ -20,7 +20,7 @@ from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.simulation.contact_setup.contact_group import ContactGroup
 from sinew.core.simulation.frame_loop.bake import bake_frames
 from sinew.core.simulation.frame_loop.group import GroupStepper, simulate_group
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface
@@ -144,7 +144,7 @@ def test_of_a_body_alone_a_pair_is_as_the_colliders_own():
     job = box("Box", (0.0, 0.0, 0.003), 5, gravity=(3.0, 0.0, -9.81)).with_body(contact=ContactSettings(bodies=False))
     own = job.with_body(colliders=(plate("Floor", 0.0, friction=0.1, thickness=0.004),))
     pair = job.with_body(colliders=(plate("Floor", 0.0),), pairs=(PairSettings("Floor", 0.1, 0.004),))
-    ends = [list(simulate(each, prepare(each)))[-1].state.positions for each in (own, pair)]
+    ends = [list(simulate_body(each, prepare(each)))[-1].state.positions for each in (own, pair)]
     np.testing.assert_array_equal(*ends)
     assert ends[0][:, 2].min() > 0.003, "it is held"
 

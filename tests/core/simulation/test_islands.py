@@ -17,7 +17,7 @@ from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.results.bake_report import read_report
 from sinew.core.simulation.frame_loop.bake import bake_group
 from sinew.core.simulation.frame_loop.islands import merge_islands
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import rising_plate, shaken_bar
@@ -101,7 +101,7 @@ def test_far_bodies_have_the_bits_of_alone(solver):
     easy = box("Box", (0.0, 0.5, 0.0), frames).with_body(solver=bar.body.solver)
     found, _ = frames_of([bar, easy])
     for k, job in enumerate((bar, easy)):
-        for together, single in zip(found, simulate(job, prepare(job)), strict=True):
+        for together, single in zip(found, simulate_body(job, prepare(job)), strict=True):
             np.testing.assert_array_equal(together[k].state.positions, single.state.positions)
             assert [each.iterations for each in together[k].reports] == [each.iterations for each in single.reports]
             assert [each.converged for each in together[k].reports] == [each.converged for each in single.reports]

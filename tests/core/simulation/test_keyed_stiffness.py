@@ -9,7 +9,7 @@ import pytest
 from sinew.core.foundation.errors import SettingsError
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.job.job import Job
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import baked, changed, shaken_bar
@@ -67,8 +67,8 @@ def test_constant_keys_change_no_bit():
 def test_a_resumed_bake_goes_on_with_the_same_bits():
     job = keyed(shaken_bar(5, "newton"), np.array([1.0, 3.0, 9.0, 9.0, 0.5]))
     prepared = prepare(job)
-    frames = list(simulate(job, prepared))
-    again = list(simulate(job, prepare(job), (frames[2].number, frames[2].state)))
+    frames = list(simulate_body(job, prepared))
+    again = list(simulate_body(job, prepare(job), (frames[2].number, frames[2].state)))
     assert [frame.number for frame in again] == [4, 5]
     assert np.array_equal(again[-1].state.positions, frames[-1].state.positions)
 

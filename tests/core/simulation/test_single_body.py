@@ -10,7 +10,7 @@ from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.numerics.integrators.registry import INTEGRATORS
 from sinew.core.simulation.frame_loop.bake import bake
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import changed, shaken_bar
@@ -32,7 +32,7 @@ def test_a_body_let_go_in_the_air_falls_freely(solver):
     """From the release on its momentum changes by its weight times the time, and by nothing else."""
     job = released_bar(solver=solver, substeps=2)
     prepared = prepare(job)
-    frames = list(simulate(job, prepared))
+    frames = list(simulate_body(job, prepared))
     momenta = [prepared.space.lumped_masses @ frame.state.velocities for frame in frames]
     weight = prepared.model.masses.sum() * np.array(job.body.solver.gravity)
     assert np.linalg.norm(momenta[2] - momenta[1] - weight / job.frame_rate) > 0.1 * np.linalg.norm(weight) / 24
@@ -46,7 +46,7 @@ def test_pins_let_go_one_by_one():
     prepared = prepare(job)
     counts = [len(prepared.pin_springs.pinned.anchors(k).factors) for k in range(job.frame_count)]
     assert counts[0] > counts[3] > counts[4] == 0
-    for k, frame in enumerate(simulate(job, prepared)):
+    for k, frame in enumerate(simulate_body(job, prepared)):
         shown, held = prepared.surface(frame.state.positions, k)[job.body.pinned_vertices], job.body.pin_held[k]
         np.testing.assert_allclose(shown[held], job.body.pin_positions[k][held], atol=1e-14)
     assert np.abs(shown - job.body.pin_positions[-1]).max() > 0.01
@@ -78,7 +78,7 @@ def test_pins_that_cross(solver):
     positions[:, :, 0] += way * np.where(X[ends, 0] < 0.2, 0.4, -0.4)
     job = job.with_body(pinned_vertices=ends, pin_positions=positions, pin_held=np.ones((9, len(ends)), dtype=bool))
     prepared = prepare(job)
-    frames = list(simulate(job, prepared))
+    frames = list(simulate_body(job, prepared))
     assert all(np.isfinite(frame.state.positions).all() for frame in frames)
     np.testing.assert_allclose(prepared.surface(frames[-1].state.positions, 8)[ends], positions[-1], atol=1e-12)
     assert np.abs(frames[-1].state.positions).max() < 2.0
@@ -93,9 +93,9 @@ def test_a_step_of_ten_seconds(solver):
     job = changed(job, frame_rate=0.1, pin_positions=still, solver=options)
     if solver == "linearly_implicit":
         with pytest.raises(DivergenceError, match="substeps"):
-            list(simulate(job, prepare(job)))
+            list(simulate_body(job, prepare(job)))
         return
-    frames = list(simulate(job, prepare(job)))
+    frames = list(simulate_body(job, prepare(job)))
     if solver != "conjac_published":  # whose step is one correction, whatever is left
         assert all(report.converged for frame in frames for report in frame.reports)
     assert np.abs(frames[-1].state.velocities).max() < 1e-3

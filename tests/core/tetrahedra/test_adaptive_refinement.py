@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.quality import mesh_quality
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import FACES, components
 from sinew.core.geometry.tetrahedra.adaptive_refinement import _hanging_together, _stars
@@ -42,8 +42,10 @@ def test_finer_lattices_are_whole(name, finest):
     surface = BODIES[name]()
     paint = np.ones(len(surface.positions)) if name == "flat_sheet" else painted_at_top(surface)
     plain, finer = lattice_tets(surface, CELLS), lattice_tets(surface, CELLS, paint, finest)
-    figures = quality(finer)
-    assert figures.inverted == 0 and figures.min_dihedral > 44.9 and figures.components == quality(plain).components
+    figures = mesh_quality(finer)
+    assert (
+        figures.inverted == 0 and figures.min_dihedral > 44.9 and figures.components == mesh_quality(plain).components
+    )
     assert_conforming(finer)
     assert not embed(surface.positions, finer).outside.any()
     assert len(np.unique(_stars(finer.tets))) == len(_stars(finer.tets))

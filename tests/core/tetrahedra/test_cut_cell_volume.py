@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.winding_number import WindingNumber
-from sinew.core.geometry.tetrahedra.cut_cell_volume import filled_parts
+from sinew.core.geometry.tetrahedra.cut_cell_volume import volume_fractions
 from sinew.core.geometry.tetrahedra.enclosed_volume import enclosed_volume
 from sinew.core.geometry.tetrahedra.lattice import LEAST_FILL, SHEET_FILL, lattice_tets
 
@@ -78,7 +78,7 @@ def test_a_box_is_clipped_exactly(make_box, way):
     box = make_box(tuple(HIGH - LOW))
     winding = WindingNumber(box.positions + LOW, box.triangles[:, ::way])
     corners = random_tets(40)
-    parts = filled_parts(corners, winding)
+    parts = volume_fractions(corners, winding)
     for tet, fill, middle in zip(corners, parts.fill, parts.middle, strict=True):
         expected, centre = clipped(tet)
         assert fill == pytest.approx(expected, abs=1e-9 if centre is not None else 1e-3)
@@ -93,7 +93,7 @@ def test_other_surfaces_as_points_are_counted(make_body, name):
     winding = WindingNumber(body.positions, body.triangles)
     mesh = lattice_tets(body, 6)
     corners = mesh.rest_positions[mesh.tets]
-    parts = filled_parts(corners, winding)
+    parts = volume_fractions(corners, winding)
     spread = np.random.default_rng(1).dirichlet(np.ones(4), (len(corners), 600))
     counted = winding.contains(np.einsum("tpc,tci->tpi", spread, corners).reshape(-1, 3)).reshape(-1, 600)
     assert parts.fill.sum() == pytest.approx(counted.mean() * len(corners), rel=0.005)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.schema.settings import ResolutionSettings
-from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.quality import mesh_quality
 from sinew.core.geometry.mesh.topology import used_vertices
 from sinew.core.geometry.tetrahedra.ftetwild_mesh import robust_tets
 from sinew.core.geometry.tetrahedra.tetgen_mesh import clean_tets
@@ -28,7 +28,7 @@ def test_tets_follow_the_surface_and_leave_nothing_behind(make_box, scale, capfd
     assert mesh.volumes.sum() == pytest.approx(0.5 * scale**3, rel=0.02)
     assert (mesh.volumes > 0.0).all()
     assert np.array_equal(used_vertices(mesh.tets), np.arange(len(mesh.rest_positions)))
-    assert quality(mesh).components == 1
+    assert mesh_quality(mesh).components == 1
     assert capfd.readouterr().out == ""
     assert os.getcwd() == str(tmp_path) and not list(tmp_path.iterdir())
     assert "pyvista" not in sys.modules and "pytetwild" not in sys.modules

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.quality import mesh_quality
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import components, used_vertices
 from sinew.core.geometry.tetrahedra import lattice_cells
@@ -37,7 +37,7 @@ def test_every_body_is_covered_by_congruent_tets_joined_by_faces(body):
     np.testing.assert_allclose(mesh.volumes, cell**3 / 12.0, rtol=1e-9)
     assert not embed(body.positions, mesh).outside.any()
     assert np.array_equal(used_vertices(mesh.tets), np.arange(len(mesh.rest_positions)))
-    figures = quality(mesh)
+    figures = mesh_quality(mesh)
     assert figures.inverted == 0
     assert (figures.min_dihedral, figures.max_dihedral) == pytest.approx((60.0, 90.0), abs=1e-6)
     assert figures.components == parts_by_vertex(mesh.tets)
@@ -48,7 +48,7 @@ def test_every_body_is_covered_by_congruent_tets_joined_by_faces(body):
     ("name", "parts"), [("two_islands", 2), ("touching_islands", 1), ("self_intersecting", 1), ("flat_sheet", 1)]
 )
 def test_islands_stay_apart_unless_they_touch(make_body, name, parts):
-    assert quality(lattice_tets(make_body(name), 12)).components == parts
+    assert mesh_quality(lattice_tets(make_body(name), 12)).components == parts
 
 
 @pytest.mark.parametrize("name", ["sphere", "cube"])

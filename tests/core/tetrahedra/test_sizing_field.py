@@ -10,12 +10,12 @@ import pytest
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.quality import mesh_quality
 from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import FACES
 from sinew.core.geometry.tetrahedra.sizing_field import SizingField, background_mesh, is_finer
-from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measured
+from sinew.core.geometry.tetrahedra.tet_count import expected_tets, measure_surface
 from sinew.core.geometry.tetrahedra.tetgen_mesh import clean_tets
 from sinew.core.geometry.tetrahedra.tetrahedralize import METHODS, tetrahedralize
 
@@ -50,8 +50,8 @@ def test_painted_edges_are_shorter_by_as_much(method, finest):
     fine = (middles[:, 2] > 0.7) & (SurfaceDepth(surface).at(middles) < 0.5 * 2.0 / CELLS / finest)
     ratio = np.median(lengths[middles[:, 2] < -0.4]) / np.median(lengths[fine])
     assert ratio == pytest.approx(finest, rel=0.15)
-    assert quality(mesh).min_dihedral > 1.0 and (mesh.volumes > 0.0).all()
-    expected = expected_tets(measured(surface, cap(surface)), method, CELLS, finest)
+    assert mesh_quality(mesh).min_dihedral > 1.0 and (mesh.volumes > 0.0).all()
+    expected = expected_tets(measure_surface(surface, cap(surface)), method, CELLS, finest)
     assert 0.6 * len(mesh.tets) < expected < 1.5 * len(mesh.tets)
 
 

@@ -10,7 +10,7 @@ import pytest
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.quality import quality
+from sinew.core.geometry.mesh.quality import mesh_quality
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.tetrahedra.intersections import intersecting_triangles
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
@@ -33,7 +33,7 @@ def test_every_vertex_of_the_surface_is_a_vertex_of_the_tets(scale, capfd):
     corners = surface.positions[surface.triangles] - surface.positions.mean(axis=0)
     enclosed = np.einsum("ni,ni->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
     assert mesh.volumes.sum() == pytest.approx(enclosed, rel=1e-9)
-    assert quality(mesh).min_dihedral > 2.0
+    assert mesh_quality(mesh).min_dihedral > 2.0
     assert capfd.readouterr().out == "" and "tetgen" not in sys.modules
 
 
