@@ -127,7 +127,7 @@ def _handlers() -> Iterator[tuple[list[Any], Any]]:
 
 def _end_threads() -> None:
     """Those of the kernels, if any kernel has run in this process: its module is not loaded for that."""
-    if kernels := sys.modules.get(f"{PACKAGE}.core.jit"):
+    if kernels := sys.modules.get(f"{PACKAGE}.core.foundation.kernels.jit"):
         kernels.end_threads()
 
 

@@ -20,7 +20,7 @@ import bpy
 
 def install(archive):
     bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
-    return sys.modules["bl_ext.user_default.sinew.blender_addon.basics.restart"].needed()
+    return sys.modules["bl_ext.user_default.sinew.blender_addon.window.restart"].needed()
 
 def button_says():
     if bpy.ops.sinew.enable.poll():
