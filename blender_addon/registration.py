@@ -146,7 +146,7 @@ def _let_go_of_bpy() -> None:
 
 
 def is_registered() -> bool:
-    """Whether objects have our properties; told without ``bpy``, which is not there any more after :func:`leave`."""
+    """Return True if objects have our properties; does not need ``bpy``, which is gone after :func:`leave`."""
     return _is_registered
 
 

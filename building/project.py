@@ -65,7 +65,7 @@ def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str
 
 
 def is_within(version: str, bounds: str) -> bool:
-    """Whether a version of numbers and points lies in a range such as ``>=1.2,<2``."""
+    """Return True if a version of numbers and points lies in a range such as ``>=1.2,<2``."""
     orders = {">=": operator.ge, "<": operator.lt}
     pairs = [re.fullmatch(r"(>=|<)([\d.]+)", bound) for bound in bounds.split(",") if bound]
     if None in pairs:
@@ -78,7 +78,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _applies(marker: str, python: str, system: str) -> bool:
-    """Whether a marker holds; those used here compare ``python_version`` or ``sys_platform``."""
+    """Return True if a marker holds; those used here compare ``python_version`` or ``sys_platform``."""
     if not marker:
         return True
     if match := re.fullmatch(r"sys_platform != '(\w+)'", marker):

@@ -45,7 +45,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
-    """Whether a bake has contact of which live mode has but the penalty."""
+    """Return True if a bake resolves contact by barriers and live mode only by penalty."""
     own = obj.sinew.collisions
     meets = (
         own.use_ground

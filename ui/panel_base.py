@@ -37,7 +37,7 @@ class Subject:
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """Whether the panel is there."""
+        """Return True if the panel is shown."""
         return duplicate_result.body_of(context) is not None
 
 

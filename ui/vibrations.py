@@ -64,7 +64,7 @@ class SINEW_UL_vibrations(bpy.types.UIList):
 
 
 def has_vibrations(obj: Any) -> bool:
-    """Whether the body has vibrations to tell of, or could have."""
+    """Return True if the body has vibrations, or could have."""
     return choices.has_vibrations(obj.sinew)
 
 

@@ -173,7 +173,9 @@ def own_store(obj: Any, shown: bool = False) -> FrameStore:
 
 
 def is_elsewhere(obj: Any) -> bool:
-    """Whether frames of the object are on disk, but not where the open .blend has its own (cheap: for the panel)."""
+    """Return True if frames of the object are on disk, but not where the open .blend has its own (cheap: for the
+    panel).
+    """
     folder = frame_folders.recorded_folder(obj)
     if folder is None or not frame_folders.has_home() or not os.path.isdir(folder):
         return False
@@ -187,7 +189,7 @@ def bring_frames(obj: Any) -> None:
 
 
 def has_store(obj: Any) -> bool:
-    """Whether frames of the object may be on disk (cheap: for buttons)."""
+    """Return True if frames of the object may be on disk (cheap: for buttons)."""
     folder = frame_folders.recorded_folder(obj) or (
         frame_folders.default_folder(obj) if frame_folders.has_home() else None
     )
@@ -195,7 +197,7 @@ def has_store(obj: Any) -> bool:
 
 
 def has_frames(obj: Any) -> bool:
-    """Whether at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
+    """Return True if at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
     if not has_store(obj):
         return False
     try:
@@ -284,7 +286,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
+    """Return True if a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
         return False
@@ -293,7 +295,7 @@ def discard_bare(store: FrameStore) -> bool:
 
 
 def is_baked(obj: Any) -> bool:
-    """Whether frames of the object are in the scene."""
+    """Return True if frames of the object are in the scene."""
     return obj.sinew.bake.status != "NONE" and obj.sinew.bake.frames > 0 and not lost_words(obj)
 
 
@@ -334,7 +336,7 @@ def wanted_modes(obj: Any) -> int:
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Whether the result of a bake is kept in another way than the artist wants now."""
+    """Return True if the result of a bake is kept in another form than the settings ask for."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False

@@ -34,7 +34,9 @@ class _Kept(NamedTuple):
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Whether the same would be read now, unless Blender has told of an edit (:meth:`Together.forget`)."""
+        """Return True if the settings are those of the reading; edits that Blender reports call
+        :meth:`BatchRead.forget`.
+        """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
         return uses_the_same and self.settings == _settings(obj, scene)
 

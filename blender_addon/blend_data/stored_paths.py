@@ -35,13 +35,15 @@ def note_append(path: str) -> None:
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Whether a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those known."""
+    """Return True if a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those
+    known.
+    """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here
 
 
 def is_utf8(path: str) -> bool:
-    """Whether a path is text, as Blender's properties take it; file systems take any bytes."""
+    """Return True if a path is text, as Blender's properties take it; file systems take any bytes."""
     return path == readable(path)
 
 
@@ -51,8 +53,8 @@ def readable(path: str) -> str:
 
 
 def is_straight(folder: Path) -> bool:
-    """Whether no link is among the last three parts of a folder ``sinew_cache/NAME/OBJECT``: in a stranger's project
-    one may lead to the frames of another. Links above are the user's own.
+    """Return True if no link is among the last three parts of a folder ``sinew_cache/NAME/OBJECT``: in a stranger's
+    project one may lead to the frames of another. Links above are the user's own.
     """
     place = folder.parents[2]
     seeming = os.path.join(os.path.realpath(place), folder.relative_to(place))

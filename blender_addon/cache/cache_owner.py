@@ -38,15 +38,15 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Whether the recorded folder may be written for ``obj``: it is really beside the open .blend, and no other object
-    names it.
+    """Return True if the recorded folder may be written for ``obj``: it is really beside the open .blend, and no other
+    object names it.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Whether a folder that ``obj`` names, or has just named, is of no use to anything else."""
+    """Return True if nothing else uses a folder that ``obj`` names or named."""
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
@@ -64,8 +64,8 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Whether a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there; or, where
-    none is, beside another .blend that has the object: that may be the same file under a new name.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there; or,
+    where none is, beside another .blend that has the object: that may be the same file under a new name.
     """
     home = Path(os.path.normpath(folder)).parent
     place = home.parent.parent
@@ -101,13 +101,14 @@ def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
 
 
 def _is_home(folder: Path) -> bool:
-    """Whether a folder is one for the open .blend, in its own folder and not where a link leads from there."""
+    """Return True if a folder belongs to the open .blend, in its own folder and not behind a link."""
     return has_home() and folder.parent == Path(os.path.normpath(home_folder())) and is_straight(folder)
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Whether a folder that is no other file's holds frames where the .blend was before, or under the name that it had,
-    until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is ever meant.
+    """Return True if a folder that is no other file's holds frames where the .blend was before, or under the name that
+    it had, until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is
+    ever meant.
     """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False

@@ -25,7 +25,9 @@ LONGEST = 200
 
 
 def has_home() -> bool:
-    """Whether the open .blend has a place for frames: it is saved, where records can name it (they are UTF-8)."""
+    """Return True if the open .blend has a place for frames: it is saved, where records can name it (they are
+    UTF-8).
+    """
     return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
 
 

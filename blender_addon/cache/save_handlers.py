@@ -37,7 +37,7 @@ def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
 
 
 def _is_local(obj: Any) -> bool:
-    """Whether it is an object of this file whose record is told from somewhere."""
+    """Return True for an object of this file whose record has a home."""
     return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
 
 

@@ -221,7 +221,7 @@ def _hear(task: Task, text: str) -> None:
 
 
 def _has_ended(task: Task) -> bool:
-    """Whether a child has, and if so how."""
+    """Return True if a child has, and if so how."""
     code = task.process.poll()
     if code is None:
         return False

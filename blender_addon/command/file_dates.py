@@ -10,7 +10,7 @@ SKEW = 60 * 10**9
 
 
 def is_newer(path: Path, than: int) -> bool:
-    """Whether a file was written at a time, ns since 1970, or after it. A file from the future was written before the
-    clock was set back, so that its date says nothing: it counts as old.
+    """Return True if a file was written at a time, ns since 1970, or after it. A file from the future was written
+    before the clock was set back, so that its date says nothing: it counts as old.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

@@ -62,7 +62,7 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Whether a frame need not be rendered."""
+    """Return True if a frame need not be rendered."""
     if not all(os.path.isfile(image) for image in images):
         return False
     if not scene.render.use_overwrite:

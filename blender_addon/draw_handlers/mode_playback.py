@@ -52,7 +52,7 @@ class ModePlayback(Layer):
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Whether nothing has happened that ends it."""
+        """Return True until something ends it."""
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False

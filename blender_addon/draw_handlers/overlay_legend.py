@@ -37,7 +37,7 @@ class Legend:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to say."""
+        """Return True if there is nothing to say."""
         return not (self.title or self.rows or self.words)
 
 

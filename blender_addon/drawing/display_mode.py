@@ -18,7 +18,7 @@ class Manner(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Whether faces that are not seen hide, or fade, wires behind them."""
+        """Return True if invisible faces hide or fade the wires behind them."""
         return self.opacity == 0.0 and self.behind < 1.0
 
 

@@ -91,7 +91,7 @@ _PLACED = "  gl_Position = to_clip * vec4(moved, 1.0);\n"
 
 
 def in_attributes(handles: int) -> bool:
-    """Whether the weights of that many handles are attributes; a texture carries more."""
+    """Return True if the weights of that many handles are attributes; a texture carries more."""
     return handles <= MOST_IN_ATTRIBUTES
 
 

@@ -31,7 +31,7 @@ class StandIn:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is in the file."""
+        """Return True if it is in the file."""
         return find(self.uid) is not None
 
     def move(self, positions: np.ndarray) -> None:

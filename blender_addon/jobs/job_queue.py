@@ -62,7 +62,7 @@ def place_of(obj: Any) -> int:
 
 
 def is_idle() -> bool:
-    """Whether nothing is at work, is read, or waits."""
+    """Return True if nothing is at work, is read, or waits."""
     return not _works
 
 

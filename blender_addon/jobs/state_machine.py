@@ -179,7 +179,7 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """Whether the child, asked to stop, would hear so only later: it has to be ended."""
+        """Return True if the child, asked to stop, would hear so only later: it has to be ended."""
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property

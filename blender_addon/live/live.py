@@ -151,7 +151,7 @@ def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
 
 
 def is_outdated(session: Session) -> bool:
-    """Whether the scene was edited since the session began, as far as it is looked at."""
+    """Return True if the scene was edited since the session began, as far as it is looked at."""
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 

@@ -39,7 +39,7 @@ class Edits:
 
     @property
     def stiffness_differs(self) -> bool:
-        """Whether the child plays with other stiffness than it began with."""
+        """Return True if the child plays with other stiffness than it began with."""
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:

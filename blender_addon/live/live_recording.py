@@ -49,7 +49,7 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Whether grabs of a recording, if there is one, go beyond its first frame, at rest."""
+    """Return True if grabs of a recording, if there is one, go beyond its first frame, at rest."""
     return grabs is not None and len(grabs) > 1
 
 

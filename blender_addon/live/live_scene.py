@@ -49,7 +49,7 @@ class Stage:
         return None if scene is None else scene.view_layers.get(self.layer_name)
 
     def is_shown_in(self, context: Any) -> bool:
-        """Whether a context shows this scene and view layer."""
+        """Return True if a context shows this scene and view layer."""
         scene, layer = context.scene, context.view_layer
         return scene.session_uid == self.scene_uid and layer.name == self.layer_name
 
@@ -61,7 +61,7 @@ class Stage:
         self.hide(obj)
 
     def is_in_a_window(self) -> bool:
-        """Whether any window shows this scene and view layer."""
+        """Return True if any window shows this scene and view layer."""
         return any(
             w.scene == self.scene and w.view_layer.name == self.layer_name for w in bpy.context.window_manager.windows
         )
@@ -130,7 +130,7 @@ class Stage:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
-        """Whether somebody else has changed the frame since this was asked."""
+        """Return True if somebody else has changed the frame since this was asked."""
         changed, self._changed = self._changed, False
         return changed
 
@@ -145,18 +145,22 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Whether Blender renders the scene, or an animation of the viewport: its frames are the render's meanwhile."""
+    """Return True if Blender renders the scene, or an animation of the viewport: its frames are the render's
+    meanwhile.
+    """
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 
 def is_rendering_viewport() -> bool:
-    """Whether Blender renders an animation of the viewport, which shows what is hidden there as little as a window."""
+    """Return True if Blender renders an animation of the viewport, which shows what is hidden there as little as a
+    window.
+    """
     windows = bpy.context.window_manager.windows
     return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
 
 
 def is_played_back() -> bool:
-    """Whether Blender plays the animation in some window."""
+    """Return True if Blender plays the animation in some window."""
     return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 
 

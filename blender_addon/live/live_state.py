@@ -120,7 +120,7 @@ class LiveState(state_machine.State):
 
     @property
     def ready(self) -> bool:
-        """Whether there is a frame to show."""
+        """Return True if there is a frame to show."""
         return bool(self.shown.handles or self.shown.positions)
 
     @property
@@ -141,7 +141,7 @@ class LiveState(state_machine.State):
 
     @property
     def recording(self) -> bool:
-        """Whether frames are being kept."""
+        """Return True if frames are being kept."""
         return self.take is not None and not self.recorded
 
     @property

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Whether the 3D View of a context shows the object: its scene and view layer, a collection that is not hidden,
-    meshes not switched off, and in a local view only what belongs to it. Local collections tell nobody what is in them.
+    """Return True if the 3D View of a context shows the object: its scene and view layer, a collection that is not
+    hidden, meshes not switched off, and in a local view only what belongs to it. Local collections tell nobody what is
+    in them.
     """
     space = context.space_data
     return (
@@ -23,8 +24,8 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Whether the object belongs to the local view of a context, which must have one: Blender raises otherwise. Only
-    the evaluated copy knows.
+    """Return True if the object belongs to the local view of a context, which must have one: Blender raises otherwise.
+    Only the evaluated copy knows.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

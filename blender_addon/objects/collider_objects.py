@@ -9,10 +9,10 @@ SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
 
 
 def shows_collection(obj: Any) -> bool:
-    """Whether an object is an instance of a collection."""
+    """Return True if an object is an instance of a collection."""
     return obj.instance_type == "COLLECTION" and obj.instance_collection is not None
 
 
 def can_collide(obj: Any) -> bool:
-    """Whether there is something of an object to run into."""
+    """Return True if there is something of an object to run into."""
     return obj.type in SOLID or shows_collection(obj)

@@ -69,7 +69,7 @@ def _meet(one: Any, other: Any) -> bool:
 
 
 def _wants(obj: Any, other: Any) -> bool:
-    """Whether a body is to meet another."""
+    """Return True if a body is to meet another."""
     collisions = obj.sinew.collisions
     return collisions.contact_bodies and (
         collisions.contact_collection is None or other in collisions.contact_collection.all_objects[:]

@@ -35,12 +35,12 @@ def resolve_body(obj: Any | None) -> Any | None:
 
 
 def is_edited(obj: Any) -> bool:
-    """Whether a body is shown in the place of the duplicate that carries its bake."""
+    """Return True if a body is shown in the place of the duplicate that carries its bake."""
     return has_duplicate(obj) and not obj.hide_viewport
 
 
 def has_duplicate(obj: Any) -> bool:
-    """Whether a duplicate carries the bake of a body, and hides it."""
+    """Return True if a duplicate carries the bake of a body, and hides it."""
     record = obj.sinew.bake
     return record.hides_original and record.result is not None and bool(record.result.users_scene)
 

@@ -25,7 +25,7 @@ def library_of(obj: Any) -> Any | None:
 
 
 def plays_its_library(obj: Any) -> bool:
-    """Whether a library override plays the bake that its library has."""
+    """Return True if a library override plays the bake that its library has."""
     reference = obj.override_library.reference if obj.override_library is not None else None
     if reference is None or reference.type != "MESH":
         return False
@@ -34,13 +34,13 @@ def plays_its_library(obj: Any) -> bool:
 
 
 def is_linked(obj: Any) -> bool:
-    """Whether the object is another file's, or plays another file's bake."""
+    """Return True if the object is another file's, or plays another file's bake."""
     return obj.library is not None or plays_its_library(obj)
 
 
 def has_linked_mesh(obj: Any) -> bool:
-    """Whether the mesh of an object is another file's, as that of a library override is: what is written to it, such as
-    shape keys or weights, would be lost with the next load.
+    """Return True if the mesh of an object is another file's, as that of a library override is: what is written to it,
+    such as shape keys or weights, would be lost with the next load.
     """
     return obj.data is not None and (obj.data.library is not None or obj.data.override_library is not None)
 
@@ -68,14 +68,16 @@ def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
 
 
 def is_in(layer: Any, obj: Any) -> bool:
-    """Whether a view layer has an object. A script may have linked it just now: Blender 5.2 fills the layer's list only
-    when more than a name is asked of it.
+    """Return True if a view layer has an object. A script may have linked it just now: Blender 5.2 fills the layer's
+    list only when more than a name is asked of it.
     """
     _ = layer.objects.active
     return holds(layer.objects, obj)
 
 
 def holds(objects: Any, obj: Any) -> bool:
-    """Whether a list of Blender's has an object; one that is linked may have the name of a local one beside it."""
+    """Return True if a list of Blender's has an object; one that is linked may have the name of a local one beside
+    it.
+    """
     found = objects.get(obj.name)
     return found == obj or (found is not None and any(each == obj for each in objects))

@@ -71,7 +71,9 @@ def _deforms(modifier: Any) -> bool:
 
 
 def is_own_cache(modifier: Any) -> bool:
-    """Whether a modifier plays a result of ours; whatever its name, and wherever the file was moved with its .blend."""
+    """Return True if a modifier plays a result of ours; whatever its name, and wherever the file was moved with its
+    .blend.
+    """
     return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
 
 
@@ -91,7 +93,7 @@ def check_stack_position(obj: Any) -> None:
 
 
 def has_own_keys(obj: Any) -> bool:
-    """Whether the mesh has shape keys that are not the result of our bake."""
+    """Return True if the mesh has shape keys that are not the result of our bake."""
     record = obj.sinew.bake
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 

@@ -54,8 +54,8 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Whether what leaves a node group as geometry comes through nodes that make or remove some; ``seen`` are groups
-    that were asked already.
+    """Return True if what leaves a node group as geometry comes through nodes that make or remove some; ``seen`` are
+    groups that were asked already.
     """
     if group in seen:
         return False

@@ -24,13 +24,13 @@ COLOUR = (*as_shown(np.array(PINS)), 1.0)
 
 
 def tool_is_chosen(context: Any) -> bool:
-    """Whether the tool that picks is the workspace's, in Object Mode."""
+    """Return True if the tool that picks is the workspace's, in Object Mode."""
     tool = context.workspace.tools.from_space_view3d_mode("OBJECT", create=False)
     return tool is not None and tool.idname == TOOL and context.mode == "OBJECT"
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Whether the object, or the one that carries its bake, is seen in a view and may be changed."""
+    """Return True if the object, or the one that carries its bake, is seen in a view and may be changed."""
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None
 
@@ -78,7 +78,7 @@ class Box(Layer):
 
     @property
     def is_open(self) -> bool:
-        """Whether the mouse has gone farther than in a click."""
+        """Return True if the mouse has gone farther than in a click."""
         return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
 
     def move(self, end: tuple[int, int]) -> None:

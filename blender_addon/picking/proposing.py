@@ -61,7 +61,7 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Whether all vertices have an opposite one, as stiff and as held."""
+    """Return True if all vertices have an opposite one, as stiff and as held."""
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -78,7 +78,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Whether vertices were picked for a group, which is known without reading weights."""
+    """Return True if vertices were picked for a group, which is known without reading weights."""
     return any(record.group == name for record in obj.sinew.picks)
 
 

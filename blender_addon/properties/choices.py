@@ -88,12 +88,12 @@ def live_solver_name(settings: Any) -> str:
 
 
 def is_matched(settings: Any) -> bool:
-    """Whether a body is to swing as a finer one does."""
+    """Return True if a body is matched to a finer one."""
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
 def has_vibrations(settings: Any) -> bool:
-    """Whether vibrations of a body are found: to be matched, or controlled."""
+    """Return True if vibrations of a body are found: to be matched, or controlled."""
     return settings.control_vibrations or is_matched(settings)
 
 

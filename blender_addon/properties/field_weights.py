@@ -82,7 +82,7 @@ def fields_for(obj: Any, view_layer: Any) -> list[Any]:
 
 
 def has_field(obj: Any) -> bool:
-    """Whether an object is a force field."""
+    """Return True if an object is a force field."""
     return obj.field is not None and obj.field.type != "NONE"
 
 
@@ -106,8 +106,8 @@ def weight_of(obj: Any, kind: str) -> float:
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Whether an object is enabled in viewports, itself and one of the collections that hold it: as in Blender, a field
-    that is not does not act, and one whose eye is closed does.
+    """Return True if an object is enabled in viewports, itself and one of the collections that hold it: as in Blender,
+    a field that is not does not act, and one whose eye is closed does.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

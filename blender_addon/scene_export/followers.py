@@ -30,7 +30,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
 
     def follows(other: Any) -> bool:
-        """Whether another object is left behind."""
+        """Return True if another object is left behind."""
         is_hidden = not other.evaluated_get(depsgraph).is_evaluated
         return (
             other.session_uid in led

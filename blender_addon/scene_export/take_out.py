@@ -41,7 +41,7 @@ def _kept(values: np.ndarray) -> np.ndarray:
 
 
 def is_of_take(spring: Any) -> bool:
-    """Whether a spring of an object was made by a take, and not renamed since."""
+    """Return True if a spring of an object was made by a take, and not renamed since."""
     return bool(spring.take) and spring.take == spring.name
 
 
@@ -104,5 +104,5 @@ def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
 
 
 def _is_used(empty: Any) -> bool:
-    """Whether more than collections name it: another spring, of this or another body, or a constraint."""
+    """Return True if more than collections name it: another spring, of this or another body, or a constraint."""
     return empty.users - empty.use_fake_user > len(empty.users_collection)

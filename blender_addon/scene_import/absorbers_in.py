@@ -83,7 +83,7 @@ class AbsorberSampler:
                 yield self.name, source, matrix
 
     def acts(self) -> bool:
-        """Whether it absorbed at any frame."""
+        """Return True if it absorbs at any frame."""
         return self._first is not None
 
     def absorber(self) -> Absorber:

@@ -40,7 +40,7 @@ class EvaluatedFrame:
 
     @property
     def is_between(self) -> bool:
-        """Whether it lies between two frames."""
+        """Return True between two frames."""
         return self.frame != int(self.frame)
 
     def world(self, vertices: np.ndarray) -> np.ndarray:
@@ -74,7 +74,9 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, place: StackPosition) -> bool:
-        """Whether vertices of the simulated object move. One whose own mesh is read has a result for its shape."""
+        """Return True if vertices of the simulated object move. One whose own mesh is read has a result for its
+        shape.
+        """
         return obj.session_uid in self.places or (not place.on_itself and obj.session_uid in self.shapes)
 
 

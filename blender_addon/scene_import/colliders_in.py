@@ -62,7 +62,7 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Whether a collider is solid itself, beside what it instances."""
+    """Return True if a collider has faces of its own, beside its instances."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
@@ -167,7 +167,7 @@ class ColliderSampler:
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
-        """Whether it moves; of one that instances, what it instances may."""
+        """Return True if the collider, or an object that it instances, moves."""
         if _may_instance(self._collider):
             return bool(moved.places or moved.shapes)
         return self._collider.session_uid in moved.places | moved.shapes

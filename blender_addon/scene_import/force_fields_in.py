@@ -168,11 +168,11 @@ class ForceFieldSampler:
 
     @property
     def absorbed(self) -> bool:
-        """Whether what collides takes from it."""
+        """Return True if colliders absorb it."""
         return self._object.field.use_absorption
 
     def acts(self) -> bool:
-        """Whether it acted at any frame."""
+        """Return True if it acts at any frame."""
         return any(moment.numbers.weight > 0.0 for moment in self.track.at_frames)
 
     def force_field(

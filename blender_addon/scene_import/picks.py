@@ -50,7 +50,7 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
 
 
 def holds(obj: Any, group: Any | None, vertex: int) -> bool:
-    """Whether a vertex has a weight in a group."""
+    """Return True if a vertex has a weight in a group."""
     elements = obj.data.vertices[vertex].groups if group is not None else ()
     return any(element.group == group.index and element.weight > 0.0 for element in elements)
 

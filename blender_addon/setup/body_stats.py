@@ -76,7 +76,7 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 
 def is_suitable(obj: Any, context: Any) -> bool:
-    """Whether the stiffness of the first material suits the body as it is held."""
+    """Return True if the stiffness of the first material suits the body as it is held."""
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE
 

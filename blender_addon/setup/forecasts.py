@@ -83,7 +83,7 @@ def _cost(obj: Any, context: Any) -> Cost | None:
 
 
 def _meets(obj: Any, context: Any) -> bool:
-    """Whether it meets others, or itself."""
+    """Return True if it collides with others or itself."""
     return obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1
 
 

@@ -24,7 +24,7 @@ def map_names(obj: Any) -> list[str]:
 
 
 def paints_a_map(obj: Any) -> bool:
-    """Whether the object is in Weight Paint mode on the map of one of its materials."""
+    """Return True if the object is in Weight Paint mode on the map of one of its materials."""
     if obj is None or obj.type != "MESH" or obj.mode != "WEIGHT_PAINT" or not obj.sinew.enabled:
         return False
     active = obj.vertex_groups.active

@@ -28,17 +28,17 @@ BASIS = (
 
 
 def is_known(obj: Any) -> bool:
-    """Whether there are facts of the body: it was filled with tetrahedra."""
+    """Return True if the body was tetrahedralized."""
     return obj.sinew.bake.tets > 0
 
 
 def is_step_known(obj: Any) -> bool:
-    """Whether it is known how pins and colliders move: tetrahedra alone are made from one frame."""
+    """Return True if the motion of pins and colliders is known; *Tetrahedralize* alone reads one frame."""
     return obj.sinew.bake.movement >= 0.0
 
 
 def is_outdated(obj: Any) -> bool:
-    """Whether physical materials were edited since the facts were taken; what was painted since is not seen."""
+    """Return True if physical materials were edited since *Tetrahedralize*; painting since then is not noticed."""
     return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
 
 

@@ -13,12 +13,12 @@ _ended_at = -math.inf
 
 
 def takes_esc(context: Any) -> bool:
-    """Whether the Esc that is being handled is for a playback, in whatever window."""
+    """Return True if the Esc event ends a playback in any window."""
     return any(window.screen.is_animation_playing for window in context.window_manager.windows) or has_just_ended()
 
 
 def has_just_ended() -> bool:
-    """Whether a playback ended while the present event is being handled."""
+    """Return True if a playback ended during the current event."""
     return time.monotonic() - _ended_at < SAME_EVENT
 
 

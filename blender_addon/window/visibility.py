@@ -35,7 +35,7 @@ def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
 
 
 def is_panel_under_pointer(context: Any) -> bool:
-    """Whether the pointer is in a region that shows our panels: each tells how far a bake is, whatever is active."""
+    """Return True if the pointer is in a region with Sinew's panels, which show the progress of a bake."""
     area, region = context.area, context.region
     if area is None or region is None:
         return False

@@ -52,7 +52,7 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Whether writing to an entry of a folder would write to another's file: a link, a pipe or a device."""
+    """Return True if writing to an entry of a folder would write to another's file: a link, a pipe or a device."""
     if stat.S_ISDIR(entry.st_mode):
         return False
     return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1

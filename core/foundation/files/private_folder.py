@@ -67,7 +67,7 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Whether the user is alone in a group, as many Linux systems give each user one and let it write."""
+    """Return True if the user is alone in a group, as many Linux systems give each user one and let it write."""
     import grp
     import pwd
 

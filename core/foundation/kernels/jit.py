@@ -310,8 +310,8 @@ def lock_folder(name: str) -> Path:
 
 
 def is_compiled(name: str) -> bool:
-    """Whether an earlier :func:`mark_compiled` found these kernels, by the name that they have together, in the cache
-    folder.
+    """Return True if an earlier :func:`mark_compiled` found these kernels, by the name that they have together, in the
+    cache folder.
     """
     return _mark(name).is_file()
 

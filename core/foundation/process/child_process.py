@@ -88,8 +88,8 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is at work on this computer. One that has ended is not, though nobody may have asked how: in a
-    container without an init it may stay so.
+    """Return True if a process is at work on this computer. One that has ended is not, though nobody may have asked
+    how: in a container without an init it may stay so.
     """
     import psutil  # a compiled library, which Blender's start should not wait for
 

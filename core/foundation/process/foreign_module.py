@@ -40,7 +40,7 @@ def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleT
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package is there to load a compiled module from."""
+    """Return True if a package is there to load a compiled module from."""
     return bool(_folders(package))
 
 

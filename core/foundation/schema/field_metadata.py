@@ -94,7 +94,7 @@ def spec_of(item: Field) -> FieldSpec:
 
 
 def is_tuple_of_dataclasses(value: Any) -> bool:
-    """Whether it is a tuple of parts."""
+    """Return True if it is a tuple of parts."""
     return isinstance(value, tuple) and any(map(is_dataclass, value))
 
 
@@ -111,7 +111,7 @@ def leaves(value: Any, path: str = "", way: tuple[Field, ...] = (), owner: Any =
 
 
 def equal_fields(a: Any, b: Any) -> bool:
-    """Whether two parts, or values of a field, are equal; names count."""
+    """Return True if two parts, or values of a field, are equal; names count."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
 

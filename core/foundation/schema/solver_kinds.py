@@ -58,7 +58,7 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """Whether few movements carry the body, so that frames may be quick enough to be played with."""
+        """Return True if few movements carry the body, so that frames may be quick enough to be played with."""
         return self.takes_modes or self.takes_nodes
 
     @property

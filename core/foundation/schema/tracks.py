@@ -30,7 +30,7 @@ def steps_of(track: np.ndarray, frames: int) -> int:
 
 
 def fits(track: np.ndarray, frames: int) -> bool:
-    """Whether an array is a track of so many frames."""
+    """Return True if an array is a track of so many frames."""
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 

@@ -258,7 +258,7 @@ class BakeReport:
 
     @property
     def touches(self) -> bool:
-        """Whether anything that meets does in a frame."""
+        """Return True if anything that meets does in a frame."""
         return any(frame.contacts for frame in self.frames)
 
     def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:

@@ -57,7 +57,7 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Whether it is a state of a body of that size. Kernels do not ask: they would read past its end."""
+        """Return True if it is a state of a body of that size. Kernels do not ask: they would read past its end."""
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)
