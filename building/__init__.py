@@ -1,1 +1,1 @@
-"""What ``build_addon.py`` is made of. Runs on bare Python: standard library only. Not part of the extension."""
+"""Parts of ``build_addon.py``. They run on bare Python with the standard library, and are not part of the extension."""

@@ -1,4 +1,4 @@
-"""What a wheel of the library has beside the folders that ``pyproject.toml`` names: the files of its root.
+"""Build hook for wheels of the library: adds the files of its root to the folders that ``pyproject.toml`` names.
 
 An editable one (``pip install -e .``) has none of its own: ``editable/sinew`` is found on the path, and mounts the
 checkout.

@@ -19,7 +19,7 @@ SCENES = {
 
 
 ENVIRONMENT = "bpy-4.2"
-"""Where the scenes run: it has little beside Blender, and all else comes from the extension, as for an artist."""
+"""Environment of the demo scenes: Blender and little else, since the extension brings the rest, as for a user."""
 
 
 def run(scene: str = "headline") -> int:

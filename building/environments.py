@@ -52,7 +52,7 @@ def find_python(version: str) -> str | None:
 
 
 def folder(name: str) -> Path:
-    """Where the environment of that name lies, made or not."""
+    """Return the folder of an environment, which may not exist."""
     return ROOT / (".venv" if name == "main" else f".venv-{name}")
 
 

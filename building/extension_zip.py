@@ -83,7 +83,7 @@ def _lines(texts: list[str]) -> str:
 
 
 def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
-    """Where the zip lies: for all supported Pythons, or for one; with TetGen or not."""
+    """Return the path of the zip, for all supported Pythons or one, with TetGen or without."""
     label = (f"-cp{python.replace('.', '')}" if python else "") + ("-tetgen" if tetgen else "")
     return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
 

@@ -20,7 +20,7 @@ MARK = "mounted-by-build_addon"
 
 
 def folder() -> Path:
-    """Where the package is linked."""
+    """Return the folder in which the package is linked."""
     if sys.prefix == sys.base_prefix and not site.ENABLE_USER_SITE:
         raise BuildError(
             "this Python is no virtual environment and has no user folder.\nUse .venv/bin/python build_addon.py mount"

@@ -1,4 +1,4 @@
-"""What the loader of macOS reads of a library before it runs any of it (the Mach-O format, ``mach-o/loader.h``)."""
+"""Reader of macOS libraries in the Mach-O format (``mach-o/loader.h``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MachO:
 
 
 def parts(data: bytes) -> list[bytes]:
-    """What a library holds: several where it is for many processors (``fat_header``)."""
+    """Return the images in a library: several for several processors (``fat_header``)."""
     magic, count = struct.unpack_from(">2I", data.ljust(8))
     if magic != _FAT:
         return [data]
@@ -38,7 +38,7 @@ def parts(data: bytes) -> list[bytes]:
 
 
 def read(data: bytes) -> MachO:
-    """Of the bytes of a library for ARM processors."""
+    """Return the header of a library for ARM processors."""
     needs, places, is_signed = [], [], False
     for kind, command in _commands(data):
         if kind in (_LOAD, _LOAD_WEAK, _LOAD_AGAIN):
@@ -50,7 +50,7 @@ def read(data: bytes) -> MachO:
 
 
 def missing(name: str, library: MachO, files: set[str]) -> list[str]:
-    """What a library of that path needs, neither of macOS nor among these files of its package."""
+    """Return the libraries that a library needs, and that neither macOS nor the files of its package have."""
     own = PurePosixPath(name).parent
 
     def found(need: str) -> bool:

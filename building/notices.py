@@ -72,7 +72,7 @@ def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
 
 
 def _licence(metadata: email.message.Message) -> str:
-    """As the wheel's metadata name it."""
+    """Return the licence named by the wheel's metadata."""
     classifiers = [each for each in metadata.get_all("Classifier", []) if each.startswith("License ::")]
     named = ", ".join(each.rpartition(" :: ")[2] for each in classifiers)
     return metadata["License-Expression"] or named or "as its text says"

@@ -1,4 +1,4 @@
-"""What ``pyproject.toml`` says, and where things lie in the repository."""
+"""Contents of ``pyproject.toml``, and paths in the repository."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def extension() -> dict[str, Any]:
 
 
 def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
-    """What the extension carries for a Python version and a ``sys.platform``: project -> the range of its versions. The
-    dependencies less NumPy, which is Blender's own, with what those need; ``tetgen`` as well, or not.
+    """Return the projects that the extension carries for a Python version and a ``sys.platform``, with their version
+    ranges: the dependencies and theirs without NumPy, which is Blender's own; with ``tetgen`` or without.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]

@@ -22,12 +22,12 @@ from .project import OUT, ROOT, BuildError
 LOGS = OUT / "test"
 
 KERNELS = OUT / "kernels"
-"""What one part has compiled serves the others of its Python, and the next run; nobody else's is read."""
+"""Cache of kernels that the parts of one Python, and later runs, share."""
 
 LANES = 2
 
 FREED = "165"
-"""What glibc fills freed memory with: code of Blender's that goes on reading it fails each time, not now and then."""
+"""Byte with which glibc fills freed memory, so that code of Blender that reads it fails every time."""
 
 NOTHING = "no test was selected"
 
@@ -60,7 +60,7 @@ ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
 @dataclass
 class Outcome:
-    """What became of one part."""
+    """Result of one part."""
 
     part: str
     passed: int = 0

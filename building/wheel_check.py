@@ -1,5 +1,5 @@
-"""What can be known of a zip without its machine: that its wheels are of that platform and Python, and that they bring
-every package that the sources import and every library that their compiled modules ask Windows or macOS for.
+"""Check of a zip without its platform: its wheels match platform and Python, and bring every package that the sources
+import and every library that their compiled modules load on Windows and macOS.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
 
 
 def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
-    """Of a library among the files of its wheel; ``ours``: what it holds for the platform."""
+    """Return the faults of a library among the files of its wheel; ``ours`` is its image for the platform."""
     if not ours:
         return [f"is not compiled for {platform}"]
     if platform.startswith("windows"):
@@ -84,7 +84,7 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """What file systems of Windows, and those of macOS that take upper for lower case, cannot hold."""
+    """Return names that file systems of Windows, or case-insensitive ones of macOS, cannot hold."""
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
         faults.append(f"{owner}: names differ by case alone")

@@ -24,7 +24,7 @@ from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_pa
 ASKS_AFTER = 30.0
 """Seconds that a bake has run before an Esc is taken for one that may mean it, wherever the pointer is."""
 FIRST_NAME = "untitled.blend"
-"""What Blender calls a file that has no name yet."""
+"""Blender's name of a file that was never saved."""
 USUAL_PRE_ROLL = 10
 """Frames over which bodies that overlap grow apart: each a few hundredths of their size."""
 

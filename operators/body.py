@@ -1,4 +1,4 @@
-"""What a body is: Sinew on and off, its settings given to others, scenes to begin with."""
+"""Operators of bodies: enable and disable Sinew, copy settings, add examples."""
 
 from typing import Any
 

@@ -32,7 +32,7 @@ def preset_property(description: str) -> Any:
 
 
 def about_preset(properties: Any) -> str:
-    """What is said of the chosen preset, after a colon; "" where there is none of that name."""
+    """Return the description of the chosen preset after a colon; "" if it does not exist."""
     return next((f": {item[2]}" for item in choices.preset_items() if item[0] == properties.preset), "")
 
 

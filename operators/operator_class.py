@@ -95,7 +95,7 @@ BY_ESC = {
     ),
     "invoke": _invoke_by_key,
 }
-"""Of what ends something: a button, and a key that ends a playback first."""
+"""Property of operators that end something: run by a button, or by a key that ends a playback first."""
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
@@ -109,7 +109,9 @@ def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], 
 
 
 def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:
-    """What the file browser needs of who writes a file: ``path_of(self)`` is the chosen one with its ending."""
+    """Return the class members of an operator that writes a file: ``path_of(self)`` is the chosen path with its
+    suffix.
+    """
 
     def check(self: Any, context: Any) -> bool:
         before, self.filepath = self.filepath, path_of(self)
@@ -140,8 +142,8 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """What removes and moves the active ``noun`` of a body's list, its animation with it; ``order`` ends the words on
-    moving, ``stays`` those on removing.
+    """Return the operators that remove and move the active ``noun`` of a body's list, with its animation; ``order``
+    ends the tooltip of moving, ``stays`` that of removing.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

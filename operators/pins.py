@@ -12,7 +12,7 @@ from . import polls
 from .operator_class import EDITS, operator, refused
 
 WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
-"""What the vertex group of each target is called."""
+"""Names of the vertex groups of each target."""
 
 
 def _about_assigning(context: Any, properties: Any) -> str:

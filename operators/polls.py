@@ -210,7 +210,7 @@ def not_rendering() -> None:
 
 
 def can_record(_context: Any = None) -> None:
-    """What is played can become springs of the object's own vertices, and frames in a cache."""
+    """Check that a recorded take can become springs of the object and frames in a cache."""
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: what is recorded is kept beside it")

@@ -1,4 +1,4 @@
-"""What becomes of the frames of a bake: they come into the scene, are kept in another way, shown, told of, deleted."""
+"""Operators of a bake's frames: apply to the scene, convert, show, report, delete."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What suits the body better than what is set."""
+"""Operators that apply recommended settings."""
 
 from typing import Any
 

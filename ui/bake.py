@@ -41,7 +41,7 @@ def _draw_compiling(layout, context):
 
 
 def _draw_bar(layout, state, remaining, context):
-    """As wide as the panel, with as much as there is room for."""
+    """Draw a progress bar as wide as the panel, with as much text as fits."""
     width = region_width(context) - MARGINS * context.preferences.system.ui_scale
     layout.progress(factor=compiling.share(state), text=fitting(_how_far(state, remaining), width, context))
 
@@ -78,7 +78,7 @@ def _bake_of(context: Any) -> str:
 
 
 def _draw_buttons(layout, obj, context):
-    """What is wanted next is the first and widest; why it is grey, if so, stands below."""
+    """Draw the buttons; the next step comes first and is the widest, with the reason below if it is grey."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}

@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """What is listed of the objects of a collection, and in which order; Blender calls it."""
+        """Return which objects of a collection are listed, and in which order. Called by Blender."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
@@ -106,7 +106,7 @@ def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Pairs", under="collisions", bl_options=CLOSED)
 def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
-    """What is told of the body and one other, and goes before what is set of each."""
+    """Draw the settings of a pair, which override those of its two bodies."""
     draw_list(layout, obj.sinew, "pair")
     pair = item_lists.active_item(obj.sinew, "pair")
     if pair is None:

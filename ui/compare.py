@@ -11,7 +11,7 @@ from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel
 
 @panel("Compare", is_often=True, bl_options=CLOSED)
 def draw_compare(layout: Any, context: Any, obj: Any) -> None:
-    """What the second bake has of its own, and what is seen of it."""
+    """Draw the second bake's own settings and its result."""
     column = layout.column()
     column.enabled = job_queue.current(obj.session_uid) is None
     _draw_settings(column, obj.sinew)

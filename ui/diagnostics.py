@@ -8,7 +8,7 @@ from .panel_base import CLOSED, draw_reasons, panel, wrapped
 
 @panel("Diagnostics", bl_options=CLOSED)
 def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
-    """What the body was filled with last."""
+    """Draw the figures of the body's last tetrahedra."""
     record, scene = obj.sinew.bake, context.scene
     wrapped(layout, record.mesh_summary, context, "INFO")
     if record.body_mass > 0.0:

@@ -140,7 +140,7 @@ def draw_placement(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Advanced", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_matter(layout: Any, context: Any, obj: Any) -> None:
-    """What else the active material is, and how stiff it is where a second map says so."""
+    """Draw the other properties of the active material, and its second stiffness with the map."""
     material = item_lists.active_item(obj.sinew, "material")
     draw_properties(layout, material, "density", "poissons_ratio", "energy", *choices.own_parameters(material.energy))
     layout.prop(material, "use_range")
@@ -152,7 +152,7 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Where the material is, and what wins where others are, too."""
+    """Describe where the material is, and which material wins where others overlap it."""
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

@@ -1,4 +1,4 @@
-"""What the 3D View shows of the active body beside its mesh: switches in the Overlays popover."""
+"""Switches of Sinew's overlays in the Overlays popover."""
 
 from typing import Any
 

@@ -127,14 +127,14 @@ class ItemList:
         self.draw_row(layout.row(align=True), item)
 
     def draw_row(self, row: Any, item: Any) -> None:
-        """What a row shows of an item."""
+        """Draw a row of the list."""
         row.prop(item, "name", text="", emboss=False, icon=self.row_icon)
         right = row.row()
         right.alignment = "RIGHT"
         right.label(text=self.words(item))
 
     def words(self, item: Any) -> str:
-        """What stands at the right end."""
+        """Return the text at the right end of a row."""
         return ""
 
 

@@ -30,7 +30,7 @@ class PickTool(bpy.types.WorkSpaceTool):
 
     @staticmethod
     def draw_settings(context: Any, layout: Any, tool: Any) -> None:
-        """What stands in the view's header while the tool is chosen."""
+        """Draw the tool's settings in the header of the view."""
         if not Subject.poll(context):
             layout.label(text="Select a body (Physics tab, Sinew)", icon="INFO")
             return

@@ -1,4 +1,4 @@
-"""What the extension's preferences show."""
+"""Preferences of the extension."""
 
 from __future__ import annotations
 

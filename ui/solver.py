@@ -53,12 +53,12 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """What a solver alone reads."""
+    """Return the settings that only one solver reads."""
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
 def draw_points(layout: Any, record: Any, context: Any) -> None:
-    """Of too few cubature points, as the body was prepared last, and the way out."""
+    """Draw a warning about too few cubature points, with its remedy."""
     wrapped(layout, record.points_warning, context, "ERROR")
     if record.points_warning and record.points_that_suffice:
         draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
@@ -90,7 +90,7 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
 
 
 def integration_words(settings: Any) -> str:
-    """Where the rule of time integration cannot do what it is chosen for; else ""."""
+    """Return why the time integration rule has no effect with these settings; "" if it has."""
     damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
     calm = settings.integrator == "backward_euler"
     label = choices.integrator_label(settings.integrator)

@@ -13,9 +13,9 @@ from .bake import draw_progress
 from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
 ROWS = 10
-"""Of the table that are seen at once."""
+"""Number of visible rows of the table."""
 SHARE = 0.55
-"""Of a row's width that its frequencies have beside a stiffness."""
+"""Fraction of a row's width for its frequencies beside a stiffness."""
 MATCHED_WORDS = "Original Hz, Matched Hz, their ratio. Overlap: share of the movement that the finer body has, too"
 CONTROLLED_WORDS = "Original Hz, Changed Hz by the stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 

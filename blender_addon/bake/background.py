@@ -1,5 +1,5 @@
-"""What the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations share: in a window the child works,
-without one the library does.
+"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations: in a child process
+if there is a window, else in this process.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Found = tuple[str, list[Job], list[FrameStore]]
 WITHOUT_FRAMES = ("mesh", "vibrations")
 """Modes after which the scene has the result that it had."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
-"""Those of a body alone, whatever it meets."""
+"""Modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
-"""Where the job is kept, but that of a fresh bake."""
+"""Functions that return the store with the job; by default that of a new bake."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 

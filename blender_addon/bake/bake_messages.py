@@ -1,4 +1,4 @@
-"""What is told of a body when it was read and filled, kept on its record for the panel."""
+"""Messages about a body after reading and tetrahedralization, kept on its bake record for the panel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """What to say of later materials that are neither painted nor laid over others; "" when there are none."""
+    """Return a warning about further materials that are neither painted nor layers; "" if there are none."""
     layers = {layer.material for layer in job.body.layers}
     empty = [
         k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
@@ -50,7 +50,7 @@ def nowhere_words(job: Job) -> str:
 
 
 def no_pin_words(obj: Any, job: Job) -> str:
-    """What to say of a pin group that holds nothing; "" where it does, or there is none."""
+    """Return a warning about a pin group without vertices above the threshold; "" if there is none."""
     name = obj.sinew.pin_group
     if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""

@@ -21,7 +21,7 @@ def in_order(bodies: Iterable[Any]) -> list[Any]:
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Those of bodies that are baked together, as :func:`in_order`: what one of a group runs into comes before all."""
+    """Return the contact groups of bodies, ordered as by :func:`in_order`: colliders of a group come before it."""
     groups = groups_of_all(bodies, context)
 
     def before(group: list[Any]) -> list[list[Any]]:

@@ -231,7 +231,7 @@ def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
 
 
 def replaced_words(obj: Any) -> str:
-    """What to say of frames that a new bake of the object would replace; "" where there are none."""
+    """Return a warning about frames that a new bake of the object would replace; "" if there are none."""
     record = obj.sinew.bake
     if record.status != "NONE" and record.frames:
         frames = f"The {record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
@@ -300,9 +300,8 @@ def is_baked(obj: Any) -> bool:
 
 
 def astray_words(obj: Any) -> str:
-    """What to say of a result that is not that of the frames on disk: its shapes were deleted by hand, or the frames
-    are of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for
-    the panel).
+    """Return a warning if the result differs from the frames on disk, since its shapes were deleted by hand, or the
+    frames are of a later bake that was undone or not saved with the .blend; else "". Cheap enough for a panel.
     """
     return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 

@@ -27,7 +27,7 @@ _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """What was read early: the job of one body, what it was read from, and what was set then."""
+    """Job of one body that was read early, with the data-blocks that it was read from, and the settings then."""
 
     job: Job
     sources: set[int]
@@ -42,7 +42,7 @@ class _Kept(NamedTuple):
 
 
 class Dependencies(NamedTuple):
-    """What each data-block uses, and the objects that act on others that do not name them."""
+    """Data-blocks that each data-block uses, and objects that act on others without a reference (force fields)."""
 
     used: dict[Any, set[Any]]
     far: set[Any]
@@ -74,7 +74,7 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """What bodies are read from, and which of those that wait can be read along with one."""
+        """Return the data-blocks that bodies depend on, and the waiting bodies that can be read in the same pass."""
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
         hangs = {uid for uid, found in sources.items() if found & to_come != {uid}}
@@ -102,7 +102,9 @@ def used_by(obj: Any, present: Dependencies) -> set[Any]:
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """What is used now, as if some data-blocks were not there. It takes its time where there are many: once for all."""
+    """Return the dependencies in the file, without some data-blocks. Slow in large files: call it once for all
+    bodies.
+    """
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users if block not in without else ():
@@ -130,7 +132,7 @@ def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> 
 
 
 def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
-    """What Blender does not say of that it was edited: the body's properties, and numbers of the scene."""
+    """Return the settings whose edits Blender does not report: the body's properties, and numbers of the scene."""
     render, units = scene.render, scene.unit_settings
     clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
     world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor

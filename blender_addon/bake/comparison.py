@@ -37,7 +37,7 @@ from . import background, baking
 LOOK = 0.5
 """Seconds between two looks at the disk."""
 BAKE = "compared"
-"""What a ghost's store keeps of the bake that it was made for: its key."""
+"""Name under which a ghost's store keeps the key of the bake that it is compared with."""
 EQUAL = 1e-12
 """Distance in sizes of the body that is none."""
 
@@ -79,7 +79,9 @@ def last_frame(obj: Any, scene: Any) -> int:
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Whether frames of the body's own bake have to be computed before; a StoreError where that would lose some."""
+    """Yield until it is known whether frames of the body's own bake are missing, and return that; StoreError if
+    computing them would delete others.
+    """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
         if record.status == "DONE":
@@ -172,12 +174,14 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """What to say of the ghost of a body that meets others; "" where it meets none."""
+    """Return a note that the ghost of a body in contact with others is simulated without them; "" if it has no
+    contact.
+    """
     return f"Alone: the ghost passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """What a job differs in from a bake, in words, beside its last frame; "" when in nothing."""
+    """Describe how a job differs from the job of a bake, apart from the last frame; "" if it does not."""
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
         return "version of Sinew"
@@ -220,9 +224,8 @@ def remove(obj: Any) -> None:
 
 
 class ShownComparison(NamedTuple):
-    """What the disk said of a comparison at its last look: the ghost's folder, whether the ghost was made for the bake
-    that is displayed, and how far it is off, None where there is none, or where nothing is kept of the two bakes as
-    they are now; and why it is not drawn, if so.
+    """A comparison as last read from disk: the ghost's folder, whether it belongs to the displayed bake, its deviation
+    (None if unknown), and why it is not drawn, if so.
     """
 
     folder: Path | None
@@ -238,7 +241,7 @@ _seen: dict[int, ShownComparison] = {}
 
 
 def seen(obj: Any) -> ShownComparison:
-    """What is there of a comparison; cheap, for panels and drawing."""
+    """Return the comparison as last read; cheap enough for panels and drawing."""
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
         return before

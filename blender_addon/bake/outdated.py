@@ -1,4 +1,4 @@
-"""Whether a bake is out of date, found by itself: what a body is read from is looked at anew after each edit.
+"""Detection of outdated bakes: after each edit, the cheap inputs of a body are compared with those of its bake.
 
 Looked at is what takes no time: settings, vertices and weights of the mesh, keys of the animation, places and vertices
 of what else it is read from. What others simulate, and what modifiers and nodes around it are set to, is not: *Check
@@ -30,9 +30,9 @@ AFTER = 0.5
 """Seconds without an edit after which what takes longer is looked at."""
 
 _read: dict[str, str] = {}
-"""What bodies looked like when they were read, by the folder of the frames to come."""
+"""Snapshots of bodies when they were read, by the folder of the frames."""
 _around: dict[int, dict[str, str]] = {}
-"""What takes longer, of each body, as it was after the last edit."""
+"""Expensive parts of each body's snapshot, after the last edit."""
 _edited_at = 0.0
 
 
@@ -50,13 +50,13 @@ def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
 
 
 def note_same(obj: Any, scene: Any) -> None:
-    """What a body shows is what it would be now."""
+    """Record that the displayed bake matches the present settings."""
     obj.sinew.bake.as_read = json.dumps(_look(obj, scene))
 
 
 def words(obj: Any, scene: Any) -> str:
-    """What was edited since the bake; "" where nothing was, or there is no bake, or another file's, where
-    scenes are others and nothing is baked anew. Panels may ask at each drawing.
+    """Return the edits since the bake; "" if there are none, if there is no bake, or if it belongs to another file.
+    Cheap enough for a panel.
     """
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
@@ -87,7 +87,7 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """What takes longer: weights, keys, and what else the body is read from, whatever it is called."""
+    """Return the expensive parts of a snapshot: weights, keys, and other data-blocks that the body is read from."""
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -110,7 +110,9 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """What is used, but what bakes have made, and what is seen of materials: no body is read from these."""
+    """Return the dependencies without results of bakes and without the display of materials, which no body is read
+    from.
+    """
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -130,7 +132,7 @@ def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]
 
 
 def _of_other(block: Any) -> Any:
-    """What of another data-block takes no time to look at, and does not change with the frame."""
+    """Return a cheap snapshot of another data-block that does not change with the frame."""
     if isinstance(block, bpy.types.Mesh):
         return checksum(block)
     if not isinstance(block, bpy.types.Object):

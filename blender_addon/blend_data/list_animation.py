@@ -81,7 +81,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
 
 
 def _targets(obj: Any) -> Iterator[Any]:
-    """What drivers anywhere in the file read of an object."""
+    """Return the driver targets in the file that read an object."""
     for owner in _users(obj):
         animation = getattr(owner, "animation_data", None)
         for curve in animation.drivers if animation is not None else ():

@@ -1,4 +1,4 @@
-"""What the extension is called."""
+"""Names of the extension."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Where a path leads that the .blend has stored, told from ``start``, else from it or from its library; None for a
-    computer that Blender has not asked already, for this file, its libraries or what was appended: Windows tells there
-    who has logged in.
+    """Return the absolute path of a path stored in the .blend, relative to ``start``, the .blend or its library. Return
+    None for a network computer that Blender has not already contacted for this file, since Windows would send it the
+    user's login.
     """
     # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -35,7 +35,7 @@ def note_append(path: str) -> None:
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    """Return True if a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those
+    r"""Return True if a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those
     known.
     """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))

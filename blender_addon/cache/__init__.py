@@ -1,1 +1,1 @@
-"""Where the frames of a body lie, and whose they are."""
+"""Cache folders of bodies and their owners."""

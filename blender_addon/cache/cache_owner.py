@@ -51,8 +51,8 @@ def may_delete(obj: Any, folder: Path) -> bool:
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Where the next bake of ``obj`` is written, made and tried: where the last one lies if that is its own beside this
-    .blend (the object may have another name by now), else a folder of its name. StoreError when it cannot be written.
+    """Return a writable folder for the next bake of ``obj``: the last one if it is its own beside this .blend (even
+    after a rename), else a folder of its name. StoreError if it cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)

@@ -1,4 +1,4 @@
-"""Where the frames of an object lie: beside its .blend, or where its record says."""
+"""Folders of an object's frames: beside its .blend, or as its record says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..objects import linked
 CACHE = "sinew_cache"
 """Folder beside a .blend that holds all frames of its objects."""
 LIVE, COMPARE = "-live", "-compare"
-"""What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
+"""Suffixes of folders beside that of the frames: for live mode, and for the bake that is compared."""
 LONGEST = 200
 """Bytes of an object's name that its folder has: since 5.0 names have up to 255, which is all that a folder's has."""
 
@@ -74,7 +74,7 @@ def live_path(obj: Any) -> Path:
 
 
 def unsaved_live_path(obj: Any) -> Path:
-    """That folder while the .blend is not saved: Blender deletes it when it quits."""
+    """Return the live folder of an unsaved .blend, which Blender deletes when it quits."""
     return Path(bpy.app.tempdir) / CACHE / f"{folder_name(obj.name)}{LIVE}"
 
 

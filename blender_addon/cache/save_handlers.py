@@ -1,4 +1,4 @@
-"""Where a record of a bake is told from: frames stay where they are, whatever becomes of the file that names them.
+"""Handlers that keep bake records valid: frames stay in their folder wherever the .blend that refers to them is saved.
 
 As Blender's own relative paths are, a record is made anew when the .blend is saved elsewhere, and what is appended goes
 on naming the folder beside the file that it comes from. All play and read, and each copies the frames when it is to

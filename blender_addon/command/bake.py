@@ -180,8 +180,7 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """What the record of a bake that is done and in place says, as far as preparing the next one overwrites it; else
-    nothing."""
+    """Return the fields of a complete bake's record that the next preparation overwrites; else nothing."""
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
         return {}

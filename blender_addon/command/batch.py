@@ -185,8 +185,8 @@ class _Runner:
 
 
 def _isolated() -> dict[str, str]:
-    """What keeps Python from taking modules from the folder that it is started in, which may be that of a stranger's
-    .blend. (Blender's Python heeds neither that folder nor these variables.)
+    """Return environment variables that prevent Python from importing modules from the current folder, which may hold a
+    stranger's .blend. Blender's own Python ignores both.
     """
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))

@@ -1,4 +1,4 @@
-"""What a command prints: lines for readers on standard error; for programs, an object a line on standard output."""
+"""Output of a command: text on standard error; for programs, one JSON object per line on standard output."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _print(text: str) -> None:
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Where the words of a command go beside the lines for readers: objects with ``--json``, and with ``--openjd`` the
-    lines by which Open Job Description's runners follow a task.
+    """Reports of a command besides the text: JSON objects with ``--json``, and with ``--openjd`` the progress lines of
+    Open Job Description.
     """
 
     as_json: bool = False
@@ -37,7 +37,7 @@ class ConsoleReporter:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ConsoleReporter:
-        """As the options of a command ask for."""
+        """Return the reporter that the options ask for."""
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 
     def event(self, event: str, **fields: Any) -> None:

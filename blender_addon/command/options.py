@@ -1,4 +1,4 @@
-"""What each command takes. Blender is not needed to read it."""
+"""Options of each command; importing this does not need Blender."""
 
 from __future__ import annotations
 

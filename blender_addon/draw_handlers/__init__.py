@@ -1,1 +1,1 @@
-"""What the 3D Views show of bodies."""
+"""Draw handlers of the 3D Views."""

@@ -23,7 +23,7 @@ OPACITY = 0.9
 
 
 class BakeProgressView(Layer):
-    """What is drawn, and what is kept of it while a bake goes on."""
+    """Draw handler for the frames of a running bake, with its cached batches."""
 
     handlers: dict[str, Any] = {}
 
@@ -49,7 +49,7 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Of a body whose frames lie there, at a frame."""
+        """Return the batch of a frame of the store in ``folder``."""
         try:
             if folder not in self._ghosts:
                 self._ghosts[folder] = Ghost(folder)

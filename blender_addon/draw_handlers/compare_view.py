@@ -29,7 +29,7 @@ SOON = 0.1
 
 
 class CompareView(Layer):
-    """What is drawn, and what is kept of it."""
+    """Draw handler for ghosts of comparisons, with its cached batches."""
 
     def __init__(self) -> None:
         self._painter, self._timer = Painter(), self.subdivide
@@ -38,7 +38,7 @@ class CompareView(Layer):
 
     @property
     def handlers(self) -> dict[str, Callable[..., None]]:
-        """What Blender calls, by the name of its list."""
+        """Handlers by the name of Blender's list."""
         return {"load_pre": self.forget}
 
     @bpy.app.handlers.persistent
@@ -87,7 +87,7 @@ class CompareView(Layer):
 
     @staticmethod
     def _label_colour(obj: Any) -> screen.Colour:
-        """That of the ghost, half-way to white: it is read over any background."""
+        """Return the ghost's colour mixed half with white, readable over any background."""
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:

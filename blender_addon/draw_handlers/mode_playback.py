@@ -90,7 +90,7 @@ class ModePlayback(Layer):
         super().refuse(reason, way)
 
     def _seen(self, context: Any) -> Any | None:
-        """What a view shows of the body; None where it does not, or where it ends at the next tick."""
+        """Return the object that a view shows of the body; None if it shows none, or the playback is about to end."""
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
 
@@ -99,7 +99,7 @@ _swing: ModePlayback | None = None
 
 
 def current() -> ModePlayback | None:
-    """What is played, if anything is."""
+    """Return the running playback, if any."""
     return _swing
 
 
@@ -142,12 +142,12 @@ def pace(obj: Any, number: int) -> float:
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Those of a body's table, Hz, by which its shapes on the disk are known."""
+    """Return the frequencies of a body's table, Hz, which identify its mode shapes on disk."""
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Those of a body's table, where a bake or live mode has kept them; StoreError where neither has."""
+    """Return the mode shapes of a body's table from its bake or live store; StoreError if neither has them."""
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):
         shapes = None if folder is None else cached_shapes(FrameStore(folder))
@@ -159,7 +159,7 @@ def shapes_of(obj: Any) -> Shapes:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """What is seen is about to be replaced."""
+    """Stop before the mesh that is drawn is replaced."""
     stop()
 
 

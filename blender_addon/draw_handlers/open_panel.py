@@ -1,4 +1,4 @@
-"""Whether a panel is open: Blender says when one is drawn, and nothing when it is closed, hidden, or gone with its tab.
+"""Tracking of open panels. Blender reports that a panel is drawn, but not that it is closed or hidden.
 
 So one that is closed is known by its parent, which is drawn without it; one that is hidden, by what editors show.
 """

@@ -1,4 +1,4 @@
-"""What colours and marks mean, in the lower right corner of the view."""
+"""Legend of colours and marks, in the lower right corner of the view."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ DOT = 8.0
 LOOK = 0.5
 """Seconds between two looks at the disk for newer tetrahedra."""
 BODIES = 3
-"""Of which tetrahedra and marks stay on the card, for windows that show different ones."""
+"""Number of bodies whose tetrahedra and marks stay on the graphics card, for windows that show different ones."""
 FIRST = "Tetrahedralize first (Resolution)"
 
 
@@ -172,7 +172,7 @@ class MarksOf:
 
 
 class Overlays(Layer):
-    """What is drawn, and what is kept of it."""
+    """Draw handler of the overlays, with its cached batches."""
 
     FAILED = "The overlays cannot be drawn ({error}). Switch them off and on."
 
@@ -185,7 +185,7 @@ class Overlays(Layer):
 
     @property
     def handlers(self) -> dict[str, Callable[..., None]]:
-        """What Blender calls, by the name of its list."""
+        """Handlers by the name of Blender's list."""
         return {
             "depsgraph_update_post": self.after_update,
             "frame_change_post": self.after_frame_change,
@@ -286,7 +286,7 @@ class Overlays(Layer):
             overlay_legend.draw(self.legend(found[0], asked, context.workspace.sinew), context)
 
     def legend(self, obj: Any, asked: frozenset[str], settings: Any) -> Legend:
-        """What is said of a body that was drawn with these switches, and what they ask for."""
+        """Return the legend of a body that was drawn with these switches."""
         if refused := self._failure(asked, obj):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
@@ -334,7 +334,7 @@ class Overlays(Layer):
 
 
 def kind_of(form: str) -> str:
-    """What the card draws a form as."""
+    """Return the primitive type that a form is drawn as."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
@@ -347,7 +347,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """What tells how a (3,3) map stretches, four digits of it; the same however it turns."""
+    """Return a rotation-invariant key, to four digits, of how a (3,3) map stretches."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -355,7 +355,7 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """What is kept of a body, or else made; the bodies drawn last are kept."""
+    """Return the cached value of a body, or make it; the last BODIES bodies are cached."""
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
         del kept[next(iter(kept))]
@@ -363,9 +363,7 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """What is to be shown: the workspace's switches that are on, what is picked while that is done, and what an open
-    panel is about.
-    """
+    """Return the overlays to show: the workspace's switches, the group that is picked, and that of an open panel."""
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()

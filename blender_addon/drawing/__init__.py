@@ -1,1 +1,1 @@
-"""What goes to the graphics card."""
+"""Drawing on the graphics card."""

@@ -26,7 +26,7 @@ SOLID = Manner()
 
 
 def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
-    """As a viewport would draw the object: faces, how opaque, and edges; ``theme`` is the 3D View's."""
+    """Return how a viewport draws the object: faces, opacity and edges; ``theme`` is the 3D View's."""
     shading, overlay = space.shading, space.overlay
     in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}
     overlaid = obj.show_wire or overlay.show_overlays and overlay.show_wireframes

@@ -57,7 +57,7 @@ class Ghost:
 
     @property
     def job(self) -> Job:
-        """What was simulated."""
+        """Job that was simulated."""
         return self._job
 
     def numbers(self) -> list[int]:

@@ -21,7 +21,7 @@ _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, 
 _LIFT = 0.004
 """Part of the distance by which marks are drawn nearer, so that the surface they lie on does not hide them."""
 _DIM = 0.35
-"""Of a mark's colour where something hides it."""
+"""Factor on a mark's colour where something hides it."""
 _HIDDEN = 0.3
 """Part of its opacity that is left of a ghost behind something."""
 

@@ -117,18 +117,18 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is shown now: places (n,3), m, and handles (h,4,3), m, that move them."""
+        """Return the displayed shape: positions (n,3), m, and the handles (h,4,3), m, that move them."""
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Where the mesh's vertices are in the shape shown, or another, (n,3), m, in world space; on the processor."""
+        """Return the mesh's vertex positions (n,3), m, world space, in the displayed shape or another; computed on the
+        CPU.
+        """
         places, handles = shape or self.shape
         return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Where the vertices (m,3), m, of what is drawn are, whose ``triangles`` (t,3) are told: the mesh's, or those
-        that its Subdivision makes.
-        """
+        """Return the positions (m,3), m, and ``triangles`` (t,3) of the drawn surface: the mesh, or its Subdivision."""
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 

@@ -1,4 +1,4 @@
-"""What is drawn into the 3D Views by draw handlers, and what is kept of it from one drawing to the next."""
+"""Base class of draw handlers in the 3D Views, and their caches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Layer:
         self._refused.append(way)
 
     def draw(self, way: Callable[[Any], None]) -> None:
-        """What Blender calls."""
+        """Callback for Blender."""
         if way in self._refused:
             return
         try:
@@ -62,7 +62,7 @@ class Made(Generic[Result]):
     _made_for: Any = object()  # nothing else is equal to it
 
     def get(self, made_for: Any, make: Callable[[], Result]) -> Result:
-        """What ``make()`` gave for this."""
+        """Return the value that ``make()`` returned for this key."""
         if self._made_for != made_for:
             self.value = make()
             self._made_for = made_for

@@ -1,4 +1,4 @@
-"""What of a body touches, and how hard it is pushed there, read from the disk.
+"""Contact pressure and contact surface of a body, read from disk.
 
 It loads Numba: imported when something is to be shown.
 """
@@ -36,14 +36,14 @@ def colours() -> np.ndarray:
 
 
 def store_of(obj: Any) -> FrameStore | None:
-    """Where the frames of a body lie, if there are any."""
+    """Return the store of a body's frames, if there is one."""
     folder = frame_folders.recorded_folder(obj)
     store = None if folder is None else FrameStore(folder)
     return store if store is not None and store.exists() else None
 
 
 def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
-    """What is pushed at a frame; None where nothing is, or the frame is not there."""
+    """Return the contact pressure of a frame; None if there is none, or the frame is missing."""
     try:
         pressure = store.pressure(frame)
     except StoreError:

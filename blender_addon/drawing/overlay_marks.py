@@ -1,4 +1,4 @@
-"""Where pins, springs, dynamic nodes and colliders are now, as points and ends of lines."""
+"""Current positions of pins, springs, dynamic nodes and colliders, as points and line ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..scene_import.picks import FULL
 from .overlay_colliders import SEEN
 
 CORNERS = 64
-"""Of a circle."""
+"""Number of corners of a circle."""
 GRID = 8
 """Squares across the part of the ground that is shown."""
 

@@ -39,7 +39,7 @@ class Corners(NamedTuple):
 
 
 class ShownTets:
-    """What a solver got, ready to be shown.
+    """Tetrahedra of a solver, ready to draw.
 
     ``names`` of the k materials, ``colours_of_materials`` (k,3) linear, ``stiffness`` the least and largest Young's
     modulus, Pa; ``outside`` (v,3) float32: badly embedded vertices, in the object's own coordinates.
@@ -63,7 +63,7 @@ class ShownTets:
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
-        """What is drawn; ``colour`` is STIFFNESS or MATERIALS, without ``cut`` all tets are there."""
+        """Return the corners to draw; ``colour`` is STIFFNESS or MATERIALS. Without ``cut`` all tets are drawn."""
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
         x = self._places[triangles]
@@ -84,8 +84,8 @@ class ShownTets:
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
-    """Where the solver of a body last got something, in a bake or in live mode, with the times of its files; None where
-    it never did.
+    """Return the newest store, of a bake or of live mode, with tetrahedra of a body, and the times of its files; None
+    if there is none.
     """
     folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
     found = []
@@ -97,7 +97,7 @@ def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
 
 
 def read_tets(store: FrameStore) -> ShownTets | None:
-    """What the solver of a store got last, or None where that is not kept whole."""
+    """Return the last tetrahedra of a store; None if they are incomplete."""
     got = received(store)
     return None if got is None else ShownTets(got)
 

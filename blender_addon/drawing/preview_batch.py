@@ -47,7 +47,7 @@ class Skinned:
 
 
 class SkinnedBatch(NamedTuple):
-    """What is drawn of vertices that follow handles."""
+    """Batch of vertices that follow handles."""
 
     skinned: Skinned
     shader: Any

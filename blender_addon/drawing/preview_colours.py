@@ -1,5 +1,5 @@
-"""What the preview shows, as linear colours: of the object as a viewport has it, and (n,3) of vertices: stiffness, a
-mode's weights, clusters.
+"""Linear colours of the preview: of the object as in a viewport, or (n,3) of vertices by stiffness, mode weight or
+cluster.
 
 Maps are made of colours as a screen shows them and then turned into linear light.
 """
@@ -45,7 +45,7 @@ def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float
 def stiffness_colours(
     log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
 ) -> np.ndarray:
-    """Of the logarithm (n,) of the stiffness; the ends of the map are the body's own extremes unless given."""
+    """Return colours of the logarithm (n,) of the stiffness; the colour range is the body's own by default."""
     low = float(log_stiffness.min()) if softest is None else softest
     high = float(log_stiffness.max()) if stiffest is None else stiffest
     # A body of one material lies in the middle.
@@ -54,13 +54,13 @@ def stiffness_colours(
 
 
 def weight_colours(weights: np.ndarray) -> np.ndarray:
-    """Of signed weights (n,) of one mode or handle: zero is white, the largest in size is full red or blue."""
+    """Return colours of signed weights (n,) of one mode or handle: zero is white, the largest magnitude red or blue."""
     largest = float(np.abs(weights).max(initial=0.0))
     return _mapped(0.5 + 0.5 * np.asarray(weights, dtype=np.float64) / (largest if largest > 0.0 else 1.0), _SIGNED)
 
 
 def cluster_colours(clusters: np.ndarray) -> np.ndarray:
-    """Of the numbers (n,) of clusters: hues far apart, in three shades."""
+    """Return colours of cluster numbers (n,): well separated hues, in three shades."""
     numbers = np.asarray(clusters, dtype=np.int64)
     hue = (numbers * _GOLDEN) % 1.0
     bright = np.array([0.95, 0.70, 0.82])[numbers % 3]

@@ -12,7 +12,7 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """What Subdivision makes of a mesh, as the card draws it: smooth and flat as Blender has it, in 32 bits.
+    """Subdivision of a mesh on the graphics card, with Blender's smooth and flat shading, in 32 bits.
 
     ``mirrored``: the mesh moves in coordinates in which its faces are turned inside out. ``triangles`` (t,3) are those
     of the vertices (m,) that it makes.
@@ -31,7 +31,7 @@ class FineCard:
         self.card = CardVertices(vertices, np.zeros((len(vertices), 3), np.float32), _halved(own), edges, slopes)
 
     def places(self, positions: np.ndarray) -> np.ndarray:
-        """Where its vertices are when the mesh's are at (n,3), (m,3)."""
+        """Return the subdivided positions (m,3) for mesh positions (n,3)."""
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
@@ -41,7 +41,7 @@ class FineCard:
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Of those that it makes the one (n,) that each of the mesh's vertices moves most."""
+        """Return for each of the mesh's n vertices the subdivided vertex that it moves most."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)

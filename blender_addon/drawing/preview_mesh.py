@@ -1,4 +1,4 @@
-"""What the preview draws, as arrays: triangles with the normals of their corners, and the graphics card's vertices.
+"""Arrays of the preview: triangles with corner normals, and the vertices on the graphics card.
 
 A vertex of the card is a mesh vertex with one of its corner normals, so smooth meshes have one a vertex, and flat faces
 and sharp edges as many as they need.
@@ -152,8 +152,8 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
 def _derivatives(
     triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, places: np.ndarray
 ) -> list[sp.csr_matrix]:
-    """What makes numbers of the mesh's vertices at ``places`` (n,3) their derivatives along the two tangents, (g,n)
-    each: the mean over the triangles around, by area, made exact for what is linear in the tangent plane.
+    """Return two matrices (g,n) that map values at the vertices, at ``places`` (n,3), to their derivatives along the
+    tangents: area-weighted means over the adjacent triangles, exact for functions linear in the tangent plane.
     """
     x = places[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

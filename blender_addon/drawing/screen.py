@@ -1,4 +1,4 @@
-"""What is drawn over a 3D View, in pixels of its region: words, rectangles, lines, discs."""
+"""Text, rectangles, lines and discs over a 3D View, in pixels of its region."""
 
 from __future__ import annotations
 

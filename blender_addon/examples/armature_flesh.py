@@ -30,7 +30,7 @@ BONES = {
 }
 """Head, tail (m) and parent."""
 REACH = 0.09
-"""What is nearer to a bone, or behind the spine, is held by it, m."""
+"""Distance to a bone, or behind the spine, within which flesh is pinned to it, m."""
 
 
 PARTS = [

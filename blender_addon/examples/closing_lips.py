@@ -16,16 +16,16 @@ LABEL = "Lips That Close"
 DESCRIPTION = "A head whose armature closes its mouth: soft lips meet and press each other flat"
 SKIN, LIP, WHITE, BLACK = (0.72, 0.42, 0.30), (0.62, 0.06, 0.09), (0.9, 0.9, 0.88), (0.01, 0.01, 0.012)
 WOOD, HIGH = (0.30, 0.20, 0.13), 0.06
-"""Of the stand, and how high the head is on it, m."""
+"""Colour of the stand, and the height of the head on it, m."""
 VOXEL = 0.0055
 FLESH, SOFT = 1.5e5, 1e4
-"""Of the head and of its lips, Pa."""
+"""Young's moduli of the head and its lips, Pa."""
 BONES = {
     "Skull": ((0.0, 0.10, 0.17), (0.0, 0.02, 0.38), None),
     "Jaw": ((0.0, 0.10, 0.15), (0.0, -0.06, 0.06), None),
 }
 UPPER, LOWER = (-0.075, 0.215), (-0.08, 0.108)
-"""Where the middle of a lip lies: along Y and how high, m."""
+"""Centres of the lips: along Y and in height, m."""
 LIP_THICK, WIDE = 0.03, 0.1
 EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 

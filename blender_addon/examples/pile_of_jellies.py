@@ -11,7 +11,7 @@ from .stage import Stage
 LABEL = "Pile of Jellies"
 DESCRIPTION = "Ten soft bodies that fall into a dish and onto each other: they meet, and are baked together"
 COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
-"""Of jellies one after the other."""
+"""Colours of successive jellies."""
 CREAM = (0.9, 0.88, 0.84)
 DISH = [
     (0.0, 0.001), (0.12, 0.001), (0.2, 0.035), (0.28, 0.09), (0.3, 0.11), (0.3, 0.116), (0.29, 0.116), (0.27, 0.1),
@@ -45,7 +45,7 @@ def build(stage: Stage) -> Any:
 
 
 def _places() -> list[tuple[float, float, float]]:
-    """Where they begin, m: each layer is turned against the one below it."""
+    """Return the initial positions, m; each layer is rotated against the one below it."""
     places = []
     for layer, count in enumerate(LAYERS):
         for k in range(count):

@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 Point = Sequence[float]
 Part = Callable[[Any], Any]
 SIDES = (-1.0, 1.0)
-"""Of what is symmetric."""
+"""Signs of the two sides of symmetric parts."""
 
 
 def ball(centre: Point, radii: float | Point, segments: int = 24) -> Part:

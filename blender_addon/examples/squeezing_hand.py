@@ -17,16 +17,16 @@ DESCRIPTION = "Soft flesh on stiff bones that an armature moves: fingers close a
 FLESH, IVORY, TOY, CLOTH = (0.80, 0.46, 0.36), (0.9, 0.86, 0.74), (0.10, 0.32, 0.62), (0.16, 0.18, 0.24)
 VOXEL = 0.007
 SOFT, STIFF, BALL = 5e4, 1e9, 2e4
-"""Of flesh, bones and ball, Pa."""
+"""Young's moduli of flesh, bones and ball, Pa."""
 RADIUS, HIGH = 0.055, 0.1
-"""Of the ball, and how high the hand is, m."""
+"""Radius of the ball, and height of the hand, m."""
 DIGITS = {
     "Index": ((0.07, -0.075, 0.0), -16.0, 0.085, 0.07, 0.026),
     "Middle": ((0.085, 0.0, 0.0), 0.0, 0.09, 0.075, 0.027),
     "Ring": ((0.07, 0.075, 0.0), 16.0, 0.085, 0.07, 0.026),
     "Thumb": ((-0.02, -0.075, 0.0), -75.0, 0.075, 0.06, 0.028),
 }
-"""Where it begins, m; the way it points, degrees from X to Y; lengths of its two bones and its radius, m."""
+"""For each finger: its origin, m; direction, degrees from X to Y; lengths of its two bones and its radius, m."""
 BEND = {"Index": (72, 72), "Middle": (65, 67), "Ring": (72, 72), "Thumb": (74, 54)}
 """By how much each bone is turned when the hand is closed, degrees."""
 SECONDS = 2.0

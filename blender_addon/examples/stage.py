@@ -1,5 +1,5 @@
-"""Where an example stands: a new collection at the 3D cursor, lengths in metres and times in seconds whatever the
-scene's units, frame rate and first frame are.
+"""Stage of an example: a new collection at the 3D cursor, with lengths in metres and times in seconds for any units,
+frame rate and first frame.
 """
 
 from __future__ import annotations

@@ -15,17 +15,17 @@ DESCRIPTION = "Jellies ride on a belt that runs round two drums, and fall into a
 RUBBER, STRIPE, STEEL, PAINT = (0.05, 0.055, 0.06), (0.62, 0.64, 0.62), (0.42, 0.45, 0.48), (0.8, 0.35, 0.03)
 CREAM = (0.9, 0.88, 0.84)
 COLOURS = ((0.75, 0.05, 0.09), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
-"""Of jellies one after the other."""
+"""Colours of successive jellies."""
 RADIUS, APART, HIGH = 0.08, 0.42, 0.26
-"""Of the drums; from axle to axle, and how high those lie, m."""
+"""Radius of the drums, distance of their axles, and height of the axles, m."""
 WIDE, THICK, PIECES = 0.12, 0.01, 144
-"""Of the belt, m, and how many flat pieces it is of."""
+"""Width and thickness of the belt, m, and its number of flat pieces."""
 LONG = 2.0 * (APART + math.pi * RADIUS)
 TRAVEL, SECONDS = 0.62, 2.5
 """How far the belt runs, m, and how long that takes."""
 JELLY, STIFFNESS, CELLS, SUBSTEPS = 0.075, 4e4, 4, 4
 FIRST, NEXT, ABOVE = -0.2, 0.092, 0.004
-"""Where the jellies are: along the belt, from one to the next, and over it, m."""
+"""Positions of the jellies: first along the belt, spacing, and height over it, m."""
 BOWL = [
     (0.0, 0.001), (0.08, 0.001), (0.13, 0.03), (0.16, 0.09), (0.16, 0.1), (0.15, 0.1), (0.12, 0.037), (0.075, 0.012),
     (0.0, 0.012),

@@ -1,5 +1,5 @@
-"""What is done with bodies beside Blender, one after the other: the scene is read, a child works, the scene takes what
-it has found. Bake, Tetrahedralize, Convert Result, Compare and live mode are such work.
+"""Queue of background tasks on bodies: the scene is read, a child process works, the scene takes the result. Bake,
+Tetrahedralize, Convert Result, Compare and live mode are such tasks.
 
 ``state_machine`` says what becomes of each. One timer, :func:`tick`, listens to the child and begins what waits. What
 takes long to read goes on in a modal operator, which hears Esc and holds all other input off: the scene is at the frame
@@ -33,16 +33,16 @@ READING = 2.0
 
 
 _works: list[Task] = []
-"""What is at work, and what waits for it. A body that is played with is read anew beside its child."""
+"""The running task and those that wait for it. For live mode the scene can be read again while its child runs."""
 
 
 def current(object_uid: int | None = None) -> Task | None:
-    """That whose child is at work, or whose result is to be taken, where one is named of that object, if there is."""
+    """Return the task whose child runs or whose result is to be applied, optionally only if it is that of an object."""
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """That for which the scene is read, as :func:`current`."""
+    """Return the task for which the scene is being read, as :func:`current`."""
     return _first(READS, object_uid)
 
 
@@ -52,7 +52,7 @@ def _first(stages: set[Stage], object_uid: int | None) -> Task | None:
 
 
 def waiting() -> list[Task]:
-    """What will begin when what is at work has ended."""
+    """Return the tasks that start when the running one has ended."""
     return [work for work in _works if work.state.stage is Stage.WAITING]
 
 
@@ -243,8 +243,8 @@ def stop_reading(message: str = "") -> None:
 
 
 def stop() -> None:
-    """What Esc does: nothing that waits begins, nothing is read any more, and the child, unless the scene was read
-    beside it, stops after its step, or at once where it hears nothing; its end comes through :func:`tick`.
+    """Cancel as Esc does: waiting tasks and reading end at once; the child stops after its step, or at once if it
+    cannot hear, and its end arrives through :func:`tick`. A child beside which the scene is read goes on.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -313,7 +313,7 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """What keeps or replaces the scene is about to happen, in another window or by a script."""
+    """Stop before the file is saved or replaced, in another window or by a script."""
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read to its end, {because}. Begin again.")
 

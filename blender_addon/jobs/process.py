@@ -32,7 +32,7 @@ LOG_NAME = "worker.log"
 
 @dataclass(frozen=True)
 class Order:
-    """What a child is to do with the job of a store in ``folder``.
+    """Task of a child for the job of the store in ``folder``.
 
     ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are kept
     as handles too; a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about
@@ -48,7 +48,7 @@ class Order:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Of all the bodies, in their order."""
+        """Folders of all bodies, in their order."""
         return self.folder, *(folder for folder, _modes in self.beside)
 
 
@@ -89,7 +89,7 @@ class Child:
         self._lines.put(None)
 
     def events(self) -> Iterator[Event | None]:
-        """Those that have arrived; None after the last: it has closed its output."""
+        """Yield the events that have arrived; None after the last, when the child has closed its output."""
         with contextlib.suppress(queue.Empty):
             while (line := self._lines.get_nowait()) is not None:
                 if event := event_of(line):
@@ -131,8 +131,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _may_be_gone() -> Iterator[None]:
-    """Where it has just ended by itself nobody reads any more, which Windows calls an invalid argument; its end is told
-    by its output.
+    """Ignore writes to a child that has just ended, which Windows reports as an invalid argument; its output reports
+    the end.
     """
     try:
         yield
@@ -142,8 +142,8 @@ def _may_be_gone() -> Iterator[None]:
 
 
 def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
-    """What to tell of a child that told no outcome, and left this exit code; ``folder`` has its log, ``body`` the job
-    that it was at; ``again`` says what to do.
+    """Return the end of a child that reported no outcome, from its exit code; ``folder`` has its log, ``body`` is that
+    of its job, ``again`` is the remedy.
     """
     if phase.phase in DEAF and phase.method in meshing.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
@@ -155,7 +155,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
-    """What is to say of a child that ended while other people's code made its tetrahedra."""
+    """Return the error for a child that ended inside a third-party mesher."""
     try:
         return meshing.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # what tells of the mesh has gone, too

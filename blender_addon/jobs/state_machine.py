@@ -1,4 +1,4 @@
-"""What becomes of one piece of work, with nothing of Blender: its state, and what each event makes of it.
+"""State machine of a background task, independent of Blender: its state, and the transition for each event.
 
     WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
                           a part at a time       StopAsked: STOPPING     until the scene can take it
@@ -50,7 +50,7 @@ class Begun(Event):
 
 
 class Read(Event):
-    """That part of the scene is read, 0 to 1."""
+    """Event: a fraction of the scene was read, 0 to 1."""
 
     part: float
 
@@ -80,7 +80,7 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """What the artist has to do before the scene can take the result; "" for nothing."""
+    """Event: the user must act before the scene can take the result; "" if not."""
 
     words: str
 
@@ -121,12 +121,12 @@ class State:
 
     @property
     def label(self) -> str:
-        """What is going on, in words; in a row, which it is."""
+        """Describe the activity and the position in a group."""
         return f"{self.place}: {self.activity}" if self.place else self.activity
 
     @property
     def activity(self) -> str:
-        """What is going on, in words."""
+        """Describe the activity."""
         phase = self.phase
         if self.stage in READS:
             return f"Reading Animation {100.0 * self.part:.0f} %"
@@ -139,7 +139,7 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """What is told of the tetrahedra of one of the bodies."""
+        """Return the tetrahedra event of one of the bodies."""
         return dict(self.meshes).get(body)
 
     @property
@@ -149,7 +149,7 @@ class State:
 
     @property
     def of_step(self) -> str:
-        """What is told of the last step of the newest frame; "" before the first."""
+        """Describe the last step of the newest frame; "" before the first."""
         told, contacts = self.last_step, self.last_step.get("contacts")
         if not told:
             return ""
@@ -184,7 +184,7 @@ class State:
 
     @property
     def message_with_remedy(self) -> str:
-        """What to tell the artist; "" where all went well."""
+        """Return the message for the user; "" after success."""
         return f"{self.message} {self.remedy}".strip()
 
 
@@ -206,7 +206,7 @@ HAPPENS_IN = {
 
 
 def transition(state: State, event: Event, now: float) -> State:
-    """What an event, at a time ``now`` (s), makes of a state."""
+    """Return the state after an event at a time ``now``, s."""
     if not isinstance(event, Over) and state.stage not in HAPPENS_IN.get(type(event), RUNS):
         return state
     match event:
@@ -255,5 +255,5 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """What was told first counts."""
+    """Return the state after an end was reported; the first report counts."""
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

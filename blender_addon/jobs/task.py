@@ -19,7 +19,7 @@ INTERVAL = 0.1
 
 @dataclass(eq=False)
 class Task:
-    """What is to be done with one body.
+    """Background task of one body.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ class Task:
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Whether there is something new to say since this was asked, and more than that time goes on: a full scene
-        that is drawn at every look would take the processors from the child.
+        """Return whether the state changed since the last call, and whether more than the elapsed time did: redrawing a
+        full scene at every poll would slow the child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]

@@ -68,7 +68,7 @@ def begin(obj: Any, record: bool = False) -> Session | None:
 
 
 def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, Any, Job], None]) -> Task:
-    """What is read of a body before it is played with."""
+    """Return the task that reads a body for live mode."""
     return Task(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
 
 
@@ -201,7 +201,7 @@ def toggle() -> None:
 
 
 def leave_off() -> None:
-    """What Esc does: end the session; a take is ended instead, and the session with it."""
+    """Do what Esc does: end the session; if a take is recorded, end the take and with it the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:

@@ -1,4 +1,4 @@
-"""What the artist edits while a body is played with: stiffness counts at once, all else from the next start.
+"""Edits during live mode: stiffness counts at once, all else from the next reset.
 
 Looked at is what takes no time (``scene_import/edit_snapshot.py``): neither weights of vertex groups, which Blender
 gives one by one, nor other objects. Reset and Record compare whole jobs.
@@ -43,7 +43,7 @@ class Edits:
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Where it has changed since this was asked last."""
+        """Return the stiffness if it changed since the last call."""
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
             return None

@@ -1,4 +1,4 @@
-"""What live mode answers to: saving, loading, undo, a change of the frame; idle while nothing is played with."""
+"""Handlers of live mode for saving, loading, undo and frame changes; idle without a session."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
 """Icons of a key's whole word."""
 UNITS = 1.7
-"""Of Blender's interface, that such an icon takes: a label would write over all but the first of them."""
+"""Width of such an icon in units of Blender's interface; a label would overlap the next ones."""
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:

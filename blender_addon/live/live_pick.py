@@ -1,4 +1,4 @@
-"""What lies under the mouse while a body is played with, and where a drag leads."""
+"""Picking and dragging in live mode: the vertex under the mouse, and the target of a drag."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Drag:
     metres: float
 
     def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
-        """Where the vertex is led to when the mouse is at some pixels of the region, (3,), m."""
+        """Return the target (3,), m, of the vertex for a mouse position in pixels of the region."""
         depth = Vector(self.depth / self.metres)
         place = region_2d_to_location_3d(context.region, context.region_data, where, depth)
         return self.metres * np.array(place) + self.offset

@@ -25,7 +25,7 @@ from .live_scene import Stage
 
 @dataclass(frozen=True)
 class Take:
-    """What was recorded.
+    """A recorded take.
 
     Attributes
     ----------

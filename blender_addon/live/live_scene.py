@@ -1,4 +1,4 @@
-"""What live mode changes in the scene, the hidden mesh and the present frame, and how it is put back.
+"""Changes of live mode to the scene, the hidden mesh and the current frame, and their restoration.
 
 The hidden state is noted on the object itself (``Object.sinew.live_layer``): undo, autosave and a crash bring back the
 one with the other, so a mesh that was hidden by us is known, whenever it turns up.
@@ -34,7 +34,7 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """Those of a context; nothing is changed yet."""
+        """Return the stage of a context, without changing anything."""
         return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
     @property

@@ -32,7 +32,7 @@ class Session:
 
     @property
     def state(self) -> LiveState:
-        """That of its work."""
+        """State of its task."""
         return self.work.state
 
     @property
@@ -45,7 +45,7 @@ class Session:
 
     @property
     def words_of_edits(self) -> str:
-        """What was edited since the session began and does not count yet; "" when all does."""
+        """Describe the edits since the session began that do not count yet; "" if there are none."""
         if self.state.stale:
             return "The modes were found for other stiffness. Reset finds them anew."
         if self.pending:

@@ -1,5 +1,5 @@
-"""What goes on while a body is played with, with nothing of Blender: the state of its work, as of any other, and the
-conversation with the child, frame by frame; and what each event makes of both.
+"""State machine of live mode, independent of Blender: the state of its task, and the exchange with the child frame by
+frame.
 
 What the artist does and what the child answers are events, and so is what the child is asked: the wish of a reset, and
 then that it was asked. ``LiveState.request(now)`` is what it is to be asked next, when something is due.
@@ -125,17 +125,17 @@ class LiveState(state_machine.State):
 
     @property
     def frame(self) -> int:
-        """That which is shown."""
+        """Number of the displayed frame."""
         return self.shown.frame
 
     @property
     def handles(self) -> np.ndarray:
-        """Of the frame that is shown, (h,4,3) float64, m; none of a body that is shown by positions."""
+        """Handles of the displayed frame, (h,4,3) float64, m; none for a body that is displayed by positions."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
     def positions(self) -> np.ndarray | None:
-        """Of the frame that is shown, (n,3) float32, m; None of a body in a subspace."""
+        """Positions of the displayed frame, (n,3) float32, m; None for a body in a subspace."""
         shown = self.shown.positions
         return np.frombuffer(base64.b64decode(shown), dtype="<f4").reshape(-1, 3) if shown else None
 
@@ -146,7 +146,7 @@ class LiveState(state_machine.State):
 
     @property
     def doing(self) -> str:
-        """What goes on, in a word."""
+        """Activity in one word."""
         if self.take is not None:
             return "Recorded" if self.recorded else "Recording"
         return "Playing" if self.playing else "Paused"
@@ -163,7 +163,7 @@ class LiveState(state_machine.State):
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
     def request(self, now: float) -> Event | None:
-        """What to ask the child at a time (s), or None while nothing is due or answers are awaited."""
+        """Return the request for the child at a time, s, or None if none is due or answers are pending."""
         if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
             return None
         if self.wishes:
@@ -183,7 +183,7 @@ class LiveState(state_machine.State):
 
 
 def transition(state: LiveState, event: Event, now: float) -> LiveState:
-    """What an event, at a time ``now`` (s), makes of a state."""
+    """Return the state after an event at a time ``now``, s."""
     if state.stage not in RUNS:
         return state_machine.transition(state, event, now)
     match event:
@@ -224,7 +224,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Of wishes for stiffness the last one counts; what is pinned is let go by a reset, and stays pinned in a take."""
+    """Queue a stiffness change, of which the last one counts; a reset releases pinned grabs, a take keeps them."""
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -268,7 +268,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """What was asked first could not be done, and the body stays where it was: a frame does not count."""
+    """Return the state after the oldest request was rejected: the body has not moved, and the frame does not count."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

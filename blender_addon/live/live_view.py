@@ -1,4 +1,4 @@
-"""What live mode draws into the 3D Views: the body, its pins, and a few words; the card's work is ``Preview``'s."""
+"""Drawing of live mode in the 3D Views: the body, its pins and text; ``Preview`` draws on the graphics card."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class View(Layer):
 
     @property
     def stand_in_uid(self) -> int | None:
-        """Of the object that is moved instead, where there is one."""
+        """The ``session_uid`` of the stand-in object, if there is one."""
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class View(Layer):
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """What a view has drawn last: vertices (m,3), m, and triangles (t,3), of a Subdivision where it has one."""
+        """Surface that was drawn last, subdivided if it is so displayed: vertices (m,3), m, and triangles (t,3)."""
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
@@ -124,8 +124,8 @@ class View(Layer):
         self._shown = None
 
     def fall_back(self) -> None:
-        """Where the card has refused, or the artist wants so: move a mesh in the scene instead, anew where saving or an
-        undo took it away.
+        """Move a stand-in mesh in the scene instead of drawing, if the graphics card fails or the user asks for it;
+        create it again after saving or undo removed it.
         """
         obj = self._session.object
         if obj is None:
@@ -221,8 +221,8 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view. Of a Subdivision they
-        are where the vertex is seen, and as far from there as the target is from it.
+        """Return for each visible grab its vertex, the pixel of the vertex and that of the target. On a Subdivision,
+        both are shifted to where the vertex is seen.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
@@ -246,7 +246,7 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 
 
 def words(session: Session) -> list[str]:
-    """What stands in the corner of the view."""
+    """Return the text in the corner of the view."""
     state = session.state
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:

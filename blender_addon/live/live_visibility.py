@@ -1,4 +1,4 @@
-"""Whether a viewport would show the body that is played with, if its mesh were not hidden."""
+"""Visibility of the live body in a viewport, apart from its hidden mesh."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def own_bodies(scene: Any) -> list[Any]:
 
 
 def linked_words(obj: Any) -> str:
-    """What an object of another file is, and what to do to bake it here, in sentences; "" for one that can be baked."""
+    """Explain why an object of another file cannot be baked here, and the remedy; "" if it can."""
     if obj.library is not None:
         return f"“{obj.name}” is linked from another file. {REMEDY}"
     return (

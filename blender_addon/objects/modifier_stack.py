@@ -132,8 +132,8 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
-    them; "" without such.
+    """Return a warning about modifiers that change vertex groups after the simulated stack position, where they have no
+    effect; "" if there are none.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}

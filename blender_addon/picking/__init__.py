@@ -1,1 +1,1 @@
-"""What lies under the cursor."""
+"""Picking in the 3D View."""

@@ -1,5 +1,5 @@
-"""What of a surface lies under the cursor, or in a box, of any 3D View: NumPy alone, with nothing of a window but its
-matrix and size.
+"""Picking of surface vertices under the cursor or in a box of any 3D View, by NumPy alone from the view's matrix and
+size.
 
 In homogeneous pixels a corner is c = (X, Y, W), its place in the region (X / W, Y / W). A pixel p = (x, y, 1) is a
 mixture ``p = sum_k l_k c_k`` of a triangle's corners; where no l is negative it lies in the triangle, before the viewer
@@ -46,7 +46,7 @@ class Viewport(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """Where the cursor meets a surface: the triangle and the place (3,), m."""
+    """Intersection of the cursor's ray with a surface: the triangle and the position (3,), m."""
 
     triangle: int
     place: np.ndarray
@@ -101,7 +101,7 @@ class Surface:
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Whether no triangle hides a vertex (k,) that lies in the view."""
+        """Return for vertices (k,) in the view whether no triangle hides them."""
         clear = _in_view(self._shown[vertices])
         asked = np.flatnonzero(clear)
         if not len(asked) or not len(self.triangles):
@@ -147,7 +147,7 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Whether homogeneous pixels (n,4) lie before the viewer and between the ends of the view."""
+    """Return for homogeneous pixels (n,4) whether they lie between the clipping planes."""
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -166,7 +166,7 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Whether pixels mixed so, (t,3), lie in their triangles, before the viewer."""
+    """Return for mixed pixels (t,3) whether they lie in their triangles, in front of the viewer."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 

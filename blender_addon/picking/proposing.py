@@ -70,7 +70,7 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """What a body does that has no dynamic nodes; "" where it has some."""
+    """Describe the behaviour of a body without dynamic nodes; "" if it has some."""
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""

@@ -1,1 +1,1 @@
-"""What the artist sets, kept in the .blend."""
+"""Settings of the user, saved in the .blend."""

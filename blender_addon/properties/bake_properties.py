@@ -1,4 +1,4 @@
-"""What is known of a body's last bake, part of ``Object.sinew``.
+"""Record of a body's last bake, part of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -43,7 +43,7 @@ class SinewVibration(bpy.types.PropertyGroup):
 
 
 class SinewBake(bpy.types.PropertyGroup):
-    """What is known of the last bake; the frames themselves are in ``folder``."""
+    """Record of the last bake; its frames are in ``folder``."""
 
     folder: text("Disk Cache", "Folder of the baked frames")
     home: text("Home", "Folder that a Disk Cache beginning with // is told from")

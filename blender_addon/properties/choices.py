@@ -68,7 +68,7 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """What a solver is and reads; a plain one where this version does not know it."""
+    """Return the solver kind of a name; a plain one if this version does not know the name."""
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 

@@ -1,4 +1,4 @@
-"""What a bake is compared with: kept on the object as ``Object.sinew.compare``.
+"""Settings of the comparison bake, kept as ``Object.sinew.compare``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """

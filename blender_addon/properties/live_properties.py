@@ -20,7 +20,7 @@ SHOWN = (
     ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
 )
 OF_SUBSPACE = "WEIGHTS", "CLUSTERS", "POINTS"
-"""What only a body in a subspace has."""
+"""Display choices that only a body in a subspace has."""
 PREVIEWS = (
     ("CARD", "Graphics Card", "The card moves the vertices: quick, lit as in Solid mode, and with the colors of Show"),
     (

@@ -1,5 +1,4 @@
-"""What acts on a body beside its materials, as the artist sets it: springs, collisions and how its vibrations are
-controlled, parts of ``Object.sinew``.
+"""Settings of springs, collisions and the control of vibrations, parts of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -62,7 +61,7 @@ def _put_ground_below(self: Any, context: Any) -> None:
 
 
 class SinewCollisions(bpy.types.PropertyGroup):
-    """What the body runs into, and what it meets."""
+    """Contact of the body: colliders, ground, other bodies and self-contact."""
 
     contact_bodies: mirrored(ContactSettings, "bodies", "Soft Bodies")
     self_contact: mirrored(ContactSettings, "self_contact", "Self")
@@ -93,7 +92,7 @@ def _note_other(self: Any, context: Any) -> None:
 
 
 class SinewPair(bpy.types.PropertyGroup):
-    """What is told of the body and another, or a collider; its name is that of the other, also once that is removed."""
+    """Contact settings of the body with another one or a collider, whose name it keeps after that is removed."""
 
     other: pointer(
         "Other",
@@ -119,11 +118,11 @@ class SinewCollider(bpy.types.PropertyGroup):
 
 
 CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))
-"""Of the slowest vibrations: a property each, so that each has keys of its own."""
+"""Properties of the slowest vibrations, one each, so that each can be keyed."""
 
 
 class SinewVibrations(bpy.types.PropertyGroup):
-    """What the stiffness of each of the slowest vibrations is multiplied by."""
+    """Stiffness factors of the slowest vibrations."""
 
 
 def _factor(number_of: int) -> Any:

@@ -1,4 +1,4 @@
-"""What is shown of bodies in the 3D Views: kept on the workspace, as ``WorkSpace.sinew``.
+"""Overlay settings, kept on the workspace as ``WorkSpace.sinew``.
 
 Blender keeps overlays in each 3D View, where an extension can keep nothing. A workspace is next to it: it is saved in
 the file, no undo changes it, and it stays the same when an area is maximized, which a screen does not.

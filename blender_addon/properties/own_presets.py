@@ -28,14 +28,14 @@ PREFIX, SUFFIX = "material-", ".json"
 
 
 class OwnPresets(NamedTuple):
-    """What lies in the folder: materials by name, and what to say of files that are none."""
+    """Presets in the user's folder: materials by name, and messages about unreadable files."""
 
     materials: tuple[MaterialSettings, ...]
     refused: tuple[str, ...]
 
 
 def folder() -> Path:
-    """Where they are; it need not be there yet."""
+    """Return their folder, which need not exist."""
     return Path(bpy.utils.user_resource("SCRIPTS", path=os.path.join("presets", "sinew")))
 
 

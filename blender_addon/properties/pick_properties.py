@@ -1,4 +1,4 @@
-"""What is remembered of vertices that were picked, part of ``Object.sinew``.
+"""Record of picked vertices, part of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -9,7 +9,7 @@ from .mirror import collection, integer, text, vector
 
 
 class SinewPickedVertex(bpy.types.PropertyGroup):
-    """Where a picked vertex was at rest."""
+    """Rest position of a picked vertex."""
 
     rest: vector("Rest Position", "Of a picked vertex, in the object's coordinates", size=3, subtype="TRANSLATION")
 

@@ -8,7 +8,7 @@ from ..jobs import compiling
 
 
 class SinewPreferences(bpy.types.AddonPreferences):
-    """What is set once for a machine."""
+    """Preferences of the extension on this computer."""
 
     bl_idname = PACKAGE
 

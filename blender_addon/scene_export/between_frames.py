@@ -107,7 +107,9 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Of one interval, with the object's (2,4,4) matrices; None where no rotation explains the motion."""
+    """Return the bulge of one frame interval, with the object's (2,4,4) matrices; None if no rotation explains the
+    motion.
+    """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]
     centres = [points.mean(axis=0) for points in world]

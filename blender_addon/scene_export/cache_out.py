@@ -53,7 +53,7 @@ def remove(obj: Any, _nodes: Any = None, _shared: bool = False) -> None:
 
 
 def lost(obj: Any, _record: Any) -> str:
-    """What of a bake kept as Mesh Cache is no longer there; "" when all is."""
+    """Name what is missing of a Mesh Cache result; "" if nothing is."""
     caches = own_caches(obj)
     if not caches:
         return "The Mesh Cache modifier was removed."

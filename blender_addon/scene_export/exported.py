@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 MESHES = {"flatten": False, "uvs": True, "normals": True, "vcolors": True, "apply_subdiv": True}
-"""What Alembic is given of meshes."""
+"""Alembic's options for meshes."""
 POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatures": False, "export_hair": False}
 """USD gets the evaluated positions, and no shape keys or armatures of its own, which would stand for them.
 """

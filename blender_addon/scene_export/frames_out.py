@@ -251,7 +251,7 @@ def _detach(obj: Any) -> Any | None:
 
 
 def lost_words(obj: Any) -> str:
-    """What to say of a baked object whose shapes the artist has deleted by hand; "" when they are there."""
+    """Return a warning about a baked object whose result was deleted by hand; "" if it is complete."""
     record = obj.sinew.bake
     if record.status == "NONE" or not record.frames:
         return ""

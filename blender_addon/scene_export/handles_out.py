@@ -73,7 +73,7 @@ def remove(obj: Any, group: Any, shared: bool) -> None:
 
 
 def lost(obj: Any, record: Any) -> str:
-    """What of the handles on ``obj`` is no longer there; "" when all is."""
+    """Name what is missing of the handles on ``obj``; "" if nothing is."""
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."

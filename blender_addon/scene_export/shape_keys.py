@@ -69,7 +69,7 @@ def remove(obj: Any, _nodes: Any, shared: bool) -> None:
 
 
 def lost(obj: Any, record: Any) -> str:
-    """What of the keys on ``obj`` is no longer there; "" when all is."""
+    """Name what is missing of the shape keys on ``obj``; "" if nothing is."""
     keys = obj.data.shape_keys
     return "" if keys is not None and len(keys.key_blocks) >= record.frames else "The baked shapes were removed."
 

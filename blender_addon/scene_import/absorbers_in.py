@@ -87,7 +87,7 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """What was gathered of one that acts; where it does not, its place does not matter."""
+        """Return the absorber as sampled; the position of one that never acts is arbitrary."""
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions
         for each in positions:

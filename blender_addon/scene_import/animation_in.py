@@ -54,7 +54,7 @@ def stretch_of_time(scene: Any) -> float:
 
 
 def key_times(scene: Any, frames: Any) -> np.ndarray:
-    """Where keys for frames of the scene lie, (f,) float32: time remapping stretches everything that is animated."""
+    """Return the times of keys for frames of the scene, (f,) float32: time remapping scales all animation."""
     return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
 
 
@@ -148,7 +148,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """What changes of the frame move within it."""
+    """Collect the objects that frame changes move."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, places = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for place in places:

@@ -1,4 +1,4 @@
-"""What changes of the body's own object over the frames: where it is and its pins are, and what its settings say."""
+"""Sampling of the body's own animation: its transform, its pins and its settings."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class BodySampler:
             raise PinError("Every vertex is pinned.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """What was gathered, by the fields of the job; stiffness that never changes is none."""
+        """Return the samples by the fields of the job; a constant stiffness is omitted."""
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
@@ -100,8 +100,8 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """What draws the vertices that are not held; None where there are none. It lets go once the threshold has
-        released all that was held.
+        """Return the spring to the goal for vertices that are not pinned; None without any. It ends when the threshold
+        has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()

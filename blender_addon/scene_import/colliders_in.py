@@ -67,7 +67,9 @@ def has_own_mesh(collider: Any) -> bool:
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """What a collider in view instances: evaluated objects, each for a moment, and (4,4) matrices to world space."""
+    """Yield the instances of a visible collider: evaluated objects, each valid until the next, with (4,4) matrices to
+    world space.
+    """
     if not _may_instance(collider):
         return
     instances = depsgraph.object_instances
@@ -141,7 +143,7 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """What has faces of evaluated objects with their matrices to world space, those of one name as one."""
+    """Return the meshes of evaluated objects with their matrices to world space, merged by name."""
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
         with mesh_of(evaluated) as mesh:
@@ -173,7 +175,9 @@ class ColliderSampler:
         return self._collider.session_uid in moved.places | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
-        """Of its own mesh and of what it instances, by name; ColliderError where there are others than at first."""
+        """Return the positions of its own mesh and its instances, by name; ColliderError if they are not those of the
+        first frame.
+        """
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces
         if not self._first:
@@ -204,7 +208,7 @@ class ColliderSampler:
             yield f"{collider.name} > {source.name}", source, matrix
 
     def colliders(self, body: Any, scene: Any) -> list[Collider]:
-        """What was gathered, for one body."""
+        """Return the sampled colliders for one body."""
         own = self._collider.sinew.collider
         friction = clean(own.friction if own.use_own else body.sinew.collisions.collider_friction)
         thickness = clean(distance_from(self._collider, body)) * unit_scale(scene)

@@ -1,6 +1,4 @@
-"""What takes no time to look at of a body that was read: settings, and the vertices of its mesh by a checksum. What is
-animated differs from frame to frame and is left out.
-"""
+"""Cheap snapshot of a body's inputs: its settings, and a checksum of its vertices. Animated values are left out."""
 
 from __future__ import annotations
 
@@ -100,8 +98,8 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Of a mesh's vertices' positions; with how many edges and faces there are. While it is edited they are those from
-    before, and its attributes are not there, as of a mesh that never had a vertex.
+    """Return a checksum of a mesh's vertex positions with its numbers of edges and faces. In Edit Mode these are from
+    before it, and attributes are missing.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     if mesh.is_editmode or not flat.size:
@@ -112,7 +110,7 @@ def checksum(mesh: Any) -> tuple[int, ...]:
 
 
 def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
-    """What a material is beside its stiffness, and where."""
+    """Return a material's settings other than its stiffness, with its placement."""
     settings = material_settings(material)
     kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
     return (*kept, *_place_of(material, scene))

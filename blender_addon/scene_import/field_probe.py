@@ -1,4 +1,4 @@
-"""What Blender's own force fields do, asked by particles: Blender tells it in no other way.
+"""Sampling of Blender's force fields by particles, the only access that Blender offers.
 
 Particles of one kilogram that rest at the knots of a grid, in a scene of their own that holds the field alone, have
 after one step of a hundredth of a second a hundredth of their acceleration as velocity.
@@ -40,7 +40,7 @@ class FieldState(NamedTuple):
 
     @classmethod
     def of(cls, obj: Any, evaluated: Any) -> FieldState:
-        """That of an object at the present frame."""
+        """Return the state of an object at the current frame."""
         settings = obj.field
         names = (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.type != "POINTER")
         return cls({name: getattr(settings, name) for name in names}, evaluated.matrix_world.copy())

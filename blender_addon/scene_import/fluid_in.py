@@ -22,16 +22,16 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""What a velocity of the solver is in the longest side of the domain, over its resolution, a second."""
+"""Unit of the solver's velocities: longest side of the domain over its resolution, per second."""
 
 MOST_CELLS = 64
 """Cells that are kept along the longest side; finer domains are averaged."""
 
 
 class FluidGrid(NamedTuple):
-    """What is read of a domain at one moment: raw velocities and density in its cells, ``values`` (a,b,c,4), the lower
-    ``corner`` (3,) and the size of a ``cell`` (3,) in the object's coordinates, its ``matrix`` in the world (4,4), and
-    the ``length`` of its cells there. Lengths are Blender's units.
+    """Flow of a domain at one frame: raw velocities and density in its cells, ``values`` (a,b,c,4), the lower
+    ``corner`` (3,) and the size of a ``cell`` (3,) in the object's coordinates, its ``matrix`` to world space (4,4),
+    and the ``length`` of its cells there. Lengths are in Blender units.
     """
 
     values: np.ndarray
@@ -131,7 +131,7 @@ def _uncached(source: Any, first: int, last: int) -> list[int]:
 
 
 def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
-    """Of a field's domain at the present frame; None where it has no fluid yet."""
+    """Return the grid of a field's domain at the current frame; None if it has no fluid yet."""
     source = field.field.source_object
     evaluated = source.evaluated_get(depsgraph)
     modifier = fluid_domain(evaluated)

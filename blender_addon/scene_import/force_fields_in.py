@@ -54,11 +54,11 @@ class FieldSamplers:
 
     @property
     def tracks(self) -> list[Track]:
-        """What each of them gathers."""
+        """Return the tracks of all samplers."""
         return [each.track for each in (*self._fields, *self._absorbers)]
 
     def absorbers(self) -> tuple[Absorber, ...]:
-        """What absorbed at any frame."""
+        """Return the absorbers that act at any frame."""
         return tuple(each.absorber() for each in self._absorbing)
 
     def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
@@ -178,7 +178,7 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """What was gathered from the frame ``first`` on; one that has no formula is asked in a box."""
+        """Return the field as sampled from the frame ``first`` on; a field without a formula is probed in a box."""
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
         return ForceField(

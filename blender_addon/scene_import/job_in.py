@@ -159,7 +159,7 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """What was read."""
+        """Return the body as read."""
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
@@ -181,7 +181,9 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """What a body meets, and which of the others: nothing, where it is to move ``alone`` and would meet something."""
+    """Return the contact settings of a body and its contact partners; no contact if it is simulated ``alone`` and would
+    have some.
+    """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
     only = obj.sinew.collisions.contact_collection is not None
@@ -190,8 +192,8 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
-    """What bodies that are read in one go have in common: their clock, their steps, and what has to be enabled for it,
-    for what is enabled may move others. A SinewError of what cannot be read.
+    """Return the settings that bodies read in one pass must share: clock, substeps, and objects that have to be
+    enabled, which may move others. SinewError if a body cannot be read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))

@@ -16,7 +16,7 @@ from .weights_in import group_weights
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
-    """Of each material how much it covers where it lies over others, (n,); None where no map says so."""
+    """Return for each material how much it covers as a layer, (n,); None without a map."""
     names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
     columns = group_weights(obj, mesh, names).T
     return [column if name else None for name, column in zip(names, columns, strict=True)]

@@ -49,7 +49,7 @@ def acceleration_scale(scene: Any) -> float:
 
 
 def length_factor(scene: Any) -> float:
-    """What the scene's lengths are multiplied by in its simulation."""
+    """Return the factor on all lengths of the scene in the simulation."""
     return clean(scene.sinew.length_factor)
 
 
@@ -68,7 +68,7 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """What a mesh does that has another number of vertices than at first, and the remedy."""
+    """Return the message for a mesh whose number of vertices changes over time, and the remedy."""
     what = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
     return what, "Remove the modifier that does so from it, or apply that."
 

@@ -1,4 +1,4 @@
-"""What is told of a body and another, or a collider -> :class:`PairSettings`."""
+"""Pairs of a body and another one or a collider -> :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Of a body that runs into these; where it moves ``alone``, of no others. What was removed keeps its name, so that
-    a bake tells.
+    """Return the pairs of a body with these colliders and its group; without the group if it is simulated ``alone``. A
+    removed partner keeps its name, for a warning of the bake.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -30,7 +30,7 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Of what stands for the other in a job: itself, what its bake has put in its place, and all that it instances."""
+    """Return the names of the partner in a job: its own, that of its result's duplicate, and those of its instances."""
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]

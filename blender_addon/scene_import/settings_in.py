@@ -55,7 +55,7 @@ def moduli_at(moment: EvaluatedFrame) -> list[float]:
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """What the stiffness of each vibration is multiplied by; none where that is not controlled."""
+    """Return the stiffness factors of the vibrations; none if they are not controlled."""
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
@@ -124,7 +124,7 @@ def compared(job: Job, compare: Any, solver: str) -> Job:
 
 
 def contact_settings(settings: Any, scene: Any) -> ContactSettings:
-    """What the body meets, and how."""
+    """Return the contact settings of a body."""
     own = settings.collisions
     return ContactSettings(
         bodies=own.contact_bodies,

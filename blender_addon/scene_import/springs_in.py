@@ -104,7 +104,7 @@ class SpringSampler:
             raise self._refusal(flat, "Give it a scale other than zero on every axis.") from error
 
     def spring(self) -> Spring:
-        """What was gathered."""
+        """Return the spring as sampled."""
         return Spring(self._name, self._vertices, self._weights, *(track.samples() for track in self.tracks))
 
 

@@ -20,9 +20,9 @@ import scipy.sparse as sp
 from .mesh_in import columns_of, mesh_of
 
 MOST_TRIANGLES = 500_000
-"""That are drawn from frame to frame."""
+"""Largest number of triangles that are drawn from frame to frame."""
 MOST_NUMBERS = 40_000_000
-"""That Blender is asked for: some seconds."""
+"""Largest number of values that Blender is asked for, some seconds."""
 LEAST_WEIGHT = 1e-7
 """Under which an entry is rounding."""
 
@@ -54,7 +54,7 @@ class Cage(NamedTuple):
 
 
 class SubdivisionMatrix(NamedTuple):
-    """What Subdivision makes of a cage of n vertices: positions (m,3) are ``matrix`` (m,n), 32 bits, times the cage's.
+    """Subdivision of a cage of n vertices: positions (m,3) are ``matrix`` (m,n), 32 bits, times the cage's.
 
     ``quads`` (q,4) of its vertices; ``normals`` (q,4,3) of their corners where the cage is any: equal at a vertex where
     it is smooth; ``edges`` (e,2) that are the cage's own; ``level``, which may be less than was asked for.
@@ -68,12 +68,12 @@ class SubdivisionMatrix(NamedTuple):
 
 
 def settings_of(modifier: Any, level: int) -> dict[str, Any]:
-    """What a Subdivision is set to, with this level."""
+    """Return the settings of a Subdivision modifier at this level."""
     return {**{name: getattr(modifier, name) for name in SETTINGS}, "levels": level}
 
 
 def cage_of(mesh: Any) -> Cage:
-    """That of a mesh."""
+    """Return the cage of a mesh."""
     found = ((name, kind, mesh.attributes.get(name)) for name, kind in MARKS.items())
     return Cage(
         len(mesh.vertices),
@@ -86,8 +86,8 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """What a Subdivision that is set so makes of a cage, at a lower level where that is too much to be drawn from frame
-    to frame; None where any is. Blender's data are as before.
+    """Return the Subdivision of a cage, at a lower level if it is too large to draw; None if any level is. Blender's
+    data remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -119,7 +119,7 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """What to say of a Subdivision that is drawn, at less than a level; "" where it is not less."""
+    """Return a note that a Subdivision is drawn below its level; "" if it is not."""
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: more is too much from frame to frame" * (shown < level)
 
@@ -135,7 +135,7 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Of each face the vertices of the faces that have a corner with it in common, itself among them, (f,n)."""
+    """Return for each face the vertices of the faces that share a corner with it, (f,n), its own included."""
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))

@@ -37,7 +37,7 @@ class BodyStats(NamedTuple):
 
 
 def stats_of(obj: Any, context: Any) -> BodyStats:
-    """Of the body as it is set."""
+    """Return the figures of a body at its settings."""
     settings, scene = obj.sinew, context.scene
     surface, _, shares, sag = measured_body(obj, context)
     if surface is None or shares is None:

@@ -15,7 +15,9 @@ LEFT_OUT = {
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
     "painted_value",
 }  # fmt: skip
-"""What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
+"""Properties that belong to one object alone: results, picked vertices, its own surface as a collider; and computed
+ones.
+"""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "refine_group"}
 """Names of vertex groups."""
 LISTS = ("materials", "springs", "pairs")

@@ -1,4 +1,4 @@
-"""What the resolution that is set will cost, in words for the panel: tetrahedra, memory, time a frame.
+"""Forecast for the panel of the cost of the resolution: tetrahedra, memory, time per frame.
 
 A panel is drawn often, a slider being dragged most of all: the surface is measured anew once in a while, and what
 depends on the settings is a formula.
@@ -30,7 +30,7 @@ _paces: dict[str, Pace] = {}
 
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
-    """What the body will cost at its settings, and an icon; "" where that cannot be told."""
+    """Return the forecast and an icon; "" if it is unknown."""
     from ...core.foundation.process.available_memory import available_memory
     from ...core.geometry.tetrahedra.tet_count import MAX_TETS
     from ...core.jobs.checks.costs import size_words, time_words
@@ -68,7 +68,7 @@ def disk_words(obj: Any, context: Any) -> str:
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:
-    """What is expected of the body at its settings; None where that cannot be told."""
+    """Return the expected cost of the body; None if it is unknown."""
     from ...core.jobs.checks.costs import cost_of
     from ..scene_import.settings_in import resolution_settings, solver_settings
 
@@ -88,7 +88,7 @@ def _meets(obj: Any, context: Any) -> bool:
 
 
 def missing_words(method: str) -> str:
-    """What a method of making tetrahedra needs and is not installed, and how to get it; "" where it is."""
+    """Return what a meshing method lacks and how to install it; "" if nothing."""
     from ...core.foundation.process.foreign_module import is_installed
     from ...core.geometry.tetrahedra import tetgen_mesh
 
@@ -98,7 +98,7 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """What is lost where vertices lie much farther apart than cells, and the remedy; "" where they do not."""
+    """Return a warning about vertices that lie much farther apart than cells, and the remedy; "" if they do not."""
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
@@ -125,7 +125,7 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """What the newest bake with the object's solver has told; of this session, else of any body in the file."""
+    """Return the speed of the newest bake with the object's solver, in this session, else of any body in the file."""
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]

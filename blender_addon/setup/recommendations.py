@@ -1,4 +1,4 @@
-"""What suits a body, from the facts of its last tetrahedra and what is set now."""
+"""Recommended settings of a body, from its last tetrahedra and its settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
     "depth_kind", "depth",
 )  # fmt: skip
-"""What of a material makes it stiff somewhere."""
+"""Properties of a material that determine its stiffness."""
 
 
 def is_known(obj: Any) -> bool:
@@ -54,7 +54,7 @@ def basis_of(obj: Any) -> str:
 
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
-    """What to set otherwise; empty where all suits, or where nothing is known."""
+    """Return recommended settings; empty if all suit, or if nothing is known."""
     from ...core.jobs.checks.advice import BodyFacts, Use, advice
 
     record = obj.sinew.bake
@@ -79,17 +79,17 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
 
 
 def of_resolution(obj: Any, scene: Any) -> Advice | None:
-    """What to set otherwise of how finely it is filled."""
+    """Return the recommended resolution, if it differs."""
     return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
 
 
 def of_solver(obj: Any, scene: Any) -> list[Advice]:
-    """What to set otherwise of solver and step."""
+    """Return recommendations for solver and step."""
     return [each for each in advice_of(obj, scene) if each.setting not in OF_RESOLUTION]
 
 
 def button_words(each: Advice) -> str:
-    """What the button that takes an advice says: ``Use Mixed FEM``, ``Set Substeps to 4``."""
+    """Return the button's label for a recommendation: ``Use Mixed FEM``, ``Set Substeps to 4``."""
     if each.setting == "solver":
         return f"Use {choices.solver_kind(each.value).label}"
     if each.value is True:

@@ -62,7 +62,7 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """What the stiffness of a vibration, counted from 0, is multiplied by at the present frame."""
+    """Return the stiffness factor of a vibration, counted from 0, at the current frame."""
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
@@ -73,8 +73,8 @@ def frequency_of(vibration: Any, factor: float) -> float:
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Of one that was matched, and whose stiffness is multiplied by a factor: its frequency without and with that, both
-    in Hz, their ratio, and its share.
+    """Format a matched vibration with a stiffness factor: its frequency without and with the match, Hz, their ratio,
+    and the overlap.
     """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
@@ -105,7 +105,7 @@ def gravity_words(scene: Any) -> str:
 
 
 def two_digits(value: float) -> float:
-    """What is not known closer than that."""
+    """Round to two digits."""
     return float(f"{value:.2g}")
 
 

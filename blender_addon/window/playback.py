@@ -1,4 +1,4 @@
-"""Whether an Esc has just ended a playback: Blender's own key does so, and passes the same event on to ours."""
+"""Detection of an Esc that has just ended a playback: Blender passes the same event on to Sinew's keys."""
 
 from __future__ import annotations
 

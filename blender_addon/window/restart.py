@@ -1,4 +1,4 @@
-"""Whether Blender has to be restarted: an upgrade brought other wheels than those that are loaded.
+"""Detection of a needed restart: an upgrade brought other wheels than those that are loaded.
 
 Compiled modules cannot be unloaded, so an upgrade leaves the old ones in memory while their files are the new ones.
 """
@@ -31,7 +31,7 @@ def look(manifest: Path = MANIFEST) -> None:
 
 
 def needed() -> str:
-    """What to tell the artist; "" when nothing has to be done."""
+    """Return the message for the user; "" if no restart is needed."""
     return _needed
 
 

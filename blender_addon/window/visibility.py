@@ -1,4 +1,4 @@
-"""Where objects are shown, and whether the scene can be changed there: timers have no window, and no context."""
+"""Visibility of objects, and whether the scene can be changed: timers have no window and no context."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_panel_under_pointer(context: Any) -> bool:
 
 
 def in_the_way(obj: Any) -> str:
-    """What the artist has to do before the scene can take a result; "" when it can."""
+    """Return what the user has to do before the scene can take a result; "" if nothing."""
     if obj.mode == "EDIT":
         return "Leave Edit Mode (Tab) to take the result"
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
