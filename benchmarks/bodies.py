@@ -97,7 +97,7 @@ def hard_starts(X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def has(data: Path | None, name: str) -> bool:
-    """Whether the folder has that body."""
+    """Return True if the folder has that body."""
     return data is not None and (data / f"{name}.npz").is_file()
 
 

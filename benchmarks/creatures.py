@@ -14,7 +14,7 @@ from .bodies import block
 
 POISSON, DENSITY = 0.45, 1e3
 ENERGY = "fixed_corotated"
-"""What [SubMFEM23] Sec. 7 uses."""
+"""Energy of [SubMFEM23] Sec. 7."""
 
 Shape = Callable[[np.ndarray], np.ndarray]
 """Which points (k,3) are inside, (k,)."""
@@ -33,19 +33,19 @@ def carved(low: Sequence[float], high: Sequence[float], cell: float, inside: Sha
 
 
 def capsule(p: np.ndarray, start: Sequence[float], end: Sequence[float], radius: float) -> np.ndarray:
-    """Whether points are within a radius of a line from start to end."""
+    """Return whether points are within a radius of a line from start to end."""
     a, d = np.asarray(start, dtype=float), np.subtract(end, start)
     t = np.clip((p - a) @ d / (d @ d), 0.0, 1.0)
     return np.linalg.norm(p - a - t[:, None] * d, axis=1) <= radius
 
 
 def ellipsoid(p: np.ndarray, centre: Sequence[float], radii: Sequence[float]) -> np.ndarray:
-    """Whether points are in an ellipsoid."""
+    """Return whether points are in an ellipsoid."""
     return np.linalg.norm((p - centre) / np.asarray(radii), axis=1) <= 1.0
 
 
 def _near(p: np.ndarray, places: Sequence[Sequence[float]], radius: float) -> np.ndarray:
-    """Whether points are within a radius of one of the places."""
+    """Return whether points are within a radius of one of the positions."""
     return np.any([np.linalg.norm(p - place, axis=1) <= radius for place in np.asarray(places, dtype=float)], axis=0)
 
 

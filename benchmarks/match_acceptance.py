@@ -1,4 +1,4 @@
-"""What is told of a matched subspace before and after it moves, beside what came of it and beside the paper's tests."""
+"""Predicted and measured errors of a matched subspace that moves, beside the paper's acceptance tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .registry import Row, row
 FIXED = 10
 """Modes that the paper matches."""
 SHAPE = 0.1
-"""Of the size, by which modes are moved to compare their shapes, and half of it the distance over which they differ."""
+"""Fraction of the size by which modes are displaced to compare their shapes; half of it separates different ones."""
 PUSHED_OTHERWISE = 4.0
 """Within what factor of the swing that was tried another push, for two swings, leaves a body off."""
 LOOKED_AT = 10

@@ -1,4 +1,4 @@
-"""What the benchmarks measure of a step and of a motion, apart from what solvers say of themselves."""
+"""Measures of steps and motions that do not use the solvers' own reports."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def run(
     gravity: tuple[float, float, float] = EARTH,
     **settings: Any,
 ) -> list[Any]:
-    """What ``observe`` says of the start and of every state after it, pins held."""
+    """Return ``observe`` of the start and of every state after it, with pins held."""
     made = _make(model, solver, iterations, gravity, settings)
     targets = state.positions[model.pinned]
     seen = [observe(state)]
@@ -155,7 +155,7 @@ class Cost:
 
 
 def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: int) -> list[Cost]:
-    """What an iteration of each solver costs: of every part the shortest of several runs, the solvers by turns.
+    """Return the cost of an iteration of each solver: the shortest of several interleaved runs for every part.
 
     Two iterations are run, before Mixed FEM hands over to Newton. Their line search is that of the second, two less
     one: the start of the step counts there. The first run of each is not counted.

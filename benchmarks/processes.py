@@ -29,7 +29,7 @@ print(json.dumps(function(*json.loads(sys.argv[4]))))
 
 
 def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a public function of a benchmark answers in a new process; arguments and answer go by JSON."""
+    """Return the result of a benchmark's public function in a new process; arguments and result are JSON."""
     entry = ROOT / "build_addon.py"
     command = [sys.executable, "-c", _PROGRAM, str(entry), function.__module__, function.__name__]
     done = subprocess.run([*command, json.dumps(arguments)], capture_output=True, text=True)

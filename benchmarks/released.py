@@ -28,17 +28,17 @@ NOWHERE, EARTH = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81)
 TO_REST = (1e2, 1e3, 1e3)
 """Lengths of the steps that lead to a static state, s."""
 UNSTABLE = 1.1
-"""Of the energy that a motion starts with: where there is more, it is unstable."""
+"""Ratio to the initial energy of a motion above which it is unstable."""
 BETAS = tuple(round(0.1 * k, 1) for k in range(3, 100))
-"""What is tried for the paper's beta; below 1/4 its step is unstable whatever the body."""
+"""Values tried for the paper's beta; below 1/4 its step is unstable for every body."""
 PAPER = {"solver": "conjac_published", "stabilization": 1 / 3}
 """The paper's step, with its gamma; by itself this library searches that."""
 CHEAP, MIXED = {"solver": "conjac", "max_iterations": 1}, {"solver": "mixed_fem", "integrator": "bdf2"}
 
 
 class Motion(NamedTuple):
-    """Of the start and each state after it: positions (k,n,3) m, kinetic energies and all energies without weight's
-    (k,) J; seconds of the steps, (k-1,). ``stopped``: why it broke off, or "".
+    """Motion with its start: positions (k,n,3) m, kinetic energies and total energies without weight (k,) J; seconds of
+    the steps, (k-1,). ``stopped``: the reason for an early end, or "".
     """
 
     positions: np.ndarray
@@ -99,7 +99,7 @@ def with_nodes(model: Model, centres: Sequence[int] | np.ndarray, single: bool =
 def statics(
     model: Model, accelerations: np.ndarray | None = None, loads: Sequence[Load] = (), **settings: Any
 ) -> np.ndarray:
-    """Where a model comes to rest under accelerations (n,3) m/s² of its vertices and loads, (n,3) m."""
+    """Return the equilibrium of a model under accelerations (n,3) m/s² of its vertices and loads, (n,3) m."""
     chosen = {"gravity": NOWHERE, "max_iterations": 300, "tolerance": 1e-9, **settings}
     stepper = make_solver(replace(model, nodes=None), SolverSettings(solver="newton", **chosen))
     pull = [] if accelerations is None else [AccelerationField(model.generalized_force(accelerations))]
@@ -158,7 +158,7 @@ def _seen(model: Model, state: State) -> tuple[np.ndarray, float, float]:
 def reference(
     model: Model, start: State, step: float, count: int, pins: Callable[[float], np.ndarray] | None = None
 ) -> Motion:
-    """What motions are held against: the implicit midpoint rule, every step converged."""
+    """Return the reference motion: implicit midpoint rule, every step converged."""
     rule = {"solver": "mixed_fem", "integrator": "theta_midpoint", "theta": 0.5}
     return move(replace(model, nodes=None), start, step, count, pins, **rule)
 

@@ -174,8 +174,8 @@ def spectra_of(pair_: Pair, count: int = MATCHED) -> Spectra:
 
 
 class Motions(NamedTuple):
-    """Of the fine body, and of the coarse one by what it is stepped by; how far the farthest point of each is off at
-    each moment, (k,) m, and what that is told in, m.
+    """Motions of the fine body, and of the coarse one by method; the distance of the farthest point of each at each
+    time, (k,) m, and the length by which it is normalized, m.
     """
 
     fine: Course
@@ -194,7 +194,7 @@ Mover = Callable[[Way], Course]
 
 
 def motions(pair_: Pair, move: Mover, count: int = MATCHED, beta: float = 0.0) -> Motions:
-    """Of the fine body, the coarse one as it is, and by each method."""
+    """Return the motions of the fine body, the unmatched coarse one, and the coarse one by each method."""
     warm_up(ignore)
     spectra = spectra_of(pair_, count)
     ways = {"plain": Way(pair_.coarse)}

@@ -120,7 +120,7 @@ def _write_report(path: Path, reports: dict[str, BakeReport]) -> None:
 
 
 def print_event(event: Event, last_frame: int) -> None:
-    """What an event of a bake tells, on stderr."""
+    """Print an event of a bake on stderr."""
     for line in words_of(event, last_frame):
         print(line, file=sys.stderr)
 

@@ -33,11 +33,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
-"""Of ``sys/prctl.h``: which signal a process gets when its parent ends."""
+"""Constant of ``sys/prctl.h``: the signal that a process receives when its parent ends."""
 PAUSE = 0.005
 """Seconds between two looks for what the parent has said, where none can wait for it."""
 SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
-"""Of the Windows API: the right to wait for a process, for how long, and WT_EXECUTEONLYONCE."""
+"""Constants of the Windows API: the right to wait for a process, an infinite timeout, and WT_EXECUTEONLYONCE."""
 
 
 def _load_package(name: str, folder: str) -> None:
@@ -62,8 +62,8 @@ def _add_runtime() -> None:
 
 
 def _lines_on_windows() -> Iterator[str]:
-    """What the parent says, without a read that waits: while one does, Windows lets nobody ask anything about the
-    pipe, and each OpenBLAS (of NumPy, SciPy, CVXOPT) asks when it is loaded, so that the import would never end.
+    """Yield the parent's lines without a blocking read: during one, Windows blocks every query of the pipe, and each
+    OpenBLAS (of NumPy, SciPy, CVXOPT) makes one when it is loaded, so that the import would hang.
     """
     import ctypes
     import msvcrt

@@ -1,4 +1,4 @@
-"""That a change of the inside changes no result: the bits of small scenes, how far they are from another checkout's.
+"""Bitwise comparison of small scenes with another checkout: a refactoring must change no result.
 
 Frames are left in ``out/bench/bits``; ``SINEW_BITS_REFERENCE`` names a folder of such frames, of this checkout too, to
 compare with.

@@ -37,8 +37,8 @@ Shape = tuple[np.ndarray, np.ndarray]
 
 
 class Hand(NamedTuple):
-    """What is done to a body that is played: ``grabs`` (vertex, target, stiffness) of each frame but the first, and
-    ``moduli`` that are set before a frame, by its number from 0.
+    """Interaction with a live body: ``grabs`` (vertex, target, stiffness) of each frame but the first, and ``moduli``
+    set before a frame, by its number from 0.
     """
 
     grabs: Sequence[Sequence[tuple[int, np.ndarray, float]]]
@@ -54,7 +54,7 @@ class Scene(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """Of all f frames: the surface (f,n,3) m, as it is shown, and the positions and velocities of what is stepped."""
+    """All f frames: the displayed surface (f,n,3) m, and the positions and velocities of the unknowns."""
 
     surface: np.ndarray
     positions: np.ndarray
@@ -149,7 +149,7 @@ def simulated(scene: Scene) -> Frames:
 
 
 def _by_itself(scene: Scene, prepared: Prepared) -> Iterator[Frame]:
-    """Where it is resumed, from what a file would hold of the state."""
+    """Yield the frames of a bake that is resumed from the stored state."""
     if scene.resumed is None:
         yield from simulate_body(scene.job, prepared)
         return

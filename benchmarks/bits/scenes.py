@@ -167,7 +167,7 @@ def _subspace(**settings: object) -> Parts:
 
 
 def _one_of_three() -> Scene:
-    """That of ``collider_subspace``."""
+    """Return the scene of ``collider_subspace``."""
     others = free(springs=[_hook()], solver={"substeps": 2}), _in_fields()
     ours = held(colliders=[_plate()], ground={"height": -0.02}, solver=_subspace())
     return one_of(1, others[0](), ours(), others[1]())

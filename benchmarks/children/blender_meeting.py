@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 
 THICK = 0.1
-"""Of plates, m."""
+"""Thickness of plates, m."""
 
 
 def _object(name: str, points: np.ndarray, faces: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 THICK = 0.2
-"""Of the plate, half of it, m."""
+"""Half the thickness of the plate, m."""
 
 _MJCF = """<mujoco>
   <option timestep="{h:.17g}" integrator="discrete" solver="CG" iterations="{iterations}"/>

@@ -33,16 +33,16 @@ from ..released import (
 SIZE = BAR[0]
 STIFF, SOFT = 1e6, 1e4
 PULL = (0.0, 21.0, -45.0)
-"""What bends the stiff bar, m/s²: by 0.12 of its length. So far it must have been bent in the table of the design note,
-where steps that leave no motion are that far off.
+"""Acceleration that bends the stiff bar by 0.12 of its length, m/s²; the design note's table needs such a
+deflection.
 """
 GRAB = (18.0, 4.8, -10.8)
-"""What pulls the soft bar by its outer fifth, m/s²: by 0.41 of its length, along it and across."""
+"""Acceleration on the outer fifth of the soft bar, m/s²: it moves by 0.41 of its length, along it and across."""
 NODES = (1, 2, 4, 8, 32)
 PUBLISHED_NODES = (1, 4, 32)
 REPEATS = 2
 STEP, STEPS = 0.005, 200
-"""Of the soft bar, s."""
+"""Time step and number of steps of the soft bar, s."""
 TIMES = STEP * np.arange(STEPS + 1)
 
 

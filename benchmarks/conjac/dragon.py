@@ -56,7 +56,7 @@ def _creature(cell: float) -> Model:
 
 
 def _scale(model: Model) -> float:
-    """Of what it is scaled by, m: places are those of a figure of 2 m."""
+    """Return the scale, m; positions are those of a figure of 2 m."""
     return float(np.ptp(model.mesh.rest_positions[:, 2])) / 2.0
 
 
@@ -118,7 +118,7 @@ def _dragon() -> Iterable[Row]:
 
 
 def _told(case: str, name: str, model: Model, seen: Motion, truth: Motion) -> Iterator[Row]:
-    """What motion is left, what energy at the end, how far off; where it broke off, why."""
+    """Yield the remaining motion, the final energy, the error, and the reason for an early end."""
     if seen.stopped:
         yield row(case, f"broke off after, {name}", STEP * len(seen.seconds), "s")
         return

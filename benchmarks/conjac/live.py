@@ -24,7 +24,7 @@ from ..released import BAR, DENSITY, POISSON
 E, CELLS, ACROSS = 1e5, (40, 12, 12), 20
 """Pa; squares of the surface along each side; cells of the lattice along the bar."""
 PLACES = np.array([[(k + 1) / 4, 0.5, 1.0] for k in range(4)]) * BAR
-"""Of the nodes, on the upper side, m."""
+"""Positions of the nodes, on the upper side, m."""
 FRAMES, PULLED, REACH, STRENGTH, REPEATS = 48, 24, 0.3, 40.0, 3
 """Frames, in the first of which a hand pulls the tip up by so much of the bar's length, N/m; of each frame the shortest
 of several runs counts.
@@ -37,7 +37,7 @@ WAYS: dict[str, dict[str, int]] = {
 
 
 class Played(NamedTuple):
-    """Of each frame (f,): seconds, iterations, and seconds of the parts that reports tell."""
+    """For each frame (f,): seconds, iterations, and seconds of the reported parts."""
 
     seconds: np.ndarray
     iterations: np.ndarray

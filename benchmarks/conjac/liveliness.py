@@ -41,7 +41,7 @@ def cases(_data: Path | None) -> Iterator[Case]:
 
 
 def ways(model: Model) -> list[Way]:
-    """Of every solver of the full space in the list, with each rule of time, cap, and number of nodes that it reads."""
+    """Return every listed full-space solver with each time integration rule, cap and number of nodes that it reads."""
     return [way for kind in SOLVER_KINDS.values() if not kind.takes_modes for way in _ways(kind, model)]
 
 

@@ -41,10 +41,10 @@ SIZE, STEP, BETA = BAR[0], 0.005, 0.5
 PUBLISHED = {**PAPER, "damping_factor": BETA}
 NODES = (1, 2, 4, 8, 16, 32)
 TURN, MOVED = np.pi, 60
-"""Of the end, and steps that it takes; as many are made once it stands."""
+"""Rotation of the end, and the number of steps that it takes, followed by as many at rest."""
 FRAMES = 24
 COLUMN, SLABS = (0.1, 0.035, 0.035), 5
-"""Of *Hetero*, as long for its width as the bar of 34 x 12 x 12 cells that Table 1's numbers are of."""
+"""Proportions of *Hetero*: those of the bar of 34 x 12 x 12 cells of Table 1."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
@@ -63,8 +63,8 @@ def _held_at_both_ends(E: float) -> tuple[Model, np.ndarray]:
 
 
 def _targets(model: Model, moves: np.ndarray, part: float) -> np.ndarray:
-    """Of the pins (p,3), with the far end turned about the bar's axis by a part of the whole turn, and bent aside and
-    drawn out as far as its thickness.
+    """Return the targets of the pins (p,3): the far end rotated about the bar's axis by a part of the whole rotation,
+    bent aside and stretched by its thickness.
     """
     X = model.mesh.rest_positions[model.pinned]
     middle = np.array([SIZE, 0.5 * BAR[1], 0.5 * BAR[2]])
@@ -130,7 +130,7 @@ def _twist() -> Iterable[Row]:
 
 
 def _between(model: Model, nodes: int) -> np.ndarray:
-    """As the paper places them, drawn in from the end that is held."""
+    """Return the nodes as the paper places them, inset from the pinned end."""
     X, centres = model.mesh.rest_positions, as_published(model, nodes)
     slices = nodes if nodes <= 4 else nodes // 4
     places = X[centres].copy()

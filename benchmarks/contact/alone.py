@@ -24,7 +24,7 @@ from ..thin_bodies import ball
 
 ROUNDS, FRAMES = 7, 8
 NOTHING = ContactSettings(bodies=False)
-"""Of a body that wants to meet no other, while the default is to meet those that there are."""
+"""Settings of a body without contact with others, while the default is contact with all."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:

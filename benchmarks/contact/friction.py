@@ -13,7 +13,7 @@ from ..registry import Case, Row, row
 
 H, MU, EARTH = 0.01, 0.3, 9.81
 LOW = 0.0028
-"""Of a box over a plate, m, where it hardly pushes."""
+"""Height of a box over a plate at which it hardly pushes, m."""
 TIGHT = {"tolerance": 1e-7, "max_iterations": 200}
 
 

@@ -22,7 +22,7 @@ from . import scenes
 
 FRAMES, H = 48, 1.0 / 24.0
 STIFFNESS = {"stack": 1e5, "hairpin": 5e4}
-"""Of the scenes' bodies, Pa; Poisson's ratio is 0.4, friction 0.3."""
+"""Young's modulus of the scenes' bodies, Pa; Poisson's ratio is 0.4, friction 0.3."""
 
 RADIUS = 1e-3
 """From which MuJoCo's vertices push, m."""
@@ -69,12 +69,12 @@ def _tets(scene: Scene) -> np.ndarray:
 
 
 def _body(scene: Scene) -> np.ndarray:
-    """Of each vertex, the number of its body."""
+    """Return for each vertex the number of its body."""
     return np.repeat(np.arange(len(scene.bodies)), [len(each.mesh.rest_positions) for each in scene.bodies])
 
 
 def _heights(scene: Scene) -> np.ndarray:
-    """Of the plate above, at the first frame and each after it; nothing where there is none."""
+    """Return the heights of the upper plate at the first frame and each one after it; nothing without one."""
     if len(scene.colliders) < 2:
         return np.zeros(0)
     return np.array([scene.colliders[1][0][0, 2], *(scene.places(k)[4, 2] for k in range(FRAMES))])

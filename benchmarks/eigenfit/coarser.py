@@ -30,9 +30,9 @@ from .lattices import simulated
 
 FRAMES, FALLING, FINE, COARSE = 101, 51, 22, 8
 HELD = 0.15
-"""Of the longest side, from one end: what is pinned."""
+"""Pinned fraction of the longest side, from one end."""
 SHAKEN, RHYTHM = 0.04, 1.3
-"""Of the size, and times the slowest vibration's frequency, by which pins are shaken."""
+"""Amplitude of the pins over the size, and frequency over that of the slowest vibration."""
 SHARED = ("gummy_bear", "boat", "coarse_bunny", "virus", "beam_5k", "armadillo_fine", "arm_fine")
 TOLD = r"(?:(\d+) to )?(\d+) % off, (?:(\d+) to )?(\d+) % without"
 WORSE, FACTOR = 1.0, 2.0

@@ -1,4 +1,4 @@
-"""What matching two resolutions costs: iterations, a step, a draft with its preparation, and the fine vibrations."""
+"""Cost of matching two resolutions: iterations, a step, a draft with its preparation, and the fine vibrations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPEATS = 3
 SIZES = {"60k": (50, 20, 18), "500k": (100, 41, 38)}
 """Cells of blocks of about so many unknowns."""
 SECONDS = 2.0
-"""Of a motion in Table 2: the 200 frames of its figures."""
+"""Duration of a motion in Table 2: the 200 frames of its figures."""
 STIFFNESSES = (1e4, 1e5, 5e5, 1e6, 1e7)
 """Pa, those of Table 3 of [EigenFit19]."""
 
@@ -129,7 +129,7 @@ def _fine_modes(name: str) -> Iterable[Row]:
 
 
 def find_modes(name: str) -> dict[str, float]:
-    """Those of a bar, in a process of its own."""
+    """Return the vibrations of a bar, computed in a process of its own."""
     mesh = block(SIZES[name], (1.0, 0.4, 0.36))
     model = build_model(mesh, 1e5, 0.45, 1e3, pinned=held_end(mesh))
     begin = time.perf_counter()

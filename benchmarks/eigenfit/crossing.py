@@ -43,7 +43,7 @@ def _crossed(case: str, amplitude: float) -> Iterable[Row]:
 
 
 def followed_eigenvalues(model: Model, course: Course) -> np.ndarray:
-    """Of the lowest modes of a body while it moves, each followed by its shape, (steps,k), 1/s²."""
+    """Return the lowest eigenvalues of a moving body, each tracked by its mode shape, (steps,k), 1/s²."""
     at_rest = vibrations(model, FOLLOWED)
     modes, finder, found = at_rest.modes, near_modes(model, None, at_rest.eigenvalues[0]), []
     for x in course.unknowns:

@@ -27,7 +27,7 @@ from ..resolutions import FREQUENCY, PUSHED, STEP, STILL, Field, push
 
 FRAMES, FINE, COARSE = 101, 24, (8, 12)
 HELD = 0.15
-"""Of the body, from one end: what is pinned."""
+"""Pinned fraction of the body, from one end."""
 CONTRAST = 100.0
 """Painted over flesh."""
 

@@ -55,7 +55,7 @@ def bar(relative: Field | None = None, energy: str = "stable_neo_hookean", ratio
 
 
 def bars() -> list[TetMesh]:
-    """Of 1 m, of 540 and 10,240 tets."""
+    """Return bars of 1 m with 540 and 10,240 tets."""
     return [mirrored_block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
 
 

@@ -46,7 +46,7 @@ STEP, PUSHED, SECONDS = 0.01, 0.3, 1.0
 FREQUENCY = 2.0
 """Hz, the first one of every body: its stiffness is scaled to it."""
 AMPLITUDE = 0.1
-"""Of the size, by which the push would bend a body in the end, were it linear: it overshoots to half as much again."""
+"""Static deflection of a linear body under the push over its size; the overshoot is half as much again."""
 MODES, PUSHED_MODES = (8, 16), 10
 REPEATS = 9
 HAND = 8.0
@@ -209,7 +209,7 @@ class _Body(NamedTuple):
         return best_match(methods, self.space, self.spectra, tried, None, self.trial.error_of)
 
     def by(self, found: MatchMethod | None) -> tuple[ReducedModel, tuple[Load, ...]]:
-        """What moves by a match, or by none."""
+        """Return the motion with a match, or without."""
         if found is None:
             return self.space, ()
         load = found.load(np.ones(len(self.space.elastic.weights)))
@@ -223,7 +223,7 @@ class _Body(NamedTuple):
         return _course(by[0], push * self.pushed, by[1], solver="subspace_mixed_fem")
 
     def away(self, unknowns: np.ndarray) -> np.ndarray:
-        """Of the farthest point from all vertices' motion, at each moment, m."""
+        """Return the distance of the farthest point from the motion of all vertices, at each time, m."""
         return np.array([_away(self.space, u, x) for u, x in zip(unknowns, self.fine)])
 
     def error(self, unknowns: np.ndarray) -> float:
@@ -298,8 +298,8 @@ def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterab
 
 
 def _costs(case: str, words: str, runs: list[Course], others: list[Course], is_held: bool) -> Iterable[Row]:
-    """Of a body over those of another one, by the shortest of each step: under the same push one that is matched moves
-    farther than the plain one, and so wants more iterations.
+    """Yield the cost of a body over that of another one, by the shortest of each step. Under the same push a matched
+    body moves farther than the plain one, and so needs more iterations.
     """
     more = runs[0].iterations / others[0].iterations
     longer = _shortest(runs) / _shortest(others)

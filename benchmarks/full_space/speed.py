@@ -1,4 +1,4 @@
-"""What an iteration costs at 100,000 tets, and what its parts cost beside each other."""
+"""Cost of an iteration at 100,000 tets, and of its parts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from ..registry import Case, Row, row
 
 NOWHERE = (0.0, 0.0, 0.0)
 VIRUS_STIFFNESS, VIRUS_CAP, VIRUS_STEPS = 1e6, 5, 100
-"""As in [MFEM22] Table 1."""
+"""Values of [MFEM22] Table 1."""
 VIRUS_RATIO = 0.45
 """The paper's Poisson's ratio."""
 SCRAMBLED = {

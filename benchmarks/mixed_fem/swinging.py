@@ -96,7 +96,7 @@ def _motion(
 
 
 def _static(model: Model) -> State:
-    """Where the body would come to rest: long steps without speed, until nothing moves."""
+    """Return the equilibrium of the body, by long steps without velocity."""
     state = model.rest_state()
     for time_step in TO_REST:
         state, _report = step(model, state, "mixed_fem", 1000, time_step, EARTH, tolerance=1e-12)

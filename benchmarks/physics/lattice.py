@@ -38,7 +38,7 @@ LOCKED = 0.12
 """The same from 20 cells on at 0.45, where linear tets lock."""
 TURN = 0.4
 MISS = 0.06
-"""Of a pinned face that turns, in cells."""
+"""Allowed error of a pinned face that rotates, in cells."""
 ROUND_OFF = 1e-9
 HEADS = (("mixed_fem", 0), ("newton", 0), ("subspace_mixed_fem", 6), ("subspace_mixed_fem", 16))
 """Solvers of the heavy head, and their modes."""
@@ -130,7 +130,7 @@ def rotation(angle: float) -> np.ndarray:
 
 
 def cube_surface(cubes: np.ndarray, size: tuple[float, float, float]) -> SurfaceMesh:
-    """What surrounds cubes (x,y,z) bool, as triangles that look outwards."""
+    """Return the surface of cubes (x,y,z) bool, as triangles that face outwards."""
     padded, quads = np.pad(cubes, 1), []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -182,7 +182,7 @@ def _boned(body: Specimen, positions: np.ndarray) -> np.ndarray:
 
 
 def stiffness_and_mass(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
-    """Of a body at rest and the springs that hold it, (3n,3n): N/m, kg."""
+    """Return stiffness and mass matrices (3n,3n) of a body at rest with its springs: N/m, kg."""
     n, elastic = len(model.mesh.rest_positions), model.elastic
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
     a, b = np.tril_indices(4)
@@ -269,7 +269,7 @@ def head_cubes() -> np.ndarray:
 
 
 def head_job(stiffness: float, frames: int, **settings: object) -> Job:
-    """That ball of so many Pa, in ten cells across."""
+    """Return the job of that ball with a Young's modulus in Pa, in ten cells across."""
     cubes = head_cubes()
     surface = cube_surface(cubes, tuple(HEAD_CUBE * np.array(cubes.shape)))
     X = surface.positions / HEAD_CUBE

@@ -96,7 +96,7 @@ def _odd_surfaces() -> Iterable[Row]:
 
 
 def _ball(rings: int = 24) -> SurfaceMesh:
-    """Of quads along meridians, in triangles."""
+    """Return a ball of quads along meridians, split into triangles."""
     around = np.linspace(0.0, 2.0 * np.pi, 2 * rings, endpoint=False)
     down = np.linspace(0.0, np.pi, rings + 1)[1:-1]
     points = [(np.sin(d) * np.cos(a), np.sin(d) * np.sin(a), np.cos(d)) for d in down for a in around]

@@ -29,7 +29,7 @@ from ..thin_bodies import ball
 RADIUS, SLOPE, FRAMES, RATE = 0.2, 0.3, 97, 24.0
 RULES = (("backward_euler", 1), ("backward_euler", 4), ("bdf2", 1))
 EXPLAINED = 0.01
-"""Of g sin, by which the damping of spin alone may miss what is seen of implicit Euler."""
+"""Fraction of g sin by which damping of the rotation may differ from that of implicit Euler."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:

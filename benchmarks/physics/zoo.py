@@ -150,7 +150,7 @@ class Flight(NamedTuple):
 
 
 def flight(job: Job) -> Flight:
-    """That of a job. Named errors where it is refused."""
+    """Return the flight of a job. Raise named errors if it is refused."""
     ready = prepared(job)
     rest, size, h = job.body.surface.positions, job.body.surface.size, job.time_step
     moved = shown = apart = 0.0

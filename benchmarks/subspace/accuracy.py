@@ -1,4 +1,4 @@
-"""What a subspace keeps: convergence at any contrast (Fig. 9), rotations (Fig. 5), and enough points (Fig. 14)."""
+"""Accuracy of a subspace: convergence at any contrast (Fig. 9), rotations (Fig. 5), and enough points (Fig. 14)."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def _linear_modes(model: Model, count: int) -> np.ndarray:
 
 
 def _points() -> Iterable[Row]:
-    """Where a heavy beam of 48,000 tets, its middle stiff, comes to rest against the number of points, beside the full
-    space; and the share of the energy that is felt.
+    """Yield the static deflection of a heavy beam of 48,000 tets with a stiff middle against the number of cubature
+    points, beside the full space; and the energy fraction of the points.
     """
     warm_up(ignore)
     mesh = block((50, 10, 16), (5.0, 1.0, 1.6))

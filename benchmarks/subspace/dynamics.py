@@ -75,7 +75,7 @@ class Scene(NamedTuple):
         return self.model.mesh.rest_positions + self.space.basis @ state.positions
 
     def course(self, solver: str, **settings: Any) -> tuple[np.ndarray, State, float]:
-        """What is observed after every step (steps,3), the last state, and iterations a step."""
+        """Return the observations after every step (steps,3), the last state, and the iterations per step."""
         stepper = make_solver(self.space, SolverSettings(solver=solver, gravity=self.gravity, **settings))
         state, seen, iterations = self.start, [], 0
         for _ in range(self.steps):

@@ -1,5 +1,5 @@
-"""What comes before the first step in a subspace: time by parts and peak memory at half a million tets, 16 modes, 581
-points (the size of [SubMFEM23] Fig. 1).
+"""Precomputation of a subspace: time by parts and peak memory at half a million tets, 16 modes, 581 points (the size of
+[SubMFEM23] Fig. 1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a frame of the preview costs Blender's own thread: handles sent, a draw call made."""
+"""Cost of a preview frame in Blender's main thread: handles sent, a draw call made."""
 
 from __future__ import annotations
 

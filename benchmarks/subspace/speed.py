@@ -1,4 +1,4 @@
-"""What a step in a subspace costs: the sizes of [SubMFEM23] Table 1, and the same subspace on ever finer meshes."""
+"""Cost of a step in a subspace: the sizes of [SubMFEM23] Table 1, and the same subspace on ever finer meshes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _per_iteration(runs: list[tuple[ReducedModel, str]]) -> list[dict[str, float
 
 
 def _round(runs: list[tuple[ReducedModel, str]]) -> list[dict[str, float]]:
-    """Of a body that swings, the lower fifth of many steps, by turns: other work on the machine only adds."""
+    """Return the lower fifth of the times of many interleaved steps of a vibrating body; other load only adds time."""
     settings = {"max_iterations": 2, "tolerance": 0.0, "gravity": EARTH, "quadratic_finish": False}
     steppers = [make_solver(space, SolverSettings(solver=name, **settings)) for space, name in runs]
     states = [space.rest_state() for space, _ in runs]

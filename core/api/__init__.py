@@ -1,4 +1,4 @@
-"""What ``import sinew as sw`` offers: names that stay. All else of the library is internal and may change.
+"""Public names of ``import sinew as sw``, which stay. The rest of the library is internal and may change.
 
 The root of the package (``blender_addon/package/__init__.py``) passes them on when they are asked for.
 """

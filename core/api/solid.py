@@ -39,7 +39,7 @@ class Solid:
     @classmethod
     @checked(SettingsError)
     def of(cls, body: Body | Job) -> Solid:
-        """That of a body, or of a job's only one, whose pins are tracks over its frames."""
+        """Return the solid of a body, or of a job's only body, whose pins are tracks over its frames."""
         job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
         job.check()
         mesh, embedding = tetrahedra(job, None, ignore)

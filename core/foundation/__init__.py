@@ -1,1 +1,1 @@
-"""What every room needs: errors, events, units in words, settings, files, processes, kernels."""
+"""Foundation of all rooms: errors, events, units in words, settings, files, processes, kernels."""

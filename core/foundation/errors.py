@@ -67,7 +67,9 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """What meets overlaps at the first frame; ``move``: the name of a body, and the way that frees it, m."""
+    """Surfaces in contact overlap at the first frame; ``move``: the name of a body, and the displacement that separates
+    it, m.
+    """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
         super().__init__(message, remedy)

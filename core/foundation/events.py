@@ -1,5 +1,5 @@
-"""What work tells of itself while it goes on, and what live mode is asked. Between processes events are lines of JSON:
-``line_of`` writes one, ``event_of`` reads it; between both borders they are these types.
+"""Events of a running task, and requests to live mode. Between processes they are lines of JSON, which ``line_of``
+writes and ``event_of`` reads; elsewhere they have these types.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """What is told from now on, until the frames, is of that body of a group, counted from 0."""
+    """The following events, until the frames, belong to this body of a group, counted from 0."""
 
     number: int
 

@@ -149,7 +149,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
+    """Return the data of :func:`write_arrays`; CorruptFrameError if the file is truncated, altered or foreign."""
     path = Path(path)
     described, payload = _read(path, with_arrays=True)
     with _damage(path):
@@ -159,8 +159,8 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
-    """What is noted of the arrays, in a header of ``limit`` bytes at most; they are not read and may be damaged. Errors
-    as of :func:`read_arrays`.
+    """Return the notes on the arrays from a header of at most ``limit`` bytes, without reading the arrays, which may be
+    damaged. Errors as of :func:`read_arrays`.
     """
     return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 

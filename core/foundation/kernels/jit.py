@@ -217,8 +217,8 @@ def summing_kernel(function: Callable[..., Any]) -> Any:
 
 
 class _InnerType(numba.types.Dispatcher):
-    """What kernels see of one that is called by them: a constant that they give it is a number as any other, for which
-    it is not compiled once more.
+    """Numba type of a kernel that kernels call: constant arguments are numbers like any others, so that it is not
+    compiled again for each.
     """
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:

@@ -19,19 +19,19 @@ LANES = 8
 
 @inlined
 def dot(a, b):
-    """Of two vectors."""
+    """Return the dot product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inlined
 def dot_six(a, b):
-    """Of two tuples of six."""
+    """Return the dot product of two tuples of six."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 
 @inlined
 def cross(a, b):
-    """Of two vectors."""
+    """Return the cross product of two vectors."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
@@ -168,7 +168,7 @@ def load_matrix(W, place, A):
 
 @inlined
 def store(W, place, values):
-    """As many rows as there are numbers into an array (k,)."""
+    """Store numbers in the first rows of an array (k,)."""
     for k in range(values.shape[0]):
         values[k] = W[place + k * LANES]
 

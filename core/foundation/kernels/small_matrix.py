@@ -27,8 +27,8 @@ IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 
 FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
-"""Where in its scratch a decomposition has its rotation (nine rows, by columns) and two numbers, and how large that is:
-twenty numbers a lane.
+"""Offsets in the workspace of a decomposition: its rotation (nine rows, by columns) and two numbers; and its size,
+twenty numbers per lane.
 """
 
 CONVERGED = 1e-15
@@ -113,7 +113,7 @@ def _svd_lanes(W):
 
 @inlined
 def _all_done(W):
-    """Whether no lane goes on; NaN does not."""
+    """Return True if no lane continues; a lane of NaN does not."""
     going_on = 0
     for lane in range(LANES):
         going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0

@@ -24,15 +24,15 @@ LEAST = 19
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """What starts the worker on a task of a store; it gets this package under the name that it has here, and ends with
-    this process.
+    """Return the command that starts the worker on a task of a store. The worker imports this package under its present
+    name, and ends with this process.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
 
 
 def python_name() -> str:
-    """As the Python of this version is called."""
+    """Return the name of this version's Python executable."""
     return f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 TRIM_THRESHOLD, MMAP_MAX = -1, -4
-"""Of glibc's ``malloc.h``."""
+"""Constants of glibc's ``malloc.h``."""
 
 
 def keep_freed() -> None:

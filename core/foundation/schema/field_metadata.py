@@ -18,7 +18,7 @@ Owner = TypeVar("Owner")
 
 
 class FieldSpec(NamedTuple):
-    """What a field of a part is.
+    """Metadata of a dataclass field.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class FieldSpec(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """What is no part itself: its ``path`` from the whole (``springs.0.targets``), the fields on the way to it, and the
-    part that it is a field of.
+    """A value that is not itself a dataclass: its ``path`` from the root (``springs.0.targets``), the fields along it,
+    and the dataclass that owns it.
     """
 
     path: str
@@ -79,7 +79,7 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Of the fingerprint that it belongs to: the nearest on the way."""
+        """Word of its fingerprint, that of the nearest field along the path."""
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
@@ -89,7 +89,7 @@ def field_spec(label: str | None = None, *, default: Any = MISSING, default_fact
 
 
 def spec_of(item: Field) -> FieldSpec:
-    """What is told of a field."""
+    """Return the metadata of a field."""
     return item.metadata.get("about", FieldSpec())
 
 
@@ -140,5 +140,5 @@ def _over(value: Any, change: Change, over_frames: bool) -> Any:
 
 
 def lengths(owner: Any) -> set[int]:
-    """Of what a part has over frames."""
+    """Return the lengths of the tracks in a dataclass."""
     return {len(leaf.value) for leaf in leaves(owner) if leaf.about.over_frames and leaf.value is not None}

@@ -1,1 +1,1 @@
-"""What is read from the frames of a bake."""
+"""Results read from the frames of a bake."""

@@ -37,22 +37,22 @@ MEANINGS = {
     "Local": "seconds for the tetrahedra one by one",
     "Line search": "seconds to find how much of a movement to make",
 }
-"""What a column of the table says, by its heading."""
+"""Meanings of the table's columns, by their headings."""
 
 MOVING = "Still Moving (m)"
 """Heading of lengths: metres for machines, in words for readers."""
 
 
 LOST = 0.01
-"""Of the kinetic energy, that nodes may fail to carry in a step without a word: they do where a part turns by ten
-degrees in it.
+"""Fraction of the kinetic energy that nodes may fail to carry in a step without a warning, as when a part rotates by
+ten degrees.
 """
 
 SEEN = 1e-4
 """Part of a body's size that a viewport shows: a fifth of a pixel of a body that fills 2,000."""
 
 REDONE = 0.1
-"""Of all steps, that may be made again by another rule, or of a body that buckles, without a word."""
+"""Fraction of the steps that may be repeated by another rule without a warning, as when a body buckles."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class BakeReport:
 
     @property
     def seconds(self) -> float:
-        """Of all frames."""
+        """Seconds of all frames."""
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
@@ -170,7 +170,7 @@ class BakeReport:
         return [*lines, *self.warnings]
 
     def unconverged_words(self) -> str:
-        """What to say of frames with a step that stopped before it converged; "" when there are none."""
+        """Return a warning about frames with an unconverged step; "" if there are none."""
         frames = self.unconverged
         if not frames:
             return ""
@@ -188,7 +188,7 @@ class BakeReport:
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """What a match takes of the stiffness at most; "" where it never does."""
+        """Describe the largest share of the stiffness that the match removes; "" if it removes none."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -221,7 +221,7 @@ class BakeReport:
         return f"In frames {frames} something did not arrive where it is told, between {named}: give it more room."
 
     def lost_words(self) -> str:
-        """What dynamic nodes do not carry at most; "" where that is little."""
+        """Describe the largest share of the motion that dynamic nodes do not carry; "" if it is small."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""

@@ -16,9 +16,9 @@ Times = tuple[float, float]
 
 
 class Difference(NamedTuple):
-    """Of the ``frames`` (f,) int32 that both bakes have: the ``largest`` and the ``mean`` distance (f,) float64 between
-    their vertices, m; ``size`` of the body at rest, m; mean ``seconds`` of a frame of the first bake and of the second,
-    0 unknown; ``words`` for what was computed otherwise in the second.
+    """Difference of two bakes in their common ``frames`` (f,) int32: ``largest`` and ``mean`` distance (f,) float64
+    between their vertices, m; ``size`` of the body at rest, m; mean ``seconds`` per frame of each, 0 if unknown;
+    ``words`` for differing settings of the second.
     """
 
     frames: np.ndarray
@@ -68,7 +68,7 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 
 
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
-    """What was kept of these two bakes, as they are now; None on any doubt."""
+    """Return the cached difference of the two bakes in their present state; None on any doubt."""
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
         return None

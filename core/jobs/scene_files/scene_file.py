@@ -156,7 +156,7 @@ def read_scene(path: Path | str) -> Job:
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is said of each body, by itself or for all."""
+    """Return the table of each body, completed by the entries for all bodies."""
     common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
     return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
 
@@ -281,7 +281,7 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """What a job has of materials: their weights and stiffness maps (n,k), and those that are laid over the others."""
+    """Return a job's fields of materials: their weights and stiffness maps (n,k), and the layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -306,7 +306,7 @@ def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
 
 
 def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
-    """What a job has of pins; a later table wins."""
+    """Return a job's fields of pins; a later table wins."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
         release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
@@ -321,7 +321,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """What a job has of the stiffness of vibrations; a later table wins."""
+    """Return a job's stiffness of vibrations; a later table wins."""
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

@@ -37,7 +37,7 @@ _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
     "HARMONIC": {"strength": "strength", "harmonic_damping": "damping", "rest_length": "rest_length"},
 }
-"""Those of a type; the other types have a strength."""
+"""Numbers of each type; the other types have a strength."""
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
 _ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed", "use_absorption"}
@@ -89,7 +89,7 @@ def _form(table: Table) -> FieldForm:
 
 
 def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarray]:
-    """What a field of this shape takes of a mesh around its centres (frames,3)."""
+    """Return the arrays that a field of this shape takes from a mesh around its centres (frames,3)."""
     if shape not in MESHED and "mesh" in table:
         remedy = f"Set shape to {' or '.join(MESHED)}."
         raise SettingsError(f"{table.where} has a mesh and the shape {shape}.", remedy)

@@ -20,7 +20,7 @@ WHERE = frozenset({"box", "vertices"})
 
 
 class Reading(NamedTuple):
-    """What tables are read with: the folder of the scene's file, the body's surface, the frames (f,)."""
+    """Context for reading tables: the folder of the scene's file, the body's surface, the frames (f,)."""
 
     folder: Path
     surface: SurfaceMesh

@@ -1,4 +1,4 @@
-"""What a few directions add to a stiffness that is otherwise of single elements."""
+"""Low-rank stiffness in a few directions, added to that of the elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What couples vertices that share no tet, as those of two bodies that touch."""
+"""Stiffness blocks between vertices that share no tet, as of two bodies in contact."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:
-    """Those of a symmetric matrix (3n,3n)."""
+    """Return the blocks of a symmetric matrix (3n,3n)."""
     blocks = matrix.tobsr((3, 3))
     blocks.sum_duplicates()
     rows = np.repeat(np.arange(len(blocks.indptr) - 1), np.diff(blocks.indptr))

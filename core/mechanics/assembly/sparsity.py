@@ -151,7 +151,9 @@ class BlockSparsity:
         return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Of the same body, with these pairs beside its tets' own, of which alone this one is."""
+        """Return the sparsity of the same body with these pairs beside those of its tets, the only ones of this
+        sparsity.
+        """
         other, gather, count = copy(self), self._gather, len(self.free)
         keys = np.union1d(self._keys, coupled)
         starts = np.searchsorted(keys, count * np.arange(count + 1))
@@ -179,7 +181,9 @@ class BlockSparsity:
         )
 
     def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """What element blocks (m,10,3,3) make of the matrix's diagonal at some unknowns (k,): (k,3)."""
+        """Return the contribution of element blocks (m,10,3,3) to the matrix's diagonal at some unknowns (k,):
+        (k,3).
+        """
         starts, slots = self._gather[:2]
         own = self.pattern.block_starts[places]
         counts = starts[own + 1] - starts[own]

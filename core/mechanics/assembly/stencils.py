@@ -50,7 +50,9 @@ def joined_stencils(several: Sequence[Stencils]) -> Stencils:
 
 
 def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
-    """Of stiffnesses K (k,3,3) of linear functions, which have ``shares`` (k,p) of four points each at most."""
+    """Return stencils of stiffnesses K (k,3,3) of linear functions that have ``shares`` (k,p) of at most four
+    points.
+    """
     counts = np.diff(shares.indptr)
     rows = np.repeat(np.arange(len(K)), counts)
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)

@@ -78,7 +78,7 @@ class Jet(NDArrayOperatorsMixin):
         return Jet(self.value + other.value, self.slope + other.slope, self.curvature + other.curvature)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """What NumPy's operators and functions make of it."""
+        """Apply NumPy's operators and functions by the chain rule."""
         if method != "__call__" or options:
             return NotImplemented
         if ufunc in FUNCTIONS:

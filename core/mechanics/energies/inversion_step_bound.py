@@ -11,7 +11,7 @@ import numpy as np
 from ...foundation.kernels.jit import inner_kernel, parallel_kernel
 
 SAFE = 0.9
-"""Of the way up to a zero, what is taken."""
+"""Fraction of the step size to the first inversion."""
 
 HALVINGS = 60
 

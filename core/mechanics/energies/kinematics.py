@@ -1,4 +1,4 @@
-"""What an energy is evaluated at: a batch of deformation gradients or of stretches, with their decompositions.
+"""Arguments of energies: batches of deformation gradients or stretches, with their decompositions.
 
 The decomposition is made once and shared by value, gradient and Hessian, and by the line search and the next iteration.
 """

@@ -70,7 +70,7 @@ class OwnFunction(PrincipalFunction):
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Of ``psi``, gone on with below ``LEAST`` unless it is good ``everywhere``."""
+        """Return the function of ``psi``, extended below ``LEAST`` unless it is valid ``everywhere``."""
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]

@@ -31,8 +31,8 @@ def energy(name: str) -> IsotropicEnergy:
 
 
 def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
-    """What the energy of each of k materials takes besides stiffness and Poisson's ratio, (k,j), in its own order;
-    zeros behind where another energy takes more.
+    """Return the own parameters of the energies of k materials, beside stiffness and Poisson's ratio, (k,j), in the
+    energy's order, padded with zeros.
     """
     rows = [[getattr(material, name) for name in energy(material.energy).own] for material in materials]
     return np.array(list(zip_longest(*rows, fillvalue=0.0)), dtype=np.float64).reshape(-1, len(rows)).T

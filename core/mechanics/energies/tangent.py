@@ -29,7 +29,7 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """What changes ``dF`` (m,3,3) of the deformation gradients do to the stresses, (m,3,3), Pa."""
+        """Return the change of the stresses (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation gradients."""
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
         return out

@@ -15,7 +15,7 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 @dataclass(frozen=True)
 class Layer:
-    """Where one material covers what is painted and what was laid before.
+    """Region or depth in which a material covers the painted ones and earlier layers.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""What a simulation is made of: the validated model, and the state of a moment."""
+"""The validated model of a body, and its state."""

@@ -41,7 +41,7 @@ class Slices(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """What is simulated.
+    """Discretized body with all its vertices.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Model:
 
     @property
     def body(self) -> Body:
-        """What its linear systems are made from."""
+        """Data from which its linear systems are assembled."""
         elastic = self.elastic
         return Body(
             self.mesh.rest_positions,
@@ -92,7 +92,7 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Where the mesh's vertices are at a state's positions, (n,3), m."""
+        """Return the mesh's vertex positions at a state's positions, (n,3), m."""
         return positions
 
     @property
@@ -108,7 +108,7 @@ class Model:
 
     @property
     def lumped_masses(self) -> np.ndarray:
-        """What a uniform acceleration pulls each vertex with, (n,), kg."""
+        """Lumped masses: nodal forces of a unit uniform acceleration, (n,), kg."""
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
@@ -159,7 +159,7 @@ class Model:
         return None
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
+        """Return the generalized forces (n,3), N, of vertex accelerations (n,3), m/s²."""
         return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:

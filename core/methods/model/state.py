@@ -38,7 +38,7 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """What :meth:`arrays` gave; CorruptFrameError when it cannot be a state."""
+        """Return the state of :meth:`arrays`; CorruptFrameError if they are not those of a state."""
         try:
             history = None
             if "previous_positions" in arrays:
