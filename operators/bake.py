@@ -197,7 +197,7 @@ def _can_move_out(context: Any) -> None:
     polls.disable_if(is_keyed, f"The location of “{moved.name}” is animated: move its keys")
 
 
-@operator("Move Out", _can_move_out, EDITS)
+@operator("Separate Overlaps", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
     """Move the body that overlaps another by the shortest way that was found out of it. Then bake again."""
     record = obj.sinew.bake
@@ -219,7 +219,7 @@ def _can_untangle(context: Any) -> None:
     polls.disable_if(is_on, "It is on: what it cannot part has to be moved")
 
 
-@operator("Untangle", _can_untangle, EDITS)
+@operator("Grow Apart", _can_untangle, EDITS)
 def untangle(self: Any, context: Any, obj: Any) -> None:
     """Let bodies that overlap begin shrunk, and grow apart over the Pre-Roll, which becomes 10 frames where there is
     none. Then bake again.

@@ -57,7 +57,8 @@ def _draw_group(layout: Any, context: Any, obj: Any) -> None:
     if others:
         wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
     if elsewhere := contact_groups.linked_bodies(context):
-        words = f"Not met, since of another file: {contact_groups.names_of(elsewhere)}. Make it local, or a collider."
+        names = contact_groups.names_of(elsewhere)
+        words = f"Excluded from contact, since from another file: {names}. Make it local, or a collider."
         wrapped(layout, words, context, "INFO")
 
 
@@ -77,7 +78,7 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
             layout.prop(collisions, "contact_collection", text="Only")
             layout.prop(collisions, "grow_apart")
             if collisions.grow_apart and obj.sinew.pre_roll == 0:
-                wrapped(layout, "Untangle wants a Pre-Roll, under Frames and Result.", context, "INFO")
+                wrapped(layout, "Grow Apart wants a Pre-Roll, under Frames and Result.", context, "INFO")
         draw_properties(layout, collisions, "contact_friction", "contact_thickness")
 
 

@@ -37,7 +37,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     if names := live.not_drawn(obj):
         wrapped(layout, f"Not drawn while live: {', '.join(names)}", context, "MODIFIER")
     if _meets_more_exactly(obj, context):
-        wrapped(layout, "What it runs into gives way a little here. Bake is exact.", context, "INFO")
+        wrapped(layout, "Colliders are slightly soft in Live. Bake is exact.", context, "INFO")
     wrapped(layout, settings.message, context, "INFO")
     draw_points(layout, obj.sinew.bake, context)
     if session is not None and session.state.ready:

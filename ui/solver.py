@@ -43,7 +43,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
         draw_properties(column, settings, "integrator", *choices.own_of_integrator(settings.integrator))
     wrapped(column, integration_words(settings), context, "INFO")
     layout.prop(settings, "mass_damping")
-    layout.prop(settings, "stiffness_damping", text="Internal Friction")  # with its unit it would be cut
+    layout.prop(settings, "stiffness_damping", text="Stiffness Damping")  # with its unit it would be cut
     column = layout.column(heading="Gravity")
     column.prop(scene, "use_gravity", text="")
     column = layout.column()

@@ -79,7 +79,7 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
     if record.vibrations:
         _draw_table(layout, record, context)
     else:
-        wrapped(layout, "How the body swings is not known yet.", context, "INFO")
+        wrapped(layout, "The vibrations of the body are not known yet.", context, "INFO")
     draw_button(layout, context, "sinew.find_vibrations", icon="VIEWZOOM")
     wrapped(layout, record.message, context, "ERROR")
 

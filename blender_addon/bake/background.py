@@ -60,7 +60,7 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     start, here = partial(_start, uids=uids, until=until), partial(_work_here, uids=uids, until=until)
     told: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
     if mode in WITHOUT_FRAMES:
-        told["again"] = "Begin again."
+        told["again"] = "Start again."
     return Task(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **told)
 
 
@@ -108,7 +108,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
         jobs = [(yield from job_steps(obj, bpy.context, **frames))]
     else:
         if {each.session_uid for each in group_of(obj, bpy.context)} != set(uids):
-            raise SettingsError(f"What “{obj.name}” meets has changed since it waits.", "Begin again.")
+            raise SettingsError(f"The bodies that “{obj.name}” collides with changed while it waited.", "Start again.")
         jobs = yield from job_in.group_steps(bodies, bpy.context, read=job_steps)
         mode = mode or baking.mode_of_all(bodies, jobs)
     if mode in ("bake", "resume"):

@@ -224,7 +224,7 @@ def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
     if len(set(modes.values())) > 1:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
         raise StoreError(
-            f"“{baked[0]}” is baked, but not together with “{fresh[0]}”, which it meets.",
+            f"“{baked[0]}” is baked, but not together with “{fresh[0]}”, with which it collides.",
             "Press Bake on one of them to bake them together.",
         )
     return modes[bodies[0].name]
@@ -379,7 +379,7 @@ def find_changes(obj: Any, job: Job) -> list[str]:
     words = ["version of Sinew" if part == "version" else part for part in changed]
     if lost_words(obj):
         return [*words, "baked shapes removed"]
-    return [*words, "frames baked anew"] if _shows_another(obj) else words
+    return [*words, "frames of a later bake"] if _shows_another(obj) else words
 
 
 def report_of(obj: Any) -> BakeReport:

@@ -33,7 +33,7 @@ def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
         except (OSError, ValueError, TypeError) as error:
             obj.sinew.bake.property_unset("folder")
             obj.sinew.bake.property_unset("home")
-            print(f"sinew: the folder of the frames of “{obj.name}” cannot be told: {error!r}", file=sys.stderr)
+            print(f"sinew: the folder of the frames of “{obj.name}” is unknown: {error!r}", file=sys.stderr)
 
 
 def _is_local(obj: Any) -> bool:

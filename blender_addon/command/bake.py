@@ -175,7 +175,7 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
             if options.resume:
                 raise
             for obj in filter(baking.has_frames, group):
-                say(f"{obj.name}: bakes anew. {error.message}")
+                say(f"{obj.name}: is baked again. {error.message}")
     return baking.prepare_all(group, jobs, resume=False), False
 
 

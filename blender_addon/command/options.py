@@ -51,13 +51,13 @@ def _bake(made: argparse.ArgumentParser) -> None:
     _how(made)
     again = made.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
-    words = "skip what is complete, go on with what was interrupted, bake anew what is missing or was edited since"
+    words = "skip complete bakes, resume interrupted ones, bake missing and edited ones"
     again.add_argument("--update", action="store_true", help=words)
     then = made.add_mutually_exclusive_group()
     then.add_argument("--render", action="store_true", help=RENDER_HELP)
     then.add_argument("--output", metavar="FILE", help="save the result as another .blend; the scene stays as it is")
-    made.add_argument("--json", action="store_true", help="tell what happens on standard output, a JSON object a line")
-    made.add_argument("--openjd", action="store_true", help="tell progress as Open Job Description's runners read it")
+    made.add_argument("--json", action="store_true", help="print events on standard output, one JSON object per line")
+    made.add_argument("--openjd", action="store_true", help="print progress lines of Open Job Description")
 
 
 RENDER_HELP = (
@@ -69,7 +69,7 @@ RENDER_HELP = (
 def _batch(made: argparse.ArgumentParser) -> None:
     made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to look for them in")
     made.add_argument("--jobs", type=_count, default=1, metavar="N", help="how many at once (default: 1)")
-    made.add_argument("--fresh", action="store_true", help="bake and render everything anew")
+    made.add_argument("--fresh", action="store_true", help="bake and render everything again")
     made.add_argument("--render", action="store_true", help="render each after its bake")
     _how(made)
     made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
@@ -93,7 +93,7 @@ def _how(made: argparse.ArgumentParser) -> None:
         "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
     )
     made.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
-    export = "write the bodies to an Alembic or USD file beside the .blend, under its name, too; may be given twice"
+    export = "write the bodies to an Alembic or USD file beside the .blend, under its name, too; may be repeated"
     made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
     made.add_argument(
         "--dry-run", action="store_true", help="check everything and say what would be done; write nothing"

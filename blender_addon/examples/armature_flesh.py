@@ -14,7 +14,9 @@ from .shapes import SIDES, ball, limb
 from .stage import Stage
 
 LABEL = "Swinging Flesh on an Armature"
-DESCRIPTION = "A figure that an armature makes jump: limbs and back are pinned to it, the soft belly swings after them"
+DESCRIPTION = (
+    "A figure that an armature makes jump: limbs and back are pinned to it, the soft belly follows and vibrates"
+)
 SKIN = (0.55, 0.36, 0.62)
 VOXEL = 0.016
 FLESH, FAT = 4e4, 8e3

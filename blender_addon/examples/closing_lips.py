@@ -13,7 +13,7 @@ from .shapes import SIDES, ball, limb
 from .stage import Stage
 
 LABEL = "Lips That Close"
-DESCRIPTION = "A head whose armature closes its mouth: soft lips meet and press each other flat"
+DESCRIPTION = "A head whose armature closes its mouth: soft lips touch and flatten each other"
 SKIN, LIP, WHITE, BLACK = (0.72, 0.42, 0.30), (0.62, 0.06, 0.09), (0.9, 0.9, 0.88), (0.01, 0.01, 0.012)
 WOOD, HIGH = (0.30, 0.20, 0.13), 0.06
 """Colour of the stand, and the height of the head on it, m."""

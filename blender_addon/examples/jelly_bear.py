@@ -9,7 +9,7 @@ from .shapes import SIDES, ball, limb
 from .stage import Stage
 
 LABEL = "Hard-Cored Jelly Bear"
-DESCRIPTION = "Jelly over a hard core, told apart by depth below the surface; it falls onto a floor"
+DESCRIPTION = "Jelly over a hard core, separated by depth below the surface; it falls onto a floor"
 COLOUR = (0.75, 0.05, 0.09)
 VOXEL, SKIN = 0.006, 0.03
 HEIGHT = 0.1

@@ -9,7 +9,7 @@ from .shapes import Part, ball, gumdrop, lathe
 from .stage import Stage
 
 LABEL = "Pile of Jellies"
-DESCRIPTION = "Ten soft bodies that fall into a dish and onto each other: they meet, and are baked together"
+DESCRIPTION = "Ten soft bodies that fall into a dish and onto each other: they collide, and are baked together"
 COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
 """Colours of successive jellies."""
 CREAM = (0.9, 0.88, 0.84)

@@ -8,7 +8,9 @@ from .shapes import SIDES, ball, box
 from .stage import Stage
 
 LABEL = "Squeezed Ball"
-DESCRIPTION = "Two jaws squeeze a soft ball, lift it by friction and let it go; it meets itself and never crosses them"
+DESCRIPTION = (
+    "Two jaws squeeze a soft ball, lift it by friction and let it go; with self-contact, and it never intersects them"
+)
 COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
 RADIUS, STIFFNESS, CELLS = 0.1, 2e5, 8
 OPEN, CLOSED, UP = 0.12, 0.07, 0.16

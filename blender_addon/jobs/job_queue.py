@@ -127,7 +127,7 @@ def _advance() -> None:
         work = _works[0]
         bodies = [visibility.object_of(uid) for uid in work.uids]
         if bodies[0] is None:
-            _refuse(work, "A body that was to be baked with this one is gone. Begin again.")
+            _refuse(work, "A body that was to be baked with this one is gone. Start again.")
         elif any(visibility.in_the_way(obj) for obj in bodies if obj is not None):
             return
         else:
@@ -198,7 +198,7 @@ def _ending_when_refused(work: Task) -> Iterator[None]:
     try:
         yield
     except ReferenceError as error:
-        deleted = MeshError("Something was deleted while the animation was read.", "Begin again.")
+        deleted = MeshError("Something was deleted while the animation was read.", "Start again.")
         _refuse(work, str(deleted))
         raise deleted from error
     except SinewError as error:
@@ -315,7 +315,7 @@ def _take(work: Task) -> None:
 def stop_before(*_: Any) -> None:
     """Stop before the file is saved or replaced, in another window or by a script."""
     because = "since the file was saved or something was undone"
-    stop_reading(f"The animation was not read to its end, {because}. Begin again.")
+    stop_reading(f"The animation was not read to its end, {because}. Start again.")
 
 
 @bpy.app.handlers.persistent

@@ -47,7 +47,7 @@ class Session:
     def words_of_edits(self) -> str:
         """Describe the edits since the session began that do not count yet; "" if there are none."""
         if self.state.stale:
-            return "The modes were found for other stiffness. Reset finds them anew."
+            return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:
             return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
         return ""

@@ -219,7 +219,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop that (Space), then press Play")
     if event.frame == state.first:
-        return replace(_wished(state, Reset()), message="Begun anew, since the scene was set to its first frame")
+        return replace(_wished(state, Reset()), message="Restarted, since the scene was set to its first frame")
     return _paused(state, "Paused, since the scene was set to another frame. Play goes on from the frame above")
 
 

@@ -45,7 +45,7 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
     if other in contact_partners(obj, context) or (collection is not None and other in collection.all_objects[:]):
         return ""
-    return f"“{other.name}” is neither met nor a collider: this does nothing."
+    return f"“{other.name}” is neither in contact nor a collider: the pair has no effect."
 
 
 def names_of(bodies: Sequence[Any]) -> str:

@@ -17,7 +17,7 @@ RESULTS = (
         "NODES",
         "Geometry Nodes",
         "Weights on the mesh and a few moving handles, summed by Geometry Nodes: a small .blend at any resolution. "
-        "Exact with subspace solvers, an approximation with others, whose error is told. Plays without Sinew, too",
+        "Exact with subspace solvers, an approximation with others, whose error is shown. Plays without Sinew, too",
     ),
     (
         "CACHE",
@@ -46,14 +46,14 @@ class SinewBake(bpy.types.PropertyGroup):
     """Record of the last bake; its frames are in ``folder``."""
 
     folder: text("Disk Cache", "Folder of the baked frames")
-    home: text("Home", "Folder that a Disk Cache beginning with // is told from")
+    home: text("Home", "Folder that a Disk Cache beginning with // is relative to")
     is_deleted: switch("Deleted", "The frames in Disk Cache are deleted when the file is saved")
     status: menu("Status", "How the last bake ended", items=STATUSES)
     frames: integer("Frames Baked", "How many the result shows", min=0)
     first_frame: integer("First Frame Baked", "First frame that the result shows")
     message: text("Message", "What the last bake said in the end")
     separation_object: pointer(
-        "Move Out", "The body that has to be moved, since it overlaps another", type=bpy.types.Object
+        "Overlapping Body", "The body that has to be moved, since it overlaps another", type=bpy.types.Object
     )
     separation: vector("Way Out", "Where to, in the world, Blender's units", size=3)
     stale: text("Out of Date", "What was edited after the bake")
@@ -92,7 +92,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_that_suffice: integer("Points That Suffice", "Cubature points, where there are too few; 0 unknown")
     match: text("Match", "How the subspace was matched with the full mesh")
     vibrations: collection("Vibrations", "That were matched, or left alone", type=SinewVibration)
-    contact_warning: text("Warning", "About what does not meet others as it looks, in viewports or in renders")
+    contact_warning: text("Warning", "Bodies that do not collide as displayed, in viewports or renders")
     material_warning: text("Warning", "About physical materials that are nowhere")
     pin_warning: text("Warning", "About a pin group that holds nothing")
     size: text("Size", "Of the frames on disk")

@@ -130,8 +130,8 @@ def compared_solver_names(settings: Any) -> tuple[str, ...]:
 
 MATCHES = (
     _AS_BODY,
-    ("ON", "On", "It swings as the full mesh does"),
-    ("OFF", "Off", "It swings as the subspace does by itself"),
+    ("ON", "On", "It vibrates as the full mesh does"),
+    ("OFF", "Off", "It vibrates as the unmatched subspace does"),
 )
 """Items of a switch of a bake that is compared with the body's own."""
 

@@ -44,7 +44,7 @@ class SinewCompare(bpy.types.PropertyGroup):
     substeps: _number(SolverSettings, "substeps", "Substeps", 20)
     max_iterations: _number(SolverSettings, "max_iterations", "Iterations", 100)
     modes: _number(SolverSettings, "modes", "Modes", 32)
-    match_full_space: menu("Full Space", "Match Full Space of the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_full_space: menu("Full Space", "Match Full Model of the ghost", items=choices.MATCHES, default=choices.OWN)
     match_resolution: menu("Resolution", "Match Resolution of the ghost", items=choices.MATCHES, default=choices.OWN)
     match_method: menu(
         "Match Method",

@@ -65,10 +65,10 @@ class SinewCollisions(bpy.types.PropertyGroup):
 
     contact_bodies: mirrored(ContactSettings, "bodies", "Soft Bodies")
     self_contact: mirrored(ContactSettings, "self_contact", "Self")
-    grow_apart: mirrored(ContactSettings, "grow_apart", "Untangle")
+    grow_apart: mirrored(ContactSettings, "grow_apart", "Grow Apart")
     contact_collection: pointer(
         "Bodies",
-        "Of other bodies only those of this collection are met; empty: all that meet others",
+        "Collide only with bodies of this collection; empty: with all that allow it",
         type=bpy.types.Collection,
     )
     contact_friction: mirrored(ContactSettings, "friction", "Friction", soft_max=1.0, precision=2)
@@ -110,9 +110,7 @@ class SinewPair(bpy.types.PropertyGroup):
 class SinewCollider(bpy.types.PropertyGroup):
     """How an object that bodies run into holds them, where it is not left to each of the bodies."""
 
-    use_own: switch(
-        "Own Surface", "This collider has a friction and a distance of its own, for every body that runs into it"
-    )
+    use_own: switch("Own Surface", "This collider has friction and distance of its own, for every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
     thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
 

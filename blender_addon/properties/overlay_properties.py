@@ -58,20 +58,17 @@ class SinewOverlays(bpy.types.PropertyGroup):
     active_vibration: integer("Active Vibration", "Which one of a body's table is played", min=0)
     swing: number(
         "Swing",
-        "How far the farthest point of a vibration that is played swings, part of the body's size: 0.05 to 0.2",
+        "Amplitude of the played vibration, as a fraction of the body's size: 0.05 to 0.2",
         default=0.1,
         min=0.0,
         max=1.0,
         soft_max=0.3,
         subtype="FACTOR",
     )
-    show_contacts: _switch(
-        "Contacts", "Mark where what the body meets pushes it at this frame of its bake, colored by the pressure"
-    )
+    show_contacts: _switch("Contacts", "Mark contact at this frame of the bake, colored by its pressure")
     show_touching: _switch(
         "Touching Surface",
-        "Show the surface that touches what the body meets, at rest, and mark where it never meets itself since it "
-        "lies too near there",
+        "Show the contact surface at rest, and mark where self-contact is excluded since it lies too near there",
     )
     show_colliders: _switch("Colliders", "Show the edges of all that is in the body's way, hidden or not")
 

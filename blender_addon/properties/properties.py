@@ -280,8 +280,10 @@ class SinewObject(bpy.types.PropertyGroup):
 
     springs: collection("Springs", "What pulls vertices of the body to moving places", type=SinewSpring)
     active_spring: integer("Active Spring", "Which one the panel shows", min=0)
-    collisions: pointer("Collisions", "What the body runs into, and how it is held there", type=SinewCollisions)
-    pairs: collection("Pairs", "What is told of the body and one other that it meets or runs into", type=SinewPair)
+    collisions: pointer(
+        "Collisions", "Contact with colliders, the ground, other bodies and itself", type=SinewCollisions
+    )
+    pairs: collection("Pairs", "Contact settings of the body with one other body or collider", type=SinewPair)
     active_pair: integer("Active Pair", "Which one the panel shows", min=0)
     collider: pointer("Collider", "How bodies are held that run into this object", type=SinewCollider)
     field_weights: pointer(
@@ -302,13 +304,13 @@ class SinewObject(bpy.types.PropertyGroup):
     tolerance: mirrored(SolverSettings, "tolerance", "Tolerance", precision=7)
     decrement_tolerance: mirrored(SolverSettings, "decrement_tolerance", "Tolerance", precision=7)
     acceleration_tolerance: mirrored(SolverSettings, "acceleration_tolerance", "Tolerance", precision=4)
-    mass_damping: mirrored(SolverSettings, "mass_damping", "Drag", soft_max=10.0, precision=3)
-    stiffness_damping: mirrored(SolverSettings, "stiffness_damping", "Internal Friction", soft_max=0.1, precision=4)
+    mass_damping: mirrored(SolverSettings, "mass_damping", "Mass Damping", soft_max=10.0, precision=3)
+    stiffness_damping: mirrored(SolverSettings, "stiffness_damping", "Stiffness Damping", soft_max=0.1, precision=4)
     linear_solver: mirrored(SolverSettings, "linear_solver", "Linear Solver", items=choices.linear_solver_items)
     inner_iterations: mirrored(SolverSettings, "inner_iterations", "Inner Iterations", soft_max=50)
     modes: mirrored(SolverSettings, "modes", "Modes", soft_max=32)
     cubature_points: mirrored(SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
-    match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Space")
+    match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Model")
     match_resolution: mirrored(SolverSettings, "match_resolution", "Match Resolution")
     match_cells: mirrored(SolverSettings, "match_cells", "Match Cells", soft_max=100)
     match_modes: mirrored(SolverSettings, "match_modes", "Matched Vibrations", soft_max=20)
@@ -326,7 +328,7 @@ class SinewObject(bpy.types.PropertyGroup):
     pre_roll: integer(
         "Pre-Roll",
         "Frames simulated before the first and not shown: the body starts from rest so much earlier, "
-        "sags under gravity and swings along with the animation that is there. 10 to 50 are typical, 0 is none",
+        "sags under gravity and moves with the existing animation. 10 to 50 are typical, 0 is none",
         default=0,
         min=0,
         soft_max=100,

@@ -14,7 +14,7 @@ class SinewScene(bpy.types.PropertyGroup):
     length_factor: number(
         "Simulation Scale",
         "Simulate all bodies of the scene as if everything were this many times as large: 0.1 lets a head of 2.7 m "
-        "sag and swing as one of 27 cm, shown at its own size. Gravity, fields and materials stay what they are",
+        "sag and vibrate as one of 27 cm, shown at its own size. Gravity, fields and materials stay what they are",
         default=1.0,
         min=1e-4,
         max=1e4,

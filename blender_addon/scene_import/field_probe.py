@@ -109,7 +109,7 @@ class FieldProbe:
         self._scene.frame_set(frame - 1)
         if not np.allclose(self._read("location"), self._points, rtol=0.0, atol=1e-4 * np.ptp(self._points)):
             raise FieldError(
-                f"Blender's particles did not keep to where the force field “{self._field.name}” is asked.",
+                f"Blender's particles left the points at which the force field “{self._field.name}” is sampled.",
                 "Set the field's weight to 0, and report this.",
             )
         self._scene.frame_set(frame)

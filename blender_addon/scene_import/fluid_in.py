@@ -161,7 +161,7 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
     densities = _read(settings.density_grid)
     if len(densities) != np.prod(shape):
         raise FieldError(
-            f"The force field “{field.name}” asks for the density of a fluid that tells none in its cells.",
+            f"The force field “{field.name}” asks for the density of a fluid that has none in its cells.",
             "Switch off Smoke Density in the field, or Noise in the domain; a liquid has no smoke.",
         )
     return densities.reshape(shape)

@@ -22,7 +22,7 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
         return None
     if settings.refine_group not in obj.vertex_groups:
         raise SettingsError(
-            f"The vertex group “{settings.refine_group}” that says where cells are finer is not there any more.",
+            f"The vertex group “{settings.refine_group}” that refines cells does not exist any more.",
             "Choose a vertex group for Finer under Resolution, or none.",
         )
     weights = group_weights(obj, mesh, [settings.refine_group])[:, 0]

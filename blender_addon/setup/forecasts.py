@@ -48,7 +48,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if _meets(obj, context):
         words += " with contact" + ("" if _pace(obj) is not None else " (give or take a factor of three)")
     if len(group_of(obj, context)) > 1:
-        words += ", beside those that it meets"
+        words += ", besides its contact partners"
     free = available_memory()
     if cost.memory > free:
         return f"{words}: only {size_words(two_digits(free))} are free", "ERROR"
@@ -109,7 +109,7 @@ def coarse_words(obj: Any, context: Any) -> str:
         return ""
     finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
     remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
-    return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
+    return f"{points:,} vertices, spaced much wider than cells: nothing bends between them. {remedy}."
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:

@@ -306,8 +306,8 @@ def test_bodies_that_meet_name_what_differs(scene, capsys):
     scene.write_text(BODIES.replace("[contact]\nbodies = false\n", ""))
     assert cli.main([str(scene)]) == 1
     said = capsys.readouterr().err
-    assert "sinew: “left”, “right”: “left” and “right” meet, but have unequal solver settings" in said
-    assert said.count("unequal") == 1, "once of all"
+    assert "sinew: “left”, “right”: “left” and “right” collide, but differ in solver settings" in said
+    assert said.count("differ in solver settings") == 1, "once of all"
 
 
 @pytest.mark.parametrize(

@@ -137,19 +137,19 @@ class ContactSettings:
     of their distances.
     """
 
-    bodies: bool = choice(True, "Meet other bodies that do so too: they are baked together, and never cross")
-    self_contact: bool = choice(False, "Meet itself: lips, armpits and folds touch, and never cross")
+    bodies: bool = choice(True, "Collide with other bodies that allow it: they are baked together and never intersect")
+    self_contact: bool = choice(False, "Self-contact: lips, armpits and folds touch and never intersect")
     friction: float = number(
         0.5, 0.0, 10.0, "", "Coulomb's coefficient between bodies, no unit: ice 0.05, wood 0.4, rubber 1"
     )
     thickness: float = number(
-        0.0, 0.0, 10.0, "m", "How far the body keeps from what it meets, m; 0 for as near as it can be", "distance"
+        0.0, 0.0, 10.0, "m", "Contact distance of the body, m; 0 for the smallest possible", "distance"
     )
 
     grow_apart: bool = choice(
         False,
         "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over "
-        "the Pre-Roll: they push each other apart",
+        "the Pre-Roll: contact pushes them apart",
     )
 
     def __post_init__(self) -> None:
@@ -224,7 +224,7 @@ class SolverSettings(_OwnSettings):
         0.0,
         1e3,
         "1/s",
-        "Drag on every movement, as of water, 1/s; the speed falls to a third in one over it. 0 none, 0.5 to 2 calm",
+        "Damping of every movement, as in water, 1/s; the speed falls to a third in one over it. 0 none, 0.5 to 2 calm",
         "drag",
     )
     stiffness_damping: float = number(
@@ -240,7 +240,7 @@ class SolverSettings(_OwnSettings):
         5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most; 5 suffices in most steps"
     )
     modes: int = number(
-        16, 1, 64, "", "Movements of a subspace: 8 for a swing, 16 for a creature, 32 and more for fine bends"
+        16, 1, 64, "", "Modes of a subspace: 8 for simple bending, 16 for a creature, 32 and more for fine detail"
     )
     cubature_points: int = number(
         0,
@@ -251,7 +251,7 @@ class SolverSettings(_OwnSettings):
     )
     match_full_space: bool = choice(
         True,
-        "Subspaces: swing as all vertices of the body do, at the same frequencies; prepared once",
+        "Subspaces: vibrate as the full model does, at the same frequencies; prepared once",
     )
     match_resolution: bool = choice(
         False,

@@ -115,7 +115,7 @@ CONJAC = SolverKind(
     takes_nodes=True,
     integrates=False,
     supports_contact=True,
-    at_contrast="ConJac loses a quarter of the swing where stiff parts turn far",
+    at_contrast="ConJac loses a quarter of the vibration where stiff parts rotate far",
     remedy="raise Substeps, or Iterations, or use Mixed FEM",
 )
 CONJAC_PUBLISHED = replace(

@@ -105,7 +105,7 @@ def refuse_too_many(count: int, most: int) -> None:
     """Raise MeshError if there are more tets than ``most``."""
     if count > most:
         raise MeshError(
-            f"What is painted finer makes more than {most / 1e6:.0f} million tetrahedra.",
+            f"Painted refinement makes more than {most / 1e6:.0f} million tetrahedra.",
             "Lower Refine Factor or Cells Across, or paint less.",
         )
 

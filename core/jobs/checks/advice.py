@@ -126,17 +126,17 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
     """Return the reason against a solver that takes nodes, beside the contrast; "" if it suits."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
-        return f"{label} throws what runs into a floor or colliders: a bake with them is refused."
+        return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
     if use.nodes > MANY_NODES:
         return f"Each node makes a step dearer: {use.nodes} take more time than {label} is worth beyond {MANY_NODES}."
     if pace > SPRINGY and _sag(facts, solver) > BENDS_FAR:
         return (
-            f"The body swings about {frequency_words(facts.slowest)} times a second and sags by "
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second and sags by "
             f"{_sag(facts, solver):.0%} of its size: bent so far within a few steps it goes astray with {label}."
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
-            f"The body swings about {frequency_words(facts.slowest)} times a second, too fast for its steps with every "
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with all "
             f"solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to keep it."
         )
     return ""
@@ -151,7 +151,7 @@ def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
         return None
     wanted = next(k for k in SOLVER_KINDS.values() if k.takes_nodes)
     reason = (
-        f"The body swings about {frequency_words(facts.slowest)} times a second, in {1.0 / pace:.0f} steps each: "
+        f"The body vibrates about {frequency_words(facts.slowest)} times a second, in {1.0 / pace:.0f} steps each: "
         f"in nine of them {kind.label} loses a third of their energy or more, {wanted.label} with a few nodes none."
     )
     return Advice("solver", wanted.name, reason)
@@ -188,7 +188,9 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
     if through >= MATCHED_THROUGH and solver.match_resolution:
         return None
     if through >= MATCHED_THROUGH and _is_finer(facts, solver, now):
-        reason = f"Matched to {solver.match_cells} cells the body swings and sags as with so many, in frames that take"
+        reason = (
+            f"Matched to {solver.match_cells} cells the body vibrates and sags as with so many, in frames that take"
+        )
         return Advice("match_resolution", True, f"{thin}. {reason} about as long as now.")
     reason = (
         f"{thin}: a bar sags by 71 to 80 % of what it should with one cell, by 84 to 97 % with two. Torsion needs four."
@@ -208,7 +210,7 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     if max(value, solver.substeps) < wanted <= MOST_SUBSTEPS:
         pace = f"about {frequency_words(facts.slowest)} times a second"
         return Advice(
-            "substeps", wanted, f"The body swings {pace}: in less than ten steps each little of that is left."
+            "substeps", wanted, f"The body vibrates {pace}: with fewer than ten steps per period it is damped out."
         )
     if value <= solver.substeps:
         return None

@@ -42,10 +42,10 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     if few:
         said.append(
             f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
-            "Such a part flies and turns all the same, but bends with little swing: pick some beside."
+            "Such a part still flies and rotates, but hardly vibrates in bending: pick nodes outside of it."
         )
     if _are_in_one_stiff_part(job):
-        said.append(f"All dynamic nodes are in one stiff part, which moves as one: nothing soft swings. {PROPOSE}")
+        said.append(f"All dynamic nodes are in one stiff part, which moves rigidly: no soft part vibrates. {PROPOSE}")
     return said
 
 

@@ -32,7 +32,7 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
     if welded.cells:
         said.append(
             f"The cells hold {welded.surface_parts} parts of the body together in {welded.lattice_parts}, across gaps "
-            f"down to {length_words(welded.gap)}: they move as one and do not meet. Set Cells Across to "
+            f"down to {length_words(welded.gap)}: they move as one part and do not collide. Set Cells Across to "
             f"{welded.cells} to part them."
         )
     return said

@@ -146,10 +146,10 @@ class Body:
     springs: tuple[Spring, ...] = field_spec("spring", word="springs", default=())
     colliders: tuple[Ground | Collider, ...] = field_spec("collider", word="collisions", default=())
     contact: ContactSettings = field_spec("contact", word="collisions", default_factory=ContactSettings)
-    contact_with: tuple[str, ...] | None = field_spec("which bodies it meets", word="collisions", default=None)
+    contact_with: tuple[str, ...] | None = field_spec("the bodies it collides with", word="collisions", default=None)
     pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
-    group_index: int = field_spec("its place among the bodies that it meets", word="collisions", default=0)
+    group_index: int = field_spec("its index among the bodies of its group", word="collisions", default=0)
     accelerations: np.ndarray | None = field_spec(
         "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
     )
@@ -247,7 +247,7 @@ class Body:
         n = len(self.surface.positions)
         self._validate_materials(n)
         if self.refinement is not None and not (self.refinement.shape == (n,) and np.isfinite(self.refinement).all()):
-            raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
+            raise SettingsError("The painted refinement has not one value per vertex.", "Paint its map again.")
         if self.initial_shape is not None and not (
             self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
         ):
@@ -382,7 +382,7 @@ class Body:
         kind = solver_kind(self.solver.solver)
         if self.colliders and not kind.bears_obstacles:
             raise SettingsError(
-                f"{kind.label} throws bodies that run into floors and colliders.",
+                f"{kind.label} launches bodies that hit floors and colliders.",
                 "Choose ConJac or Mixed FEM, or take the body out of what it collides with.",
             )
         if kind.takes_nodes:
@@ -395,7 +395,8 @@ class Body:
             checked_tets(self.surface.positions, self.tets)
             if self.solver.match_resolution:
                 raise SettingsError(
-                    "A body of its own tetrahedra cannot swing as a finer lattice.", "Turn Match Resolution off."
+                    "A body with tetrahedra of its own cannot be matched to a finer lattice.",
+                    "Turn Match Resolution off.",
                 )
         for layer in self.layers:
             for surface in layer.surfaces:

@@ -57,7 +57,7 @@ class Spring:
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
             raise SpringError(
-                f"The weights of the spring “{self.name}” are no shares.",
+                f"The weights of the spring “{self.name}” are not fractions.",
                 "Give weights that are not negative, and one above zero.",
             )
         if not (self.stiffness >= 0.0).all() or not np.isfinite(self.stiffness).all():

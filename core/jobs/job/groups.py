@@ -85,26 +85,26 @@ def check_group(jobs: Sequence[Job]) -> None:
         if not job.body.solver.kind.supports_contact:
             labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
             raise SettingsError(
-                f"“{name}” meets {'itself' if len(jobs) == 1 else 'other bodies'}, which {job.body.solver.kind.label} "
-                "cannot compute.",
-                f"Choose {labels} for it, or turn off what it meets under Collisions > Collide With.",
+                f"“{name}” uses {'self-contact' if len(jobs) == 1 else 'contact with bodies'}, which "
+                f"{job.body.solver.kind.label} cannot compute.",
+                f"Choose {labels} for it, or turn off its contact under Collisions > Collide With.",
             )
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
-                f"“{other}” and “{name}” meet, but have unequal frame ranges, rates or pre-rolls.",
+                f"“{other}” and “{name}” collide, but differ in frame range, frame rate or pre-roll.",
                 "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
             raise SettingsError(
-                f"“{first}” and “{second}” meet, but the one moves in a subspace, and the other by all its vertices.",
+                f"“{first}” and “{second}” collide, but one is in a subspace and the other is not.",
                 "Give both the same Solver, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
         same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
         if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
-                f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",
+                f"“{other}” and “{name}” collide, but differ in solver settings ({differ}).",
                 "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
 
@@ -117,17 +117,17 @@ def check_pairs(jobs: Sequence[Job]) -> None:
         for what in (name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]):
             label = "distance" if what == "thickness" else what
             raise SettingsError(
-                f"“{one}” and “{other}” tell different things of each other: a {label} of {ours[what]:g} and of "
+                f"“{one}” and “{other}” set different values for their pair: a {label} of {ours[what]:g} and of "
                 f"{theirs[what]:g}.",
-                "Tell it at one of the two, under Collisions > Pairs.",
+                "Set it for one of the two, under Collisions > Pairs.",
             )
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
     """Return sentences, each with a remedy, about pairs of bodies baked together, a job each, that never collide."""
     return [
-        f"“{job.body.name}” has a pair with “{name}”, which it neither meets nor runs into, so it does nothing: "
-        "remove the pair, or let the two meet."
+        f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
+        "remove the pair, or let the two collide."
         for job in jobs
         for name in _missing(job)
     ]

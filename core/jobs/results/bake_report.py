@@ -26,10 +26,10 @@ CONTACTS, NEAREST = "Contacts", "Nearest (m)"
 
 MEANINGS = {
     "Iterations": "of all steps of the frame",
-    "Converged": "whether every step ended because its Stop When was met",
+    "Converged": "whether every step reached its Stop When",
     "Still Moving": "how far a vertex wanted to move in a step's last iteration",
     "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
-    CONTACTS: "pairs of what meets that push at a step's end",
+    CONTACTS: "contact pairs that push at the end of a step",
     "Nearest": "how near they come",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
     "Factorization": "seconds to prepare the linear system",
@@ -218,7 +218,7 @@ class BakeReport:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.blocked])
         named = "; ".join(f"“{one}” and “{other}”" for one, other in pairs)
-        return f"In frames {frames} something did not arrive where it is told, between {named}: give it more room."
+        return f"In frames {frames} pins or colliders did not reach their positions, between {named}: leave room there."
 
     def lost_words(self) -> str:
         """Describe the largest share of the motion that dynamic nodes do not carry; "" if it is small."""

@@ -186,7 +186,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
 def _contact(table: dict[str, Any]) -> dict[str, Any]:
     only = table.pop("only", None)
     if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
-        raise SettingsError("The bodies that meets names are no names.", 'Write only = ["NAME"].')
+        raise SettingsError("“only” under contact has entries that are not names.", 'Write only = ["NAME"].')
     tables = table.pop("pairs", [])
     _check_lists({"contact.pairs": tables}, ["contact.pairs"])
     return {

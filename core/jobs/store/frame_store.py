@@ -125,7 +125,7 @@ class FrameStore:
     def check_about(self) -> None:
         """Raise StoreError if the description of the bake cannot be read."""
         if not self.is_known():
-            raise StoreError(f"What is told of the bake in {self.folder} is damaged.", "Bake again.")
+            raise StoreError(f"The record of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
         """Raise StoreError if the job, its description, or one of ``frames`` was deleted during a bake."""

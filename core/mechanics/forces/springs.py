@@ -24,7 +24,7 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights) & (weights >= 0.0)).all() or not 0.0 < weights.sum() < np.inf:
         raise SpringError(
-            "The weights of a spring are no shares.", "Give weights that are not negative, one of them above zero."
+            "The weights of a spring are not fractions.", "Give weights that are not negative, one of them above zero."
         )
     return total * (weights / weights.sum())
 

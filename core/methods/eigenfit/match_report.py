@@ -91,7 +91,7 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
     if not match.vibrations:
         return match
     many, first = len(match.vibrations), frequency_words(match.vibrations[0].frequency)
-    return match._replace(words=f"{many} vibrations can be controlled; the first swings at {first} Hz.")
+    return match._replace(words=f"{many} vibrations can be controlled; the first has {first} Hz.")
 
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
@@ -113,7 +113,7 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     match = f"{'chosen ' * is_chosen}{'vibration matches' if wanted == 1 else 'vibrations match'}"
     which = "the first" if first == 1 else f"vibration {first}"
     right, without = map(frequency_words, (slowest.right, slowest.frequency))
-    return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
+    return f"{how_many} {match} the {words.finer}; {which} has {right} Hz, {without} Hz unmatched."
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
@@ -143,7 +143,7 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
-        f"none of the {words.finer}'s lowest {found} swings so: raise {words.unlike}, or Matched Vibrations": unlike,
+        f"none of the {words.finer}'s first {found} has this shape: raise {words.unlike} or Matched Vibrations": unlike,
         f"too little of the body feels it: raise {words.limp}": [k for k in alone if k not in unlike],
         f"the next is as fast: set more Matched Vibrations, or {len(vibrations)}": cut,
     }

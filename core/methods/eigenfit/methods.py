@@ -59,7 +59,7 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label}, or {Matching.label} where a swing that is tried is much nearer by it",
+        f"{FittedMaterials.label}, or {Matching.label} where a trial simulation is much nearer with it",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}

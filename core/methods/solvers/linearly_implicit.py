@@ -178,7 +178,7 @@ class LinearlyImplicitSolver(StepSolver):
         x = x if accepted is None else accepted
         self.update_lagging_at_solution(x, step, report)
         if not report.reason and len(report.history) >= MOST_MEETING:
-            report.reason = f"{MOST_MEETING} linear solves did not meet the tolerance"
+            report.reason = f"{MOST_MEETING} linear solves did not reach the tolerance"
         return x
 
     def _judge_solve(
@@ -200,7 +200,7 @@ class LinearlyImplicitSolver(StepSolver):
             report.reason = stop_reason if changing else "one linear solve"
         elif report.iterations == (MOST_SOLVES if changing else 1):
             solves = f"{MOST_SOLVES} linear solves" if changing else "one linear solve"
-            report.reason = f"{solves} did not meet the tolerance"
+            report.reason = f"{solves} did not reach the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
         """Record the displacement dx (n,3) m due to the residual ``left`` (n,3) kg m. A step with too large a residual

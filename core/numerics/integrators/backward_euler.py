@@ -8,7 +8,7 @@ from .time_step import History, TimeStep
 
 NAME = "backward_euler"
 LABEL = "Implicit Euler"
-DESCRIPTION = "Calm: it damps swings and spin, the more the longer a step is and the faster a body turns"
+DESCRIPTION = "Calm: it damps vibrations and rotation, more with longer steps and faster motion"
 NEEDS_HISTORY = False
 OWN = ()
 

@@ -18,7 +18,7 @@ from .time_step import History, TimeStep
 
 NAME = "bdf2"
 LABEL = "BDF2"
-DESCRIPTION = "Lively: of second order, it keeps swings and spins for longer"
+DESCRIPTION = "Lively: second order, it keeps vibrations and rotations for longer"
 NEEDS_HISTORY = True
 OWN = ()
 

@@ -68,7 +68,7 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growths of bodies that overlap others and have Untangle on, by the bodies' numbers.
+    """Return the growths of bodies that overlap others and have Grow Apart on, by the bodies' numbers.
 
     ``found`` are the overlaps at the first frame; ``touching`` m is the contact distance. The bodies begin at the
     largest trial size at which no bodies overlap, they keep their distances, and they collide with no further collider.
@@ -96,11 +96,11 @@ def untangling_hint(jobs: Sequence[Job]) -> str:
     """Return the remedy, besides moving them, for bodies that overlap and were not untangled."""
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
-        return " In a subspace, Untangle does nothing." if wanted else ""
+        return " In a subspace, Grow Apart does nothing." if wanted else ""
     if wanted and lead.pre_roll:
-        return " Untangle cannot part them: at no size down to a fifth of theirs they are free."
-    asked = " and ".join(["turn on Untangle"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
-    return f" Or {asked}: they grow apart over the Pre-Roll."
+        return " Grow Apart cannot part them: at no size down to a fifth of theirs they are free."
+    asked = " and ".join(["turn on Grow Apart"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
+    return f" Or {asked}: they grow apart during the Pre-Roll."
 
 
 def _middle(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:

@@ -241,7 +241,9 @@ def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[Fra
         job.check()
     if resume and not goes_on and any(store.exists() for store in stores):
         there = next(job.body.name for job, store in zip(jobs, stores) if store.exists())
-        raise StoreError(f"“{there}” is baked, but not with all that it meets.", "Bake from the start.")
+        raise StoreError(
+            f"“{there}” is baked, but not together with all bodies it collides with.", "Bake from the start."
+        )
     if not goes_on:
         stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
     return stores, goes_on

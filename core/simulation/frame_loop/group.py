@@ -268,7 +268,7 @@ def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None
         course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
-                f"“{job.body.name}” meets others, and is made to swing as a finer body by a potential.",
+                f"“{job.body.name}” collides with others, and is matched to a finer body by a potential.",
                 "Set Match Method to Fitted Materials and turn Control Vibrations off, or turn off the match.",
             )
 
@@ -295,7 +295,7 @@ def simulate_group(
     if start is None:
         yield [Frame(first, state, []) for state in states]
     elif was_played:
-        raise CorruptFrameError("A saved state does not tell where colliders are.", "Bake from the start.")
+        raise CorruptFrameError("A saved state has no positions of colliders.", "Bake from the start.")
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
         pressures = stepper.pressures(states)

@@ -281,7 +281,7 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
     slowest = found.modes[rigid]
     given = np.sum(slowest * (finer.anchors @ slowest)) / found.eigenvalues[rigid]
     if given * finer.size > GIVING * np.median(cell_sides(finer.mesh)):
-        raise MatchError("pins hold so little of the body that it swings in them.", "Pin more of the surface.")
+        raise MatchError("too few vertices are pinned: the body vibrates within the pins.", "Pin more of the surface.")
     slowest *= SWING * finer.size / np.linalg.norm(slowest, axis=1).max()
     return replace(finer, anchors=(1.0 + pinned.give(0, slowest, moduli)) * finer.anchors)
 

@@ -248,7 +248,7 @@ def test_a_result_that_is_not_of_the_frames_on_disk_is_told(body, saved, evaluat
         with pytest.raises(RuntimeError, match="does not match the displayed bake.*Bake Again"):
             getattr(bpy.ops.sinew, verb)()
     body.sinew.result = kind
-    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and body.sinew.bake.stale == "frames baked anew"
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and body.sinew.bake.stale == "frames of a later bake"
     assert bake_queue.unfinished([body]) == [body]
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.astray_words(body) == ""
     assert np.array_equal(evaluated(body, 4), expected) and not bake_queue.unfinished([body])

@@ -62,7 +62,7 @@ def test_bake_on_one_bakes_both(boxes, evaluated):
     assert apart[0] > 0.02 and abs(apart).min() < apart[0], "it has come down on the other"
     assert apart.min() > -0.54 * cell, "sharp edges poke out of the lattice's skin"
     words = forecasts.cost_words(low, bpy.context)[0]
-    assert words.endswith(" a frame with contact, beside those that it meets, going by the last bake")
+    assert words.endswith(" a frame with contact, besides its contact partners, going by the last bake")
     bpy.context.view_layer.objects.active = high
     bpy.ops.sinew.check_bake()
     assert high.sinew.bake.stale == ""
@@ -129,7 +129,7 @@ def test_what_does_not_go_together_is_refused_before_anything_is_lost(boxes):
     before = frames_of(low)
     high.sinew.frame_end = FRAMES + 1
     for change, words in (
-        (lambda: None, "“High” and “Low” meet, but have unequal frame ranges"),
+        (lambda: None, "“High” and “Low” collide, but differ in frame range"),
         (lambda: setattr(high.sinew, "frame_end", FRAMES) or setattr(high.sinew, "max_iterations", 70), "iterations"),
         (
             lambda: setattr(high.sinew, "max_iterations", low.sinew.max_iterations) or high.sinew.materials.clear(),
@@ -175,7 +175,7 @@ def test_what_overlaps_grows_apart_by_a_button(boxes, evaluated):
     high.location.z = -0.08
     bpy.context.view_layer.objects.active = low
     assert not bpy.ops.sinew.untangle.poll()
-    with pytest.raises(RuntimeError, match="overlap by .* Or turn on Untangle and set a Pre-Roll of 10 frames"):
+    with pytest.raises(RuntimeError, match="overlap by .* Or turn on Grow Apart and set a Pre-Roll of 10 frames"):
         bpy.ops.sinew.bake()
     low.sinew.solver = "subspace_mixed_fem"
     assert not bpy.ops.sinew.untangle.poll()
@@ -264,7 +264,7 @@ def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(box
     bpy.ops.sinew.bake()
     before = frames_of(low)
     low.sinew.solver = "conjac_published"
-    with pytest.raises(RuntimeError, match="meets itself, which ConJac .As Published. cannot compute"):
+    with pytest.raises(RuntimeError, match="uses self-contact, which ConJac .As Published. cannot compute"):
         bpy.ops.sinew.bake()
     np.testing.assert_array_equal(frames_of(low), before)
 
@@ -276,7 +276,7 @@ def test_a_body_that_is_renamed_is_not_taken_for_another(boxes):
     bpy.context.scene.frame_set(3)
     bpy.ops.sinew.bake_to_current()
     low.name = "Apex"
-    with pytest.raises(RuntimeError, match="its place among the bodies"):
+    with pytest.raises(RuntimeError, match="its index among the bodies"):
         bpy.ops.sinew.resume_bake()
     low.name = "Lower"
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"}
@@ -309,7 +309,7 @@ def test_a_group_that_changes_while_it_waits_is_refused(boxes):
     low, high = boxes
     work = background.work_on(low, "bake")
     high.sinew.collisions.contact_bodies = False
-    with pytest.raises(SinewError, match="has changed since it waits"):
+    with pytest.raises(SinewError, match="changed while it waited"):
         at_once(work.read(low))
 
 

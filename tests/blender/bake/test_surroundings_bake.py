@@ -41,7 +41,7 @@ def test_a_body_that_is_dropped_rests_on_the_ground(loose):
 
 
 def test_a_body_that_begins_in_the_ground_is_pushed_out_and_told(loose):
-    """And what is told leads out of it: after Move Out nothing is told any more."""
+    """And what is told leads out of it: after Separate Overlaps nothing is told any more."""
     loose.sinew.collisions.use_ground, loose.sinew.collisions.height = True, 0.05
     z, record = bake(loose, 4)[:, :, 2], loose.sinew.bake
     assert z[-1].min() > z[0].min() and record.status == "DONE" and record.separation_object == loose

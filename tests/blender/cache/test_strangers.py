@@ -60,7 +60,7 @@ def test_a_record_may_name_any_folder_and_nothing_there_is_touched(baked, saved,
     if verb == "resume_bake":
         baked.sinew.bake.status = "STOPPED"
     if verb == "resume_bake" and place != "a bake":
-        with pytest.raises(RuntimeError, match="What is told of the bake in .* is damaged. Bake again."):
+        with pytest.raises(RuntimeError, match="The record of the bake in .* is damaged. Bake again."):
             bpy.ops.sinew.resume_bake()
     else:
         assert getattr(bpy.ops.sinew, verb)() == {"FINISHED"}

@@ -180,11 +180,11 @@ def test_lines_for_programs_do_not_begin_amid_those_of_blender():
 import ctypes, sys
 sys.path.insert(0, {str(LAUNCHER.parents[1])!r})
 import conftest
-from sinew.blender_addon.command.console import Teller
+from sinew.blender_addon.command.console import ConsoleReporter
 ctypes.CDLL(None).puts(b"x" * 5000)
-Teller(as_openjd=True).progress(0.5, "half")
+ConsoleReporter(as_openjd=True).progress(0.5, "half")
 ctypes.CDLL(None).puts(b"y" * 5000)
-Teller(as_json=True).event("end")
+ConsoleReporter(as_json=True).event("end")
 """
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
@@ -395,7 +395,7 @@ def test_update_bakes_anew_what_was_edited(scene, capfd):
     bpy.data.objects["Body"].sinew.materials[0].log_stiffness += 1.0
     assert command.run(["bake", "--update"]) == 0
     said = capfd.readouterr().err
-    assert "bakes anew. Edited since the bake began: materials" in said and said.count("frame 4 (4/4)") == 2
+    assert "is baked again. Edited since the bake began: materials" in said and said.count("frame 4 (4/4)") == 2
     assert command.run(["bake", "--update", "--resume"]) == 2
 
 

@@ -83,12 +83,12 @@ def test_what_was_removed_is_named(body, other, saved):
     assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == []
     other.sinew.collisions.contact_bodies = False
     assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == [idle_words(body, pair, bpy.context)]
-    assert "“Other” is neither met nor a collider" in idle_words(body, pair, bpy.context)
+    assert "“Other” is neither in contact nor a collider" in idle_words(body, pair, bpy.context)
     bpy.data.objects.remove(other)
     assert "“Other” was removed" in idle_words(body, pair, bpy.context)
     assert pairs_of(body) == (PairSettings("Other", 0.5),)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert "has a pair with “Other”, which it neither meets nor runs into" in body.sinew.bake.contact_warning
+    assert "has a pair with “Other”, with which it never collides" in body.sinew.bake.contact_warning
     pair.other = None
     assert idle_words(body, pair, bpy.context) == "Choose the other." and pairs_of(body) == ()
     bpy.ops.sinew.check_bake()

@@ -81,7 +81,7 @@ def test_a_body_that_is_not_matched_has_a_table_with_a_field_a_row(controlled, s
     assert "control_vibrations" in drawn_by(panel("solver")).properties
     assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
     record = settings.bake
-    assert len(record.vibrations) == 3 and record.match.startswith("3 vibrations can be controlled; the first swings")
+    assert len(record.vibrations) == 3 and record.match.startswith("3 vibrations can be controlled; the first has")
     assert record.match in drawn_by(panel("solver")).labels
     drawn = drawn_by(panel("vibrations"))
     assert drawn.labels[:4] == ["", "Original Hz", "Changed Hz", "Stiffness"]

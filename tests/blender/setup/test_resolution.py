@@ -145,7 +145,7 @@ def test_thin_parts_that_are_painted_finer_are_not_selected(finned):
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [v.index for v in finned.data.vertices if v.select] == list(range(12, 16))
     finned.sinew.refine_group = "Gone"
-    with pytest.raises(RuntimeError, match="“Gone”.*not there any more"):
+    with pytest.raises(RuntimeError, match="“Gone”.*does not exist any more"):
         bpy.ops.sinew.select_thin()
 
 
@@ -173,7 +173,7 @@ def test_cells_are_finer_where_a_group_says_so(body, saved):
     bpy.ops.sinew.check_bake()
     assert "resolution (where it is finer)" in body.sinew.bake.stale
     body.vertex_groups.remove(body.vertex_groups["Fine"])
-    with pytest.raises(RuntimeError, match="is not there any more"):
+    with pytest.raises(RuntimeError, match="does not exist any more"):
         bpy.ops.sinew.bake()
 
 
@@ -250,5 +250,5 @@ def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, e
     assert not bpy.ops.sinew.set_rest_shape.poll()
     bpy.ops.sinew.delete_bake()
     body.shape_key_remove(rest)
-    with pytest.raises(RuntimeError, match="is not there any more"):
+    with pytest.raises(RuntimeError, match="does not exist any more"):
         bpy.ops.sinew.bake()

@@ -138,7 +138,7 @@ def test_other_solvers_are_left_alone_there(solver):
         (SPRINGY, Use(nodes=33), "33"),
         (replace(SPRINGY, size=0.01), Use(), "29%"),
         (replace(SPRINGY, slowest=40.0), Use(), "17 Substeps"),
-        (replace(PLAIN, contrast=2e4), Use(), "stiff parts turn far"),
+        (replace(PLAIN, contrast=2e4), Use(), "stiff parts rotate far"),
     ],
 )
 def test_where_nodes_do_not_suit_mixed_fem_does(facts, use, why):
@@ -152,7 +152,7 @@ def test_what_collides_suits_all_but_the_published_step():
     (found,) = advice(
         SPRINGY, SolverSettings(solver="conjac_published", **SMALL), ResolutionSettings(), Use(collides=True)
     )
-    assert found.value == "mixed_fem" and "throws" in found.reason
+    assert found.value == "mixed_fem" and "launches" in found.reason
 
 
 def test_nodes_want_ten_steps_a_swing():

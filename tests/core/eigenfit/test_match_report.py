@@ -37,7 +37,7 @@ def test_all_match_where_modes_cross():
     """The second and third are paired by what they are, not by their number."""
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.5, 4.0], np.eye(4, 3)[[0, 2, 1, 3]], 3)
     assert match.words == (
-        "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without. "
+        "3 vibrations match the full mesh; the first has 1.00 Hz, 2.00 Hz unmatched. "
         "Expected error 7 % (100 % unmatched)."
     )
     np.testing.assert_allclose(match.vibrations, [[2.0, 1.0, 1.0], [3.0, 4.0, 1.0], [5.0, 2.5, 1.0]])
@@ -48,10 +48,10 @@ def test_those_without_a_like_are_named():
     overlap = np.diag([0.9, 0.98, 0.5, 1.0])
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.0, 3.0, 7.0], overlap, 3)
     assert match.words == (
-        "1 of 3 vibrations match the full mesh; vibration 2 swings at 2.00 Hz, 3.00 Hz without. "
+        "1 of 3 vibrations match the full mesh; vibration 2 has 2.00 Hz, 3.00 Hz unmatched. "
         "Expected error 100 % (100 % unmatched). "
-        "Vibrations 1 and 3 are left alone, as none of the full mesh's lowest 4 swings "
-        "so: raise Modes, or Matched Vibrations."
+        "Vibrations 1 and 3 are left alone, as none of the full mesh's first 4 has this "
+        "shape: raise Modes or Matched Vibrations."
     )
     assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])
     assert [each.share for each in match.vibrations] == pytest.approx([0.81, 0.9604, 0.25])
@@ -69,7 +69,7 @@ def test_coarse_vibrations_that_are_slower_are_matched_and_named():
     spectra = spectra_of([0.9, 3.0, 1.9], [1.0, 2.0, 2.1], np.eye(3)[[0, 2, 1]])
     pairs = pair(spectra, 3)
     words = match_summary(spectra._replace(is_one_mesh=False), pairs, 3).words
-    assert words.startswith("3 vibrations match the finer lattice; the first swings at 1.00 Hz, 0.900 Hz without.")
+    assert words.startswith("3 vibrations match the finer lattice; the first has 1.00 Hz, 0.900 Hz unmatched.")
     assert words.endswith("Vibration 1 is slower than there, as pins or thin parts hold less here: raise Cells Across.")
     assert "slower" not in match_summary(spectra, pairs, 3).words
 

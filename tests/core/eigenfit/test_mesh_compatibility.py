@@ -85,7 +85,7 @@ BAD = {
     ),
     "held by half of an end": (
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=10),
-        "pins hold so little of the body that it swings in them. Pin more of the surface.",
+        "too few vertices are pinned: the body vibrates within the pins. Pin more of the surface.",
     ),
     "too many tets": (lambda: job(two_bars(0.15), match_cells=400), "Match Cells to "),
 }
@@ -236,6 +236,6 @@ def test_a_painted_body_is_matched_as_far_as_it_has_likes():
     prepared, said = told(painted)
     pairs, spectra = prepared.matching.pairs, prepared.matching.spectra
     assert 0 < len(pairs.coarse) < 30 and said.startswith(f"{len(pairs.coarse)} of 30 vibrations match")
-    assert "Vibrations 15 to 28 are left alone, as none of the finer lattice's lowest 40 swings so: raise " in said
+    assert "Vibrations 15 to 28 are left alone, as none of the finer lattice's first 40 has this shape: raise " in said
     assert "Vibrations 29 and 30 are left alone, as the next is as fast: set more Matched Vibrations, or 28." in said
     assert (pairs.shares[pairs.coarse] >= 0.9).all() and len(spectra.fine) == 40

@@ -77,6 +77,6 @@ def test_the_published_step_is_refused_where_a_body_runs_into_something():
     shaken_bar(frames=2, solver="conjac").with_body(colliders=(Ground(),)).check()
     bar = shaken_bar(frames=2, solver="conjac_published")
     bar.check()
-    with pytest.raises(SettingsError, match="throws") as raised:
+    with pytest.raises(SettingsError, match="launches") as raised:
         bar.with_body(colliders=(Ground(),)).check()
     assert "Choose ConJac" in raised.value.remedy

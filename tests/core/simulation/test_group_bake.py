@@ -131,7 +131,7 @@ def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
         said = [
             words for each in told if isinstance(each, ContactWarnings) for words in each.warnings if "pair" in words
         ]
-        assert [words.partition(", which it neither meets nor runs into")[0] for words in said] == [
+        assert [words.partition(", with which it never collides")[0] for words in said] == [
             f"“Low” has a pair with “{name}”" for name in names
         ]
 

@@ -84,7 +84,7 @@ def test_two_tell_the_same_of_each_other():
         other.with_body(pairs=(PairSettings("A", 0.2, thickness=0.001),)),
     ]
     check_group(alike)
-    with pytest.raises(SettingsError, match="“A” and “B” tell different things of each other: a distance of 0 and"):
+    with pytest.raises(SettingsError, match="“A” and “B” set different values for their pair: a distance of 0 and"):
         check_group([one.with_body(pairs=(PairSettings("B", thickness=0.0),)), alike[1]])
 
 

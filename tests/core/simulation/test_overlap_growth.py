@@ -171,10 +171,10 @@ def test_what_it_cannot_do_is_refused_in_words():
     around = untangled("B", (0.06, 0.05, 0.07), SurfaceMesh(0.4 * CUBE.positions, CUBE.triangles))
     plain = [job.with_body(contact=ContactSettings()) for job in both]
     for jobs, words in (
-        ([both[0], around], "overlap by .* Untangle cannot part them: at no size down to a fifth"),
+        ([both[0], around], "overlap by .* Grow Apart cannot part them: at no size down to a fifth"),
         ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames: they grow"),
-        (plain, "farther. Or turn on Untangle: they grow"),
-        ([replace(job, pre_roll=0) for job in plain], "Or turn on Untangle and set a Pre-Roll of 10 frames: they"),
+        (plain, "farther. Or turn on Grow Apart: they grow"),
+        ([replace(job, pre_roll=0) for job in plain], "Or turn on Grow Apart and set a Pre-Roll of 10 frames: they"),
     ):
         with pytest.raises(OverlapError, match=words) as told:
             GroupStepper(jobs, [prepare(job) for job in jobs])
@@ -186,7 +186,7 @@ def test_in_a_subspace_it_is_refused():
         untangled("A", solver="subspace_mixed_fem", modes=4),
         untangled("B", (0.0, 0.0, 0.12), solver="subspace_mixed_fem", modes=4),
     ]
-    with pytest.raises(OverlapError, match="In a subspace, Untangle does nothing"):
+    with pytest.raises(OverlapError, match="In a subspace, Grow Apart does nothing"):
         GroupStepper(jobs, [prepare(job) for job in jobs])
 
 
@@ -197,7 +197,7 @@ def test_nothing_is_shrunk_into_what_it_is_around():
     assert sorted(GroupStepper(jobs, [prepare(job) for job in jobs]).growths) == [0, 1]
     post = Collider("Post", CUBE.triangles, (CUBE.positions * (0.4, 2.0, 2.0) + (-0.04, -0.1, -0.1))[None])
     jobs[0] = jobs[0].with_body(colliders=(post,))
-    with pytest.raises(OverlapError, match="Untangle cannot part them"):
+    with pytest.raises(OverlapError, match="Grow Apart cannot part them"):
         GroupStepper(jobs, [prepare(job) for job in jobs])
 
 
@@ -223,4 +223,4 @@ def test_resumed_it_has_the_same_bits(tmp_path, integrator):
         assert bake_group(whole, parts, until=until, resume=until > 2) == ended
     np.testing.assert_array_equal(positions(parts), positions(stores))
     edited = whole[0].with_body(contact=ContactSettings())
-    assert stores[0].changes(edited) == ["collisions (meets: untangle on → off)"]
+    assert stores[0].changes(edited) == ["collisions (contact: grow apart on → off)"]

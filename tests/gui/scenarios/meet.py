@@ -1,6 +1,4 @@
-"""Two bodies that meet: their panels, *Move Out* and *Untangle* where they overlap, one bake of both, and where they
-touch.
-"""
+"""Two bodies in contact: panels, *Separate Overlaps* and *Grow Apart* for an overlap, one bake of both, contact."""
 
 import bpy
 
