@@ -250,5 +250,5 @@ def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, e
     assert not bpy.ops.sinew.set_rest_shape.poll()
     bpy.ops.sinew.delete_bake()
     body.shape_key_remove(rest)
-    with pytest.raises(RuntimeError, match="does not exist any more"):
+    with pytest.raises(RuntimeError, match="is not there any more"):
         bpy.ops.sinew.bake()

@@ -294,5 +294,5 @@ def test_what_is_painted_finer_belongs_to_the_resolution(tmp_path):
     assert finer.with_body(resolution=other).fingerprints() != finer.fingerprints()
     assert details("resolution", job, finer) == ["where it is finer"]
     assert details("resolution", finer, finer.with_body(resolution=other)) == ["refine factor 2 → 3"]
-    with pytest.raises(SettingsError, match="painted finer"):
+    with pytest.raises(SettingsError, match="painted refinement"):
         job.with_body(refinement=paint[1:])
