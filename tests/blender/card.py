@@ -34,7 +34,9 @@ def picture(
     pixels: str = "RGBA8",
     background: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> np.ndarray:
-    """What ``draw()`` draws, (height, width, 4), from the bottom up; between 0 and 1 unless pixels are floats."""
+    """Return the pixels of ``draw()``, (height, width, 4), from the bottom up; between 0 and 1 unless pixels are
+    floats.
+    """
     off = gpu.types.GPUOffScreen(*size, format=pixels)
     with off.bind():
         frame = gpu.state.active_framebuffer_get()
@@ -47,7 +49,7 @@ def picture(
 
 
 def read_back(preview: Preview, variable: str) -> np.ndarray:
-    """What the skinning source leaves in ``variable`` for each vertex of the card, (g,3): drawn at its own pixel."""
+    """Return ``variable`` of the skinning shader for each vertex, (g,3), each drawn at its own pixel."""
     batch, count = preview.ready(), len(preview.card.vertices)
     rows = -(-count // COLUMNS)
     info = skinning_info(batch.skinned.handles)

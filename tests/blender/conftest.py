@@ -116,7 +116,7 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture(scope="session")
 def once_prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first ``fake_child`` leaves what a real child has prepared of ``soft_body``, for the others."""
+    """Return a folder with a real child's preparation of ``soft_body``, shared by all fake children."""
     return tmp_path_factory.mktemp("prepared") / "store"
 
 

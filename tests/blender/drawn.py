@@ -1,4 +1,4 @@
-"""What panels draw, without a window: a layout that remembers."""
+"""A layout that records what panels draw, without a window."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Drawn:
         self.properties.append(name)
 
     def _nothing(self, *_: Any, **__: Any) -> None:
-        """What is drawn without words of its own."""
+        """Ignore items without text."""
 
     prop_search = prop_decorator = template_list = menu = separator = progress = _nothing
 
     def text_of(self, name: str) -> str | None:
-        """What the button of an operator says; None where there is none."""
+        """Return the text of an operator's button; None without one."""
         return next((text for operator, text in self.operators if operator == name), None)
 
 
@@ -57,7 +57,7 @@ class _Context:
 
 
 def drawn_by(panel: type) -> Drawn:
-    """What a panel draws now; nothing where it is not there."""
+    """Return what a panel draws now; nothing if it is not shown."""
     layout, context = Drawn(), _Context()
     poll = getattr(panel, "poll", None)
     if poll is None or poll(context):

@@ -1,4 +1,4 @@
-"""What several tests put into a scene."""
+"""Scenes that several tests share."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def prepared(obj: Any) -> tuple[Any, Any]:
 
 
 def edits(obj: Any) -> list[str]:
-    """What was edited of a body since its bake."""
+    """Return the edits of a body since its bake."""
     return baking.find_changes(obj, make_job(obj, bpy.context))

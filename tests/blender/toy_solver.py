@@ -44,7 +44,7 @@ def declare() -> None:
 
 
 def in_library(folder: Path) -> dict:
-    """What the library knows of it."""
+    """Return the library's data of the toy solver."""
     import numpy as np
     from sinew.benchmarks.bodies import block
     from sinew.core.foundation.errors import SettingsError
@@ -78,7 +78,7 @@ def in_library(folder: Path) -> dict:
 
 
 def in_blender() -> dict:
-    """What the add-on shows of it."""
+    """Return the add-on's display of the toy solver."""
     import bpy
     from sinew.blender_addon import registration
     from sinew.blender_addon.command.options import parser

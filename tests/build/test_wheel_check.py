@@ -1,4 +1,4 @@
-"""What is checked of the wheels of a platform that is not at hand."""
+"""Checks of wheels for a platform that is not at hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process lets go stays with it, where it is told to keep it."""
+"""A process keeps freed memory if asked to."""
 
 from __future__ import annotations
 

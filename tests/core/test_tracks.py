@@ -19,7 +19,7 @@ def circle(steps: int, points: int = 1) -> np.ndarray:
 
 
 def split(track: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """What is sampled at the frames, and what between them."""
+    """Return the samples at the frames and those between them."""
     return track[::steps], track[np.arange(len(track)) % steps > 0]
 
 

@@ -67,7 +67,7 @@ def values(group: Any) -> Any:
 
 
 def state() -> dict[str, Any]:
-    """What of the file operators change."""
+    """Return the data of the file that operators change."""
     body = bpy.data.objects["Body"]
     if body.mode == "EDIT":
         body.update_from_editmode()

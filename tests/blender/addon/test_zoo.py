@@ -23,12 +23,12 @@ from .zoo import ZOO, Specimen, enabled
 
 SHOWN = ZOO if sinew.__name__ == "sinew" else [one for one in ZOO if one.of_blender]
 ROUND_OFF = 2.0**-22
-"""Of positions in 32 bits, in parts of the largest coordinate."""
+"""Round-off of 32-bit positions, as a fraction of the largest coordinate."""
 
 
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """What came of each, printed at the end."""
+    """Collect the outcome of each specimen, printed at the end."""
     outcomes: dict[str, str] = {}
     yield outcomes
     width = max(map(len, outcomes), default=0)

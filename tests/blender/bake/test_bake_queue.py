@@ -39,7 +39,7 @@ def statuses(bodies):
 
 
 def start_all(bodies):
-    """What Bake All does in a window."""
+    """Do what Bake All does in a window."""
     job_queue.begin(*map(in_child, background.work_on_all(bodies)))
 
 

@@ -28,13 +28,13 @@ from sinew.operators.bake import stop_bake
 
 
 def in_child(work: job_queue.Task) -> job_queue.Task:
-    """As in a window."""
+    """Run a task in a child, as in a window."""
     work.here = None
     return work
 
 
 def start(obj, mode="bake", until=None) -> job_queue.Task:
-    """What the button does in a window."""
+    """Do what the button does in a window."""
     run = in_child(background.work_on(obj, mode, until))
     job_queue.begin(run)
     return run
@@ -170,7 +170,7 @@ def test_handles_that_fail_leave_the_result_as_it_is(body, saved):
 
 @pytest.fixture
 def pressed(monkeypatch):
-    """What Stop comes to; called by hand, since without a window Blender never invokes an operator."""
+    """Do what Stop does; called directly, since without a window Blender never invokes an operator."""
     monkeypatch.setattr(playback, "_ended_at", -math.inf)
     at_work(monkeypatch).state = State(stage=Stage.RUNNING, started=time.monotonic())
 

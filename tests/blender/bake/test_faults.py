@@ -1,4 +1,4 @@
-"""What disks and other processes do to a bake: nothing is lost, and a message says what to do.
+"""Faults of disks and other processes during a bake: nothing is lost, and a message has the remedy.
 
 It is the library's matter: one Blender is enough.
 """
@@ -146,7 +146,7 @@ def test_a_cache_of_another_version_is_named(body, saved, newer):
 
 
 def other_endian(data: bytes) -> bytes:
-    """As a machine of the other byte order might have written it: words of eight bytes turned around."""
+    """Return the words of a file in the other byte order."""
     whole = len(data) // 8 * 8
     return np.frombuffer(data[:whole], dtype="<u8").astype(">u8").tobytes() + data[whole:]
 

@@ -8,7 +8,7 @@ from sinew.blender_addon.bake import outdated
 
 
 def words(obj):
-    """As panels have them once it is quiet after an edit."""
+    """Return the panel's words once it is quiet after an edit."""
     outdated._around[obj.session_uid] = outdated._around_it(obj, outdated._present())
     return outdated.words(obj, bpy.context.scene)
 

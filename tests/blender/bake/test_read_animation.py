@@ -84,7 +84,7 @@ def read_a_little(body):
 
 
 def begin(obj, begun):
-    """As a bake does, without its child."""
+    """Begin as a bake does, without its child."""
     work = background.work_on(obj, "bake")
     work.begin = lambda _work, _obj, read: begun.append(read)
     job_queue.begin(work)

@@ -1,4 +1,4 @@
-"""What becomes of one piece of work, event by event, with neither Blender nor a child."""
+"""State machine of a task, event by event, without Blender and without a child."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERY = [*LIFE, FrameDone(1, 0.1, {}), StopAsked(), Waits("Leave Edit Mode"), Fa
 
 
 def after(*events: Event, state: State | None = None) -> State:
-    """What they make of a state."""
+    """Return the state after events."""
     return reduce(lambda state, event: transition(state, event, 0.0), events, state or State())
 
 

@@ -18,7 +18,7 @@ from ..addon.test_undo import values
 from ..scenes import edits
 
 REFUSED = {False: "Library Override > Make.*Mesh Cache", True: "plays the bake of its library.*Make Local"}
-"""What is said of a body that plays the bake of another file, by whether it is an override."""
+"""Message for a body that plays the bake of another file, by whether it is an override."""
 
 
 def load(path: Path, link: bool):

@@ -1,4 +1,4 @@
-"""What ends live mode, and what it leaves behind."""
+"""Ends of live mode, and what remains after each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINUX = sys.platform == "linux"
 
 
 def resources() -> dict[str, int]:
-    """What must not grow from session to session; children and open files only where Linux's /proc tells of them."""
+    """Return resources that must not grow from session to session; children and open files only on Linux (/proc)."""
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name, _ in live_handlers.HANDLERS),

@@ -1,4 +1,4 @@
-"""What becomes of a body that is played with, event by event, with neither Blender nor a child."""
+"""State machine of live mode, event by event, without Blender and without a child."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def live(frame: int, seconds: float = 0.02) -> LiveFrame:
 
 
 def after(state: LiveState, *events: Event, now: float = 1.0) -> LiveState:
-    """What they make of a state."""
+    """Return the state after events."""
     return reduce(lambda state, event: transition(state, event, now), events, state)
 
 

@@ -255,7 +255,7 @@ def test_a_take_reads_no_animation(soft_body, monkeypatch, edit):
 
 
 def curve_paths(obj) -> list[str]:
-    """Of an object's own F-curves."""
+    """Return the data paths of an object's own F-curves."""
     return [curve.data_path for curves in list_animation.curves_of(obj) for curve in curves]
 
 

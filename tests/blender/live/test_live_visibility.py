@@ -1,4 +1,4 @@
-"""Whether a viewport shows the body that is played with, and in which manner."""
+"""Visibility and display of the live body in a viewport."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_viewports_differ(body):
 
 
 def manner(obj, overlaid=False, **shading):
-    """Of an object in a viewport whose shading differs from Blender's own so."""
+    """Return the display of an object in a viewport whose shading differs from Blender's default so."""
     own = {"type": "SOLID", "show_xray": False, "xray_alpha": 0.4, "wireframe_color_type": "THEME"}
     own |= {"show_xray_wireframe": True, "xray_alpha_wireframe": 0.2}
     overlay = SimpleNamespace(show_overlays=True, show_wireframes=overlaid)

@@ -1,4 +1,4 @@
-"""What lies under the cursor or in a box, against Blender's own rays; no window, views are matrices."""
+"""Picking under the cursor and in a box, against Blender's own ray casts; views are matrices, without a window."""
 
 from __future__ import annotations
 

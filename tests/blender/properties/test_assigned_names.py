@@ -22,7 +22,7 @@ Groups = list[Any]
 
 
 def roots() -> Groups:
-    """What ``.sinew`` can be."""
+    """Return the property groups that ``.sinew`` can be."""
     found = (getattr(bpy.types, owner).bl_rna.properties.get("sinew") for owner in OWNERS)
     return [prop.fixed_type for prop in found if prop is not None]
 
@@ -42,7 +42,7 @@ def groups_of(node: ast.expr, known: dict[str, Groups]) -> Groups:
 
 
 def targets(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What a statement assigns to, each with the value where that is one expression."""
+    """Return the targets of an assignment, each with its value if that is one expression."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _spread(target, node.value)

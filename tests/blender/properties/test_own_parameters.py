@@ -1,4 +1,4 @@
-"""What an energy has of its own is shown with it, and read with it."""
+"""Own parameters of an energy are shown with it and read with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows the shape of a hidden original is named; what reads its transforms alone is not."""
+"""Followers of a hidden original's shape are named; those of its transform alone are not."""
 
 from __future__ import annotations
 

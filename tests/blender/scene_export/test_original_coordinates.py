@@ -1,4 +1,4 @@
-"""What later modifiers and materials read of an original's coordinates, they read alike of its bake on a new object."""
+"""Later modifiers and materials read the same original coordinates from a bake on a new object."""
 
 from __future__ import annotations
 

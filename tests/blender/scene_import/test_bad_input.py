@@ -1,4 +1,4 @@
-"""What cannot be baked is refused with a named error and a remedy, and the scene stays as it was."""
+"""Bodies that cannot be baked are refused with a named error and a remedy, and the scene is unchanged."""
 
 from __future__ import annotations
 

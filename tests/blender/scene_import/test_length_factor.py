@@ -98,7 +98,7 @@ def _alike(a, b, tolerance) -> bool:
 
 
 def baked(body, evaluated) -> np.ndarray:
-    """Where the vertices are at the frames of a bake, (f,n,3), Blender's units."""
+    """Return the vertex positions in the frames of a bake, (f,n,3), Blender's units."""
     assert bpy.ops.sinew.bake() == {"FINISHED"} and body.sinew.bake.status == "DONE"
     places = np.array([evaluated(body, frame) for frame in FRAMES])
     bpy.ops.sinew.delete_bake()

@@ -23,7 +23,7 @@ def grid(add_mesh):
 
 
 def read(obj):
-    """What the bake would get, and that it is shares."""
+    """Return the weights of a bake, checked to sum to one."""
     weights = make_job(obj, bpy.context).body.material_weights
     assert weights.min() >= 0.0
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-6)

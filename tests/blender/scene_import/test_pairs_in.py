@@ -1,4 +1,4 @@
-"""What is told of the body and one other: in its job by the names that stand there, kept, copied, and missed."""
+"""Pairs of a body with one other: in its job, copied, and with a removed partner."""
 
 from __future__ import annotations
 

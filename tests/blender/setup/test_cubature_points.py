@@ -10,7 +10,7 @@ from sinew.core.simulation.preparation.prepare import prepare
 
 
 def mesh_event(body):
-    """What the preparation of the body says of its tetrahedra."""
+    """Return the tetrahedra event of a body's preparation."""
     said = []
     prepare(make_job(body, bpy.context), on_event=said.append)
     return next(event for event in said if event.kind == "mesh")

@@ -16,13 +16,13 @@ LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "
 
 
 def names():
-    """Of every data-block of the file, by its kind."""
+    """Return the names of every data-block of the file, by type."""
     kinds = (p.identifier for p in bpy.data.bl_rna.properties if p.type == "COLLECTION")
     return {kind: {block.name for block in getattr(bpy.data, kind)} for kind in kinds}
 
 
 def scene_state():
-    """What an example has to leave as it is."""
+    """Return the scene's state that an example must not change."""
     scene = bpy.context.scene
     return {
         "range": (scene.frame_start, scene.frame_end, scene.frame_current),

@@ -1,4 +1,4 @@
-"""What the list of materials does while its maps are painted."""
+"""The list of materials while its maps are painted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panel Resolution promises: methods, from Blender's meshes to bakes."""
+"""The panel Resolution: methods, from Blender's meshes to bakes."""
 
 from __future__ import annotations
 

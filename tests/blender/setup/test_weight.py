@@ -1,4 +1,4 @@
-"""What a body weighs: told in the panel, and what a new spring is made for."""
+"""Weight of a body, in the panel and as the strength of a new spring."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_positions_of_another_mesh_are_refused():
 
 
 def textbook_stiffness(rest, tets):
-    """Of linear tetrahedra: the sum of ``V B^T C B``, with strains xx, yy, zz, yz, xz, xy."""
+    """Return the stiffness of linear tetrahedra: the sum of ``V B^T C B``, with strains xx, yy, zz, yz, xz, xy."""
     C = np.diag([2 * MU] * 3 + [MU] * 3)
     C[:3, :3] += LAM
     K = np.zeros((3 * len(rest), 3 * len(rest)))

@@ -1,4 +1,4 @@
-"""What a resolution will cost is told before anything is made."""
+"""Forecast of a resolution's cost, before anything is computed."""
 
 from __future__ import annotations
 

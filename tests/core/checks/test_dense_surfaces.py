@@ -1,4 +1,4 @@
-"""What is asked of a dense surface for warnings is cheap where there is nothing to warn of: no winding numbers."""
+"""Warnings about a dense surface are cheap if there is nothing to warn about: no winding numbers."""
 
 from __future__ import annotations
 

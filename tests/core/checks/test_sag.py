@@ -1,4 +1,4 @@
-"""What is told of a body's sag before there are tetrahedra, against closed forms and against simulations at rest."""
+"""Estimate of a body's sag before tetrahedra, against closed forms and static simulations."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def body(pins, cells=8):
 
 
 def stiffness_of(mesh, found, moves):
-    """Of a movement of all of space (function of positions), by the springs per Young's modulus, m³."""
+    """Return the stiffness of the springs against a displacement field of positions, per Young's modulus, m³."""
     at = found.embedding.apply(mesh.rest_positions, mesh.tets)
     return float(found.factors @ (moves(at) ** 2).sum(axis=1))
 

@@ -56,7 +56,7 @@ def reduced(energy: str = "stable_neo_hookean", hold: str = "free", modes: int =
 
 @cache
 def matched(energy: str = "stable_neo_hookean", hold: str = "free", count: int = COUNT, modes: int = 6) -> Matching:
-    """Of that subspace."""
+    """Return the match of that subspace."""
     model, space = reduced(energy, hold, modes)
     spectra = find_spectra(model, space, count)
     return Matching(space, spectra, pair(spectra, count))
@@ -76,7 +76,7 @@ def still(x: np.ndarray, step: float = 0.01) -> Motion:
 
 
 def dense_stiffness(space: ReducedModel, scale: float = 1.0) -> np.ndarray:
-    """Of a subspace at rest, by unknowns of x, of y, of z, (3r,3r)."""
+    """Return the stiffness of a subspace at rest, by unknowns of x, of y, of z, (3r,3r)."""
     elastic = space.elastic
     return scale * symmetric(space.stiffness(elastic.tangent(elastic.deformation(np.zeros((space.unknowns, 3)))), 0.0))
 
@@ -119,7 +119,9 @@ def corrected(
 
 
 def spectra_of(coarse, fine, overlap, pulled=1.0) -> Spectra:
-    """Of modes at these frequencies, Hz, that accelerations pull alike, or fine ones with ``pulled`` (f,)."""
+    """Return spectra of modes at these frequencies, Hz, that accelerations excite equally, or the fine ones by
+    ``pulled`` (f,).
+    """
     coarse, fine = (np.square(2.0 * np.pi * np.asarray(each, dtype=float)) for each in (coarse, fine))
     overlap, pulls = np.asarray(overlap, dtype=float), np.broadcast_to(pulled, len(fine))[:, None]
     return Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, overlap, True, overlap @ pulls, pulls)

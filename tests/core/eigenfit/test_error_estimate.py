@@ -12,7 +12,7 @@ from sinew.core.methods.solvers import make_solver
 from .bodies import COUNT, matched, reduced, spectra_of
 
 STEPS = 80
-"""Of two swings of the slowest vibration."""
+"""Number of steps of two periods of the slowest vibration."""
 
 
 def test_one_vibration_is_off_by_its_phase_and_its_reach():

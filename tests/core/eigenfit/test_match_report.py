@@ -1,4 +1,4 @@
-"""What is told of a match: all, in part and why, none; and that a body with none is stepped as without."""
+"""Report of a match: all, some with the reason, none; and an unmatched body is stepped as without a match."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .bodies import spectra_of
 
 
 def told(coarse, fine, overlap, count):
-    """Of modes at these frequencies, Hz."""
+    """Return the report of modes at these frequencies, Hz."""
     spectra = spectra_of(coarse, fine, overlap)
     pairs = pair(spectra, count)
     return match_summary(spectra, pairs, count, off=[estimate(spectra, pairs)] if len(pairs.coarse) else ())

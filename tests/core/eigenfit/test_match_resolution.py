@@ -22,11 +22,11 @@ from sinew.core.simulation.preparation.prepare import Prepared, prepare
 
 GRAVITY, MODULUS, RATIO, DENSITY, LENGTH, SIDE = 0.5, 1e6, 0.45, 1e3, 1.0, 0.125
 SHEAR_PART = 5.0 / 6.0
-"""Of a square section (Timoshenko 1921)."""
+"""Shear coefficient of a square section (Timoshenko 1921)."""
 BENDING, SHEARING = MODULUS * SIDE**4 / 12.0, SHEAR_PART * MODULUS / (2.0 + 2.0 * RATIO) * SIDE**2
 SAG = DENSITY * SIDE**2 * GRAVITY * (LENGTH**4 / (8.0 * BENDING) + LENGTH**2 / (2.0 * SHEARING))
 FREQUENCY = 1.8751**2 / (2.0 * np.pi * LENGTH**2) * np.sqrt(BENDING / (DENSITY * SIDE**2))
-"""Of Euler and Bernoulli's beam: shear lowers it by a per cent."""
+"""Frequency of Euler and Bernoulli's beam; shear lowers it by a per cent."""
 
 
 def job(solver: str, **settings: object) -> Job:

@@ -7,7 +7,7 @@ from sinew.core.mechanics.energies.inversion_step_bound import SAFE, upright_par
 
 
 def first_zero(F: np.ndarray, dF: np.ndarray) -> float:
-    """Of ``det(F + t dF)`` at t > 0, from its values at four places; inf where there is none."""
+    """Return the first zero of ``det(F + t dF)`` at t > 0, from its values at four points; inf without one."""
     at = np.array([-1.0, 0.0, 1.0, 2.0])
     cubic = np.polyfit(at, [np.linalg.det(F + t * dF) for t in at], 3)
     roots = np.roots(np.where(abs(cubic) > 1e-12 * abs(cubic).max(), cubic, 0.0))

@@ -1,4 +1,4 @@
-"""What acts on a body from outside is checked when it is made, and cut with the job."""
+"""External loads on a body are checked on construction, and cut with the job."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SECONDS = 2.0
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What stands in the file of a job: settings and arrays."""
+    """Return the contents of a job file: settings and arrays."""
     path = tmp_path_factory.mktemp("job") / "job.npz"
     surrounded_bar().save(path)
     arrays = read_npz(path)
@@ -90,7 +90,7 @@ def test_any_array(tmp_path, whole, other):
 
 
 class Planted:
-    """What a pickle of runs code."""
+    """Object whose pickle runs code."""
 
     ran: list[int] = []
 

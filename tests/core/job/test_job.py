@@ -103,7 +103,7 @@ def test_a_job_with_pickled_objects_is_refused(tmp_path):
 
 
 class Shape(tuple):
-    """What a header says of an array, without the array."""
+    """Header of an array, without the array."""
 
 
 def write_npz(path, change=None, settings=None, whole=None, missing="", compression=zipfile.ZIP_STORED):

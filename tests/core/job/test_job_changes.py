@@ -1,4 +1,4 @@
-"""What was edited between two jobs is named as an artist knows it."""
+"""Differences of two jobs are named in an artist's words."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradi
 from .bars import bar, blocks_of, dense
 
 STIFF = 1e4
-"""As stiff as round-off in the dense solution allows to tell."""
+"""Largest stiffness at which round-off of the dense solution still permits the comparison."""
 
 
 class Problem:

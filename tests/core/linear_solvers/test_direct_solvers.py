@@ -159,7 +159,7 @@ def test_the_size_of_the_factor(system, order_of):
 
 
 def _block_pattern(*cells):
-    """Of a lattice of so many cells, six tets each."""
+    """Return the pattern of a lattice of so many cells, six tets each."""
     corners = np.indices(np.add(cells, 1)).reshape(3, -1).T
     number = np.arange(len(corners)).reshape(np.add(cells, 1))
     ways = np.cumsum(np.eye(3, dtype=int)[list(itertools.permutations(range(3)))], axis=1)

@@ -1,4 +1,4 @@
-"""What couples vertices that share no tet, in every linear solver: against dense matrices."""
+"""Coupling of vertices that share no tet, in every linear solver, against dense matrices."""
 
 from __future__ import annotations
 

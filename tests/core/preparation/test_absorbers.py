@@ -1,4 +1,4 @@
-"""What absorbs force fields in a job: what a body feels behind it, over frames and in a file."""
+"""Absorbers of force fields in a job: forces behind them, over frames and in a file."""
 
 from __future__ import annotations
 

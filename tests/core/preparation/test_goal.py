@@ -39,7 +39,7 @@ def hung(surface, weights, strengths, rate=SLOW, **options):
 
 
 def sag(surface, positions):
-    """Of the surface's middle, m."""
+    """Return the sag of the surface's middle, m."""
     return -np.average(positions[:, 2] - surface.positions[:, 2], weights=surface.vertex_areas)
 
 

@@ -15,8 +15,8 @@ from ..jobs import box_surface
 
 SECTION = 0.125
 SAG = 0.0963569
-"""Of the four corners of the free end of a bar 1 x 1/8 x 1/8 m, m per m/s² at 1e6 Pa, nu 0.3, 1000 kg/m³, clamped at
-its other end: 32 x 4 x 4 quadratic hexahedra of scikit-fem.
+"""Sag of the four corners of the free end of a bar 1 x 1/8 x 1/8 m, m per m/s² at 1e6 Pa, nu 0.3, 1000 kg/m³, clamped
+at its other end: 32 x 4 x 4 quadratic hexahedra of scikit-fem.
 """
 
 

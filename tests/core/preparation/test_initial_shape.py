@@ -78,7 +78,7 @@ def carried(job):
 
 
 def told(job):
-    """What is said of where a job begins, and the prepared job."""
+    """Return the warnings about a job's initial shape, and the prepared job."""
     events = []
     prepared = prepare(job, on_event=events.append)
     (about,) = (event for event in events if event.kind == "mesh")

@@ -35,7 +35,7 @@ def touching_box(shape, friction, raised, frames, thickness, **solver):
 
 
 def heights(job):
-    """Of the lowest point in each frame; the solver has found every step."""
+    """Return the height of the lowest point in each frame; every step converged."""
     prepared = prepare(job)
     low = []
     for frame in simulate_body(job, prepared):

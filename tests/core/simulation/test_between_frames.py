@@ -1,4 +1,4 @@
-"""What is sampled between frames: pins keep to their circle, and a job with it is a job like any other."""
+"""Samples between frames: pins stay on their circle, and such a job is a job like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job's steps run is read from the disk before its first frame."""
+"""Kernels of a job's steps are read from disk before its first frame."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def run(jobs):
 
 
 def volumes(frame, prepared) -> np.ndarray:
-    """Of each body, of its own at rest."""
+    """Return the volume of each body over that at rest."""
     meshes = [each.model.mesh for each in prepared]
     now = [replace(mesh, rest_positions=body.state.positions) for mesh, body in zip(meshes, frame)]
     return np.array([a.body_volumes.sum() / b.body_volumes.sum() for a, b in zip(now, meshes)])

@@ -107,7 +107,7 @@ def test_zero_steps_are_refused():
 
 
 def prepare_warns(points: int) -> bool:
-    """Whether so many cubature points are too few for the bar."""
+    """Return True if so many cubature points are too few for the bar."""
     said = []
     prepare(shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=points), on_event=said.append)
     return any(getattr(event, "points_warning", "") for event in said)

@@ -1,4 +1,4 @@
-"""What the solver got can be read from the store, and nothing is read that does not belong together."""
+"""Material fields of the solver are read from the store, and nothing that does not fit together."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where it is painted finer, tets of every method are smaller by as much; and the field that tells the meshers so."""
+"""Tets of every method are smaller where the refinement is painted, and the meshers' sizing field."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Specimen:
 
     @property
     def of_blender(self) -> bool:
-        """Whether it is about what Blender does, and not about the mesh or the settings alone."""
+        """Return True if it tests Blender's part, not only the mesh or the settings."""
         return self.build.__module__.rpartition(".")[2] in ("stacks", "states")
 
 

@@ -1,4 +1,4 @@
-"""What is odd about pins, maps, materials and settings."""
+"""Odd pins, maps, materials and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd about the mesh itself."""
+"""Odd meshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd about modifiers, shape keys and particles."""
+"""Odd modifiers, shape keys and particles."""
 
 from __future__ import annotations
 

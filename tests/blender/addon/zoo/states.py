@@ -1,4 +1,4 @@
-"""What is odd about the object: its kind, place, scale, name, mode, and where it is."""
+"""Odd objects: type, collection, scale, name, mode."""
 
 from __future__ import annotations
 
