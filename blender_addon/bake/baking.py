@@ -271,7 +271,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     record.status = status
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
-    from ...core.jobs.checks.costs import size_words  # loads Numba, which Blender    's start should not wait for
+    from ...core.jobs.checks.costs import size_words  # loads Numba, which Blender      's start should not wait for
 
     record.size = size_words(store.size_on_disk())
     cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away

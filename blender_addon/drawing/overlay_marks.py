@@ -58,7 +58,7 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
     """Centres and radii (k,4) of the balls of dynamic nodes, where vertices (n,3) are, as large as they are in the mesh
     itself; none where a bake would refuse so many.
     """
-    from ...core.jobs.job.body import MOST_NODES  # they load kernels, which Blender    's start does not wait for
+    from ...core.jobs.job.body import MOST_NODES  # they load kernels, which Blender      's start does not wait for
     from ...core.methods.model.nodes import radii
 
     if not 0 < len(nodes) <= MOST_NODES:

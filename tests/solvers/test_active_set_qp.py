@@ -12,8 +12,8 @@ from sinew.core.mechanics.assembly.low_rank import LowRank
 from sinew.core.mechanics.forces.unilateral_springs import Penetration, UnilateralSprings
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers.active_set_qp import solve_active_set_qp
-from sinew.core.methods.subspaces.carried_points import ReducedPoints
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
+from sinew.core.methods.subspaces.reduced_points import ReducedPoints
 
 UNKNOWNS, POINTS, SCALE = 6, 40, 0.01
 

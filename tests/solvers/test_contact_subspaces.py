@@ -8,7 +8,7 @@ from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.mechanics.forces.step_potential import Motion
 from sinew.core.methods.model.merged_model import merge_models, merge_states, split_state
 from sinew.core.methods.solvers import make_solver
-from sinew.core.methods.subspaces.joined_subspaces import merge_subspaces
+from sinew.core.methods.subspaces.merged_subspaces import merge_subspaces
 from sinew.core.methods.subspaces.reduced_model import skinning_subspace
 
 from .test_contact_load import MEET, RULES, STILL, H, box, meeting, moved, plate

@@ -18,7 +18,8 @@ from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
 """Ratio of stiffnesses from which Newton's iterations leave a stiff part far from its equilibrium. At 1e5 its gradient
-after five of them is 6e4 times Mixed FEM's, and energies of swinging bars are off by a half (docs/benchmarks.md).
+after five of them is 6e4 times Mixed FEM's, and energies of swinging bars are off by a half
+(docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
 """Cells that a part needs across its thickness. Clamped bars of 1, 2 and 4 cells sag by 71 to 80, 84 to 97, 94 to 100 %
@@ -31,7 +32,9 @@ off by 2 % of their swing with it and 5 to 55 without; a bear, painted or not, a
 (8 to 55; ``bench eigenfit``, ``lattice_*``); ears of half a cell stay off by a quarter.
 """
 MOST_TETS = 200_000
-"""Tets at which an iteration takes three seconds on two cores (docs/benchmarks.md); the largest proposed resolution."""
+"""Tets at which an iteration takes three seconds on two cores (docs/benchmarks/full_space.md); the largest proposed
+resolution.
+"""
 PATIENCE = 5.0
 """Seconds a frame from which a subspace is proposed."""
 MOVEMENT = 0.02

@@ -10,7 +10,7 @@ from ...geometry.tetrahedra.wall_thickness import Thickness
 from ...mechanics.materials.fields import MaterialFields
 from ..job.job import Job
 from .advice import CELLS_THROUGH, BodyFacts
-from .slowest_swing import slowest_vibration
+from .slowest_vibration import slowest_vibration
 
 THIN_PART = 0.05
 """Least part of the surface that counts: less is a tip or an edge."""

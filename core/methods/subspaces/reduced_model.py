@@ -26,11 +26,11 @@ from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ..model.model import Model, Slices
 from ..model.state import State
-from .carried_points import ReducedPoints
 from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
 from .pin_handles import PinHandles, handle_weights
+from .reduced_points import ReducedPoints
 from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns

@@ -18,7 +18,7 @@ from ...mechanics.forces.submodel_load import SubmodelLoad
 from ...methods.model.merged_model import merge_models, merge_states, split_state
 from ...methods.model.state import State
 from ...methods.solvers import make_solver
-from ...methods.subspaces.joined_subspaces import following, merge_subspaces
+from ...methods.subspaces.merged_subspaces import following, merge_subspaces
 from ...methods.subspaces.space import Space
 from ...numerics.integrators.registry import integrator
 from ...numerics.integrators.time_step import History

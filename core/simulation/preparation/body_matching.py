@@ -40,8 +40,8 @@ from ...methods.eigenfit.methods import MatchMethod, match_methods
 from ...methods.eigenfit.trial_simulation import ErrorTest, best_match, choices, is_improvement
 from ...methods.eigenfit.vibrations import Springs, rigid_count, vibrations
 from ...methods.model.model import Model
-from ...methods.subspaces.carried_points import ReducedPoints
 from ...methods.subspaces.reduced_model import Subspace
+from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
 

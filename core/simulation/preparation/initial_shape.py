@@ -14,7 +14,7 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.job.job import Job
 from ...mechanics.constraints.pins import PinSchedule
 from ...mechanics.forces.embedded_points import EmbeddedPoints
-from ...methods.subspaces.carried_points import ReducedPoints
+from ...methods.subspaces.reduced_points import ReducedPoints
 
 BESIDE = 0.01
 """Distance from the first frame's shape, as a part of the body's size, above which a warning is given."""

@@ -10,7 +10,7 @@ from ...geometry.mesh.farthest_points import farthest_points
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...mechanics.forces.force_fields import MassPoints
 from ...methods.model.model import Model
-from ...methods.subspaces.carried_points import ReducedPoints
+from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300

@@ -29,9 +29,9 @@ from ...mechanics.materials.fields import MaterialFields, ModulusBlend
 from ...methods.eigenfit.methods import MatchMethod
 from ...methods.model.model import Model
 from ...methods.model.state import State
-from ...methods.subspaces.carried_points import ReducedPoints
 from ...methods.subspaces.reduced_model import STEPS as SUBSPACE_STEPS
 from ...methods.subspaces.reduced_model import Subspace
+from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 from ...numerics.linear_solvers.registry import Choice, choose, remembered
 from .body_matching import FIRM_PINS, body_matching
