@@ -364,6 +364,7 @@ def _start(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     bpy.context.preferences.view.show_splash = False
-    bpy.context.preferences.view.ui_scale = 1.0  # preferences are saved, and a scenario before may have changed it
+    # Preferences are saved, and a scenario before may have changed them.
+    bpy.context.preferences.view.ui_scale, bpy.context.preferences.ui_styles[0].widget.points = 1.0, 11
     bpy.context.preferences.system.viewport_aa = "OFF"  # a card in software would draw each picture eight times
     _start(json.loads(Path(sys.argv[sys.argv.index("--") + 1]).read_text()))

@@ -190,7 +190,7 @@ def test_the_frame_changed_by_hand(fake_child):
     drain_until(lambda: not session.state.out)
     bpy.context.scene.frame_set(1)
     drain_until(lambda: session.state.frame == 1)
-    assert session.state.message.startswith("Begun anew")
+    assert session.state.message.startswith("Restarted")
     live.toggle()
     drain_until(lambda: session.state.frame >= 2)
     assert session.state.message == ""

@@ -193,7 +193,7 @@ def test_the_last_wish_for_stiffness_counts(state):
     ("event", "word", "plays", "wishes"),
     [
         (FrameSet(3, in_playback=False), "another frame", False, ()),
-        (FrameSet(1, in_playback=False), "Begun anew", True, (Reset(),)),
+        (FrameSet(1, in_playback=False), "Restarted", True, (Reset(),)),
         (FrameSet(1, in_playback=True), "Space", False, ()),
     ],
 )

@@ -39,7 +39,7 @@ def pretend_work(gui, obj):
         frames_done=DONE,
         last_step={"iterations": 23, "contacts": 12345, "distance": 1.23e-4},
     )
-    found = work.Work(obj.session_uid, obj.name, None, None, None, state=state)
+    found = work.Task(obj.session_uid, obj.name, None, None, None, state=state)
     found.order = SimpleNamespace(mode="bake", folders=())
     running._works.append(found)
     return found

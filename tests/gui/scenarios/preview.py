@@ -33,7 +33,9 @@ def make_bodies(gui):
 
 def preview_of(monkey):
     """A preview of the monkey under four smooth weights, and its skin."""
-    mesh_room, out, light = (importlib.import_module(f"{DRAWING}.preview_{name}") for name in ("mesh", "out", "light"))
+    mesh_room, out, light = (
+        importlib.import_module(f"{DRAWING}.{name}") for name in ("preview_mesh", "gpu_preview", "preview_light")
+    )
     points = np.empty(3 * len(monkey.data.vertices), dtype=np.float32)
     monkey.data.vertices.foreach_get("co", points)
     points = points.reshape(-1, 3).astype(np.float64)
@@ -45,7 +47,9 @@ def preview_of(monkey):
 
 def square_of():
     """A square that looks up, with a light above."""
-    mesh_room, out, light = (importlib.import_module(f"{DRAWING}.preview_{name}") for name in ("mesh", "out", "light"))
+    mesh_room, out, light = (
+        importlib.import_module(f"{DRAWING}.{name}") for name in ("preview_mesh", "gpu_preview", "preview_light")
+    )
     points = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     up = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (2, 3, 1))
     mesh = mesh_room.DrawnMesh(np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32), up)
@@ -62,13 +66,13 @@ def on_screen(gui, place):
 
 def other_manners(gui, monkey, options):
     """As wires and seen through; whether a local view and a hidden collection hide the body, itself hidden."""
-    manner = importlib.import_module(f"{DRAWING}.preview_manner").Manner
+    manner = importlib.import_module(f"{DRAWING}.display_mode").Manner
     options["manner"] = manner(0.0, (0.0, 0.0, 0.0), behind=0.0)
     yield from gui.photograph("7-wires")
     options["manner"] = manner(0.5)
     yield from gui.photograph("8-xray")
     del options["manner"]
-    sight = importlib.import_module(f"{DRAWING.rpartition('.')[0]}.live.live_sight")
+    sight = importlib.import_module(f"{DRAWING.rpartition('.')[0]}.live.live_visibility")
     anywhere = SimpleNamespace(is_shown_in=lambda _context: True)
 
     def look(name, change):
