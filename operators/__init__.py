@@ -1,4 +1,4 @@
-"""One subject a file, as in ``ui``. Every operator that a file has is registered."""
+"""Operators, one module per subject as in ``ui``. Every operator and macro of a module is registered."""
 
 import pkgutil
 from collections.abc import Iterator

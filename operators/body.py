@@ -30,7 +30,7 @@ def _ask_before_removal(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Remove Sinew", polls.idle_body, {"UNDO"}, keep=True, invoke=_ask_before_removal)
 def disable(self: Any, context: Any, obj: Any) -> None:
-    """Stop simulating this object, and delete its bake when the file is saved. Physical materials are remembered."""
+    """Stop simulating this object and delete its bake when the file is saved. Physical materials are kept."""
     if obj.mode == "EDIT":
         bpy.ops.object.mode_set(mode="OBJECT")
     baking.delete(obj)
@@ -45,8 +45,8 @@ def _can_copy(context: Any) -> None:
 
 @operator("Copy Settings to Selected", _can_copy, EDITS)
 def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Give all selected meshes the Sinew settings of the active one: materials and springs by name, resolution,
-    collisions, fields, solver, result. Vertex groups that they lack are left as they were; bakes stay.
+    """Copy the Sinew settings of the active object to all selected meshes: materials and springs by name, resolution,
+    collisions, fields, solver, result. Vertex groups missing there are skipped; bakes are kept.
     """
     copied, left = 0, []
     for other in _others(context):
@@ -86,7 +86,7 @@ def _about_example(context: Any, properties: Any) -> str:
     ),
 )
 def add_example(self: Any, context: Any, obj: Any) -> None:
-    """Add a scene to begin with."""
+    """Add an example scene."""
     body = examples.add(self.example, context)
     button = "Bake" if context.blend_data.filepath else "Save and Bake"
     self.report({"INFO"}, f"Press {button} in the sidebar's tab Sinew (N): “{body.name}” is active")

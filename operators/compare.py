@@ -1,4 +1,4 @@
-"""A second bake, and its ghost."""
+"""Operators of Compare: a second bake, shown as a ghost."""
 
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from .operator_class import operator
 
 @operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
 def compare(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body as it is set now, with what is chosen here, and show that as a ghost over its bake, with the
-    distance between both. What is missing of the bake is baked before; nothing of it is lost. In the background.
+    """Simulate the body in the background with the settings chosen here, and show it as a ghost over its bake, with the
+    distance between both. Missing frames of the bake are baked first; existing ones are kept.
     """
     comparison.begin(obj, context)
     obj.sinew.compare.show = True
@@ -26,5 +26,5 @@ def _can_remove(context: Any) -> None:
 
 @operator("Remove Ghost", _can_remove)
 def remove_ghost(self: Any, context: Any, obj: Any) -> None:
-    """Take the ghost away and delete its frames from the disk; the bake stays as it is."""
+    """Remove the ghost and delete its frames from the disk; the bake is kept."""
     comparison.remove(obj)

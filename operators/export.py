@@ -1,4 +1,4 @@
-"""Write baked bodies to an Alembic or USD file, by Blender's own exporters."""
+"""Export of baked bodies to Alembic or USD with Blender's own exporters."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ ENDINGS = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usda", ".usd", ".usdz")}
 
 
 def formats_here(operator: object = None, context: object = None) -> tuple[tuple[str, str, str], ...]:
-    """Items callback: the formats that this build of Blender writes."""
+    """Return the enum items of the formats that this build of Blender can write."""
     has = {"ALEMBIC": bpy.app.alembic.supported, "USD": bpy.app.usd.supported}
     return tuple(item for item in FORMATS if has[item[0]])
 
@@ -39,7 +39,7 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
 
 
 def _chosen_path(self: Any) -> str:
-    """The chosen file, with an ending of the format."""
+    """Return the chosen path with a suffix of the format."""
     path = Path(bpy.path.abspath(self.filepath))
     endings = ENDINGS[self.file_format]
     known = path.suffix.lower() in (ending for group in ENDINGS.values() for ending in group)
@@ -58,7 +58,7 @@ def _chosen_path(self: Any) -> str:
     ),
 )
 def export_bake(self: Any, context: Any, obj: Any) -> None:
-    """Write the selected baked bodies, frame by frame, to a file for other programs. Modifiers after the bake are
+    """Export the selected baked bodies, frame by frame, to a file for other programs. Modifiers after the bake are
     applied as in a render.
     """
     bodies = _baked(context)
@@ -70,7 +70,7 @@ def export_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _guess_format(self: Any) -> None:
-    """By the file's ending, where a script names only that."""
+    """Set the format from the file's suffix, for scripts that pass only a path."""
     suffix = Path(self.filepath).suffix.lower()
     for name, _, _ in formats_here():
         if suffix in ENDINGS[name]:

@@ -1,4 +1,4 @@
-"""Drag the body that is played with. Modal only while the mouse button is down."""
+"""Modal operator that drags the body in live mode. It is modal only while the mouse button is down."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
-"""Words and icons of the status bar while the button is down."""
+"""Texts and icons of the status bar while the mouse button is down."""
 
 
 def draw_status(header: Any, context: Any) -> None:
-    """Draw the status bar in Blender's place."""
+    """Draw the status bar while dragging."""
     draw_hints(header.layout, HINTS)
 
 
@@ -75,6 +75,6 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         live.grab(self._drag.vertex, self._drag.target(context, where), self._strength)
 
     def _end(self, context: bpy.types.Context) -> set[str]:
-        # A window that is being closed may have none any more; the bar is that of all of them.
+        # A closing window may have no workspace; the status text is the same for all workspaces.
         (context.workspace or bpy.data.workspaces[0]).status_text_set(None)
         return {"FINISHED"}

@@ -1,4 +1,4 @@
-"""A button is a function: its name is the operator's, its docstring the tooltip; what the library refuses is told."""
+"""Operators made from functions: the function's name is the operator's, its docstring the tooltip."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -16,7 +16,7 @@ from ..core.foundation.errors import SinewError
 from . import polls
 
 EDITS = {"REGISTER", "UNDO"}
-"""Options of what changes the scene; with ``UNDO`` alone, Adjust Last Operation (F9) does not run it again."""
+"""``bl_options`` of operators that edit the scene; without ``REGISTER``, Adjust Last Operation (F9) is not offered."""
 
 
 def operator(
@@ -26,18 +26,18 @@ def operator(
     keep: bool = False,
     **parts: Any,
 ) -> Callable[[Callable[[Any, Any, Any], set[str] | None]], type]:
-    """Make an operator ``sinew.NAME`` of a function ``NAME(self, context, obj)``.
+    """Return a decorator that makes operator ``sinew.NAME`` from a function ``NAME(self, context, obj)``.
 
-    ``obj`` is the body that is meant, None where there is none; what returns nothing is done.
+    ``obj`` is the active body, or None. A function that returns None has finished.
 
     Parameters
     ----------
-    label : what the button says
-    ask : of a context, raises :class:`polls.Disabled` where the button cannot be pressed
+    label : ``bl_label``
+    ask : poll function of a context, which raises :class:`polls.PollFailure` if the operator is disabled
     options : ``bl_options``
-    keep : what the library refuses is kept for the body's panel, too
-    parts : properties, and what else Blender calls: ``invoke``, ``check``, ``draw``; for tooltips that depend on
-        properties ``description(context, properties)``
+    keep : True to show errors of the library in the body's panel, too
+    parts : properties and callbacks of Blender: ``invoke``, ``check``, ``draw``; ``description(context, properties)``
+        for tooltips that depend on properties
     """
 
     def make(run: Callable[[Any, Any, Any], set[str] | None]) -> type:
@@ -61,7 +61,7 @@ def operator(
 
 
 def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
-    """``execute`` of an operator: what the library refuses is reported, and kept for the body's panel where asked."""
+    """Return ``execute`` of an operator: it reports errors of the library and, if ``keep``, shows them in the panel."""
 
     @wraps(run)
     def execute(self: Any, context: Any) -> set[str]:
@@ -77,12 +77,12 @@ def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Cal
 
 
 def refused(operator: Any, error: Exception | str) -> set[str]:
-    """Report why nothing was done; what ``execute`` returns then."""
+    """Report an error and return {"CANCELLED"}."""
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}
 
 
-# -- parts that several have -------------------------------------------------------------------------------------------
+# -- shared callbacks and properties -----------------------------------------------------------------------------------
 
 
 def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
@@ -95,11 +95,11 @@ BY_ESC = {
     ),
     "invoke": _invoke_by_key,
 }
-"""Property of operators that end something: run by a button, or by a key that ends a playback first."""
+"""Class members of operators bound to Esc: run by key, they pass through if Esc would end a playback first."""
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Ask whether baked frames of bodies may be deleted, if there are any, and execute; what ``invoke`` returns."""
+    """Execute the operator, after a confirmation if baked frames would be lost. Return the status for Blender."""
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
         return self.execute(context)
@@ -133,7 +133,7 @@ def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[
 
 
 def choose_file(operator: Any, context: Any, first: str) -> set[str]:
-    """Open the file browser on a path; what ``invoke`` returns."""
+    """Open the file browser at a path and return {"RUNNING_MODAL"}."""
     operator.filepath = first
     context.window_manager.fileselect_add(operator)
     return {"RUNNING_MODAL"}

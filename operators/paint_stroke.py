@@ -1,7 +1,7 @@
-"""One weight paint stroke on a material's map, and the maps made to sum to one after it, as a single undo step.
+"""Macro of a weight paint stroke on a material's map and the normalization of all maps, as a single undo step.
 
-Blender's Auto Normalize leaves out groups without bones, and a depsgraph handler fires at every dab of a stroke:
-hence a macro, on a key that acts only while one of our maps is painted.
+A macro, since Blender's Auto Normalize skips groups without bones and a depsgraph handler fires at every dab of a
+stroke. Its key acts only while a map of Sinew is painted.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ def _is_painted(context: Any) -> None:
 
 @operator("Normalize Material Maps", _is_painted, {"UNDO"})
 def normalize_maps(self: Any, context: Any, obj: Any) -> None:
-    """Make the maps of all physical materials sum to one at each vertex; the active map is kept."""
+    """Normalize the maps of all physical materials to a sum of one at each vertex; the active map is kept."""
     painting.normalize_maps(context.object)
 
 
@@ -35,6 +35,6 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Keys of the mode go before those of its tools: the gradient and the samplers are left to Blender."""
+    """Return True if a brush is active. Otherwise the mode's keys would override gradient and samplers."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

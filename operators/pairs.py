@@ -1,4 +1,4 @@
-"""The list of pairs."""
+"""Operators of the list of contact pairs."""
 
 from typing import Any
 
@@ -10,6 +10,6 @@ remove_pair, move_pair = list_operators("pair", "Pair", polls.body_with_pair, " 
 
 @operator("Add Pair", polls.body, EDITS)
 def add_pair(self: Any, context: Any, obj: Any) -> None:
-    """Tell how the body and one other rub, or how far they keep from each other; choose that below the list."""
+    """Add a pair, which sets friction or distance between the body and one other object."""
     obj.sinew.pairs.add()
     obj.sinew.active_pair = len(obj.sinew.pairs) - 1

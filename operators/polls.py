@@ -1,4 +1,4 @@
-"""When a button may be pressed, and what a grey one says."""
+"""Poll functions of operators, and their messages for disabled buttons."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,11 +18,11 @@ RENDERING = "Blender renders: wait until it is done"
 
 
 class PollFailure(Exception):
-    """Why a button cannot be pressed, in words; without any where its panel says it all."""
+    """Error that disables an operator; its text is the poll message, empty if the panel already explains it."""
 
 
 def where(ask: Callable[[Any], Any]) -> classmethod:
-    """``poll`` of an operator that may begin where ``ask(context)`` raises no :class:`Disabled`."""
+    """Return ``poll`` of an operator: True unless ``ask(context)`` raises :class:`PollFailure`."""
 
     def poll(cls: Any, context: Any) -> bool:
         try:
@@ -37,23 +37,23 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
 
 
 def refuse(words: str) -> None:
-    """Raise :class:`Disabled` where there are words against it."""
+    """Raise :class:`PollFailure` if the text is not empty."""
     disable_if(words, words)
 
 
 def disable_if(is_so: Any, words: str) -> None:
-    """Raise :class:`Disabled`, with these words, where something is so."""
+    """Raise :class:`PollFailure` with this text if the condition holds."""
     if is_so:
         raise PollFailure(words)
 
 
 def in_object_mode(context: Any) -> None:
-    """Objects can be added; not before a restart that an update asks for."""
+    """Check that the mode is Object Mode and that no restart is pending after an update."""
     refuse(restart.needed() or ("" if context.mode == "OBJECT" else NOT_IN_OBJECT))
 
 
 def mesh_object(context: Any) -> Any:
-    """The active mesh object: not one of another file, nor before a restart that an update asks for."""
+    """Return the active mesh object; it is not linked, and no restart is pending after an update."""
     refuse(restart.needed())
     obj = context.object
     disable_if(obj is None or obj.type != "MESH", "Select a mesh object")
@@ -62,7 +62,7 @@ def mesh_object(context: Any) -> Any:
 
 
 def body(context: Any) -> Any:
-    """The active object if Sinew is on for it, or the body whose bake it carries."""
+    """Return the active object if Sinew is enabled for it, or the body whose bake it shows."""
     mesh_object(context)
     obj = duplicate_result.body_of(context)
     disable_if(obj is None, "Press Sinew in the Physics tab first")
@@ -70,78 +70,78 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """The body itself is active, to be edited: not the object that carries its bake."""
+    """Check that the body itself is active, not the object that shows its bake. Return the body."""
     disable_if(obj != context.object, f"This is the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """The object's mesh is of this file, so that groups and keys of it are kept."""
+    """Check that the object's mesh is local, so that edits of its groups and keys are saved. Return the object."""
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
 
 def body_in_edit_mode(context: Any) -> Any:
-    """Like :func:`body`, and it is in Edit Mode."""
+    """Return the body if it is active and in Edit Mode."""
     obj = active(context, body(context))
     disable_if(obj.mode != "EDIT", "Go to Edit Mode first (Tab)")
     return obj
 
 
 def chosen_bodies(context: Any) -> list[Any]:
-    """The selected objects that Sinew is on for, and the active one, which comes first; a bake stands for its body."""
+    """Return the active and the selected bodies, the active one first; a duplicate with a bake counts as its body."""
     objects = [context.object, *(context.selected_objects or ())]
     bodies = [duplicate_result.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
 
 
 def idle_body(context: Any) -> Any:
-    """Like :func:`body`, and no simulation is at work."""
+    """Return the body if no simulation is running."""
     obj = body(context)
     idle()
     return obj
 
 
 def idle() -> None:
-    """Nothing is at work, is read, or waits."""
+    """Check that no job is running, being read or queued."""
     if words := job_queue.running_words():
         raise PollFailure(words)
 
 
 def idle_body_outside_edit(context: Any) -> Any:
-    """Like :func:`idle_body`, and the object is not in Edit Mode."""
+    """Return the body if no simulation is running and it is not in Edit Mode."""
     obj = idle_body(context)
     disable_if("EDIT" in (obj.mode, context.object.mode), IN_EDIT)
     return obj
 
 
 def with_material(obj: Any) -> Any:
-    """The object has a physical material to act on."""
+    """Check that the object has a physical material. Return the object."""
     disable_if(not obj.sinew.materials, "Add a physical material first")
     return obj
 
 
 def body_with_material(context: Any) -> Any:
-    """Like :func:`body`, and it has a physical material."""
+    """Return the body if it has a physical material."""
     return with_material(body(context))
 
 
 def body_with_spring(context: Any) -> Any:
-    """Like :func:`body`, and it has a spring."""
+    """Return the body if it has a spring."""
     obj = body(context)
     disable_if(not obj.sinew.springs, "Add a spring first")
     return obj
 
 
 def body_with_pair(context: Any) -> Any:
-    """Like :func:`body`, and something is told of a pair."""
+    """Return the body if its list of pairs is not empty."""
     obj = body(context)
     disable_if(not obj.sinew.pairs, "Add a pair first")
     return obj
 
 
 def selected_vertices(obj: Any) -> list[int]:
-    """Indices of the vertices that are selected in Edit Mode; none in other modes."""
+    """Return the indices of the vertices selected in Edit Mode; none in other modes."""
     if obj.mode != "EDIT":
         return []
     obj.update_from_editmode()
@@ -149,24 +149,24 @@ def selected_vertices(obj: Any) -> list[int]:
 
 
 def with_bake(obj: Any) -> Any:
-    """The object has a bake."""
+    """Check that the object has a bake. Return the object."""
     disable_if(obj.sinew.bake.status == "NONE", "There is no bake")
     return obj
 
 
 def baked_body(context: Any) -> Any:
-    """Like :func:`body`, and it has a bake."""
+    """Return the body if it has a bake."""
     return with_bake(body(context))
 
 
 def not_simulated(obj: Any) -> Any:
-    """No child is at work on the object."""
+    """Check that no simulation of the object is running. Return the object."""
     disable_if(job_queue.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Like :func:`body`, in Object Mode, and a duplicate carries its bake and hides it."""
+    """Return the body if a duplicate shows its bake and hides it, outside live mode and in Object Mode."""
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
     disable_if(live.session_of(obj) is not None, "The body is being played with: stop it first (Esc)")
@@ -175,14 +175,14 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active object where it can be simulated; ``kept`` says why the .blend must be saved, if so."""
+    """Return the active body if it can be simulated; ``kept`` is the reason why the .blend must be saved, if any."""
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
     return obj
 
 
 def can_play(context: Any) -> None:
-    """Live mode can begin on the active object."""
+    """Check that live mode can start on the active object."""
     obj = with_material(idle_body(context))
     disable_if(bpy.app.background, "Live mode needs a window: Blender runs without one")
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
@@ -195,7 +195,7 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """The session of the body that is being played with."""
+    """Return the live session; its body is prepared, and no render is running."""
     session = live.current()
     disable_if(
         session is None or not session.state.ready, NOT_LIVE if session is None else "The body is being prepared"
@@ -205,12 +205,12 @@ def is_live(_context: Any = None) -> Any:
 
 
 def not_rendering() -> None:
-    """Live mode does not have to leave the scene to a render."""
+    """Check that no render is running, which live mode must not disturb."""
     refuse(RENDERING if live_scene.is_rendering() else "")
 
 
 def can_record(_context: Any = None) -> None:
-    """Check that a recorded take can become springs of the object and frames in a cache."""
+    """Check that a take can be stored as springs of the object and frames in a cache."""
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: what is recorded is kept beside it")

@@ -1,4 +1,4 @@
-"""Material presets: to apply, and of one's own."""
+"""Operators that apply, save and remove material presets."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from .materials import about_preset, preset_property
 from .operator_class import EDITS, operator, refused
 
 KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
-"""Numbers of a material that can be animated."""
+"""Animatable properties of a material that a preset sets, with their labels."""
 
 
 def _about_applying(context: Any, properties: Any) -> str:
@@ -37,7 +37,7 @@ def _about_applying(context: Any, properties: Any) -> str:
     ),
 )
 def apply_preset(self: Any, context: Any, obj: Any) -> None:
-    """Give the active physical material the numbers of a preset."""
+    """Set the properties of the active physical material from a preset."""
     material = item_lists.active_item(obj.sinew, "material")
     defaults.fill_material(material, defaults.preset_settings(self.preset))
     keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
@@ -72,8 +72,8 @@ def _draw_name(self: Any, context: Any) -> None:
     ),
 )
 def save_preset(self: Any, context: Any, obj: Any) -> None:
-    """Keep the numbers of the active physical material as a preset of your own, for all files. Where it is, its maps,
-    regions and depth, stays with the object.
+    """Save the properties of the active physical material as a preset for all files. Maps, regions and depth are not
+    saved with it.
     """
     material = item_lists.active_item(obj.sinew, "material")
     name = self.properties.name.strip() or material.name
@@ -97,7 +97,7 @@ def _confirm(self: Any, context: Any, event: Any) -> set[str]:
     name=StringProperty(name="Name", description="Name of the preset", options={"SKIP_SAVE"}),
 )
 def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Delete this preset of your own for good; physical materials made from it stay."""
+    """Delete this user preset permanently; physical materials made from it are kept."""
     name = self.properties.name
     if name not in [material.name for material in own_presets.own_presets().materials]:
         return refused(self, f"There is no preset “{name}” of your own")

@@ -1,4 +1,4 @@
-"""Go on reading the animation where that takes long: Esc is heard, everything else waits."""
+"""Modal operator that continues a long reading of the animation: Esc cancels it, other events are blocked."""
 
 import bpy
 

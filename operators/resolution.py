@@ -1,4 +1,4 @@
-"""How a body is filled, and which shape."""
+"""Operators that tetrahedralize a body, choose its simulated and rest shape, and fit its size or stiffness."""
 
 from functools import partial
 from typing import Any
@@ -26,9 +26,8 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_ask_before_rebuild,
 )
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
-    """Fill the body with tetrahedra and show their number and quality, in the background. They are kept
-    until the mesh or the resolution changes, and a bake makes them by itself. A bake of other tetrahedra is deleted
-    when the file is saved.
+    """Fill the body with tetrahedra in the background and show their number and quality. They are kept until the mesh
+    or the resolution changes; a bake also makes them. The existing bake is deleted when the file is saved.
     """
     if obj.sinew.bake.status != "NONE":
         background.mark_file_changed()
@@ -45,8 +44,8 @@ def _can_set_rest(context: Any) -> None:
 
 @operator("Set Rest Shape", _can_set_rest, EDITS)
 def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
-    """Keep the shape of this frame as the one without stress, in a shape key. At the first frame the body then begins
-    in the shape that it has there, and is drawn to this one.
+    """Store the shape of this frame in a shape key as the stress-free rest shape. A bake starts from the shape at the
+    first frame, and elastic forces pull the body to its rest shape.
     """
     self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
 
@@ -57,7 +56,7 @@ def _can_add_shape(context: Any) -> None:
 
 @operator("Simulate Added Shape", _can_add_shape, EDITS)
 def simulate_added_shape(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the shape after the last modifier that changes what the body is, such as Mirror or Solidify."""
+    """Simulate the shape after the last modifier that changes the body's geometry, such as Mirror or Solidify."""
     shape_modifiers.simulate_after_all(obj)
 
 
@@ -68,15 +67,15 @@ def _can_simulate_smaller(context: Any) -> None:
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
 def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
-    """Set the scene's Simulation Scale so that all its bodies are simulated as if they were so much smaller that this
-    one sags by less than a tenth of its size. They are shown at their own size.
+    """Set the scene's Simulation Scale so that this body sags by less than a tenth of its size. All bodies are
+    simulated smaller and shown at their own size.
     """
     context.scene.sinew.length_factor = body_stats.stats_of(obj, context).factor
 
 
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)
 def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
-    """Give the first physical material a stiffness with which the body, as it is held, sags by about a twentieth."""
+    """Set the stiffness of the first physical material so that the pinned body sags by a twentieth of its size."""
     defaults.fit_stiffness(obj, context)
 
 
@@ -86,8 +85,8 @@ def _can_select(context: Any) -> None:
 
 @operator("Select Thin Parts", _can_select, EDITS)
 def select_thin(self: Any, context: Any, obj: Any) -> None:
-    """Select the vertices where the body is thinner than a cell, in Edit Mode: fingers, ears, sheets. The draft lattice
-    can merge neighbours there. Only faces that look away from each other count, so edges do not.
+    """Select, in Edit Mode, the vertices where the body is thinner than a cell: fingers, ears, sheets. The draft
+    lattice can merge neighbours there. Only faces that face away from each other count, so edges do not.
     """
     mode = obj.mode
     if mode != "OBJECT":
@@ -97,7 +96,7 @@ def select_thin(self: Any, context: Any, obj: Any) -> None:
     except SinewError:
         bpy.ops.object.mode_set(mode=mode)
         raise
-    # Edges are deselected by Blender itself: 5.0 crashes where a script sets their flags.
+    # Blender deselects the edges: 5.0 crashes if a script sets their flags.
     context.tool_settings.mesh_select_mode = (True, False, False)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")

@@ -1,4 +1,4 @@
-"""Operators of a bake's frames: apply to the scene, convert, show, report, delete."""
+"""Operators that apply, convert, show, report and delete baked frames."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ def _told(name: str, description: str, default: str = "") -> Any:
     return StringProperty(name=name, description=description, default=default, options={"SKIP_SAVE"})
 
 
-# REGISTER is left out on purpose: Adjust Last Operation (F9) would run it again. Failures are reported as warnings: an
-# error report raises in the timer that calls this, and so would never be seen.
+# No REGISTER, or Adjust Last Operation (F9) would run it again. Failures are reported as warnings: an error report
+# would raise in the calling timer and never be shown.
 @operator(
     "Bake Elastic Body",
     options={"UNDO", "INTERNAL"},
@@ -29,13 +29,13 @@ def _told(name: str, description: str, default: str = "") -> Any:
     message=_told("Message", "What the bake said in the end"),
 )
 def apply_bake(self: Any, context: Any, obj: Any) -> None:
-    """Turn baked frames into shape keys: the one step of a bake that changes the scene, and one undo takes it back."""
-    obj = bpy.data.objects[self.object_name, None]  # not what it overrides, whose name is the same
+    """Apply baked frames to the object as a single undo step. Nothing else in a bake changes the scene."""
+    obj = bpy.data.objects[self.object_name, None]  # not the linked object that it overrides, which has the same name
     obj.sinew.bake.message = self.message
     try:
         count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
     except SinewError as error:
-        if not baking.is_baked(obj):  # what Convert Result cannot turn into another is still there
+        if not baking.is_baked(obj):  # a bake that Convert Result failed to convert still exists
             obj.sinew.bake.status = "FAILED"
         baking.note_error(obj, error)
         self.report({"WARNING"}, str(error))
@@ -54,7 +54,7 @@ def _can_convert(context: Any) -> None:
 
 @operator("Convert Result", _can_convert, keep=True)
 def convert_result(self: Any, context: Any, obj: Any) -> None:
-    """Keep the baked frames as Result says now, without simulating again."""
+    """Convert the baked frames to the chosen Result without simulating again."""
     if baking.wanted_modes(obj):
         background.begin(obj, "handles")
     else:
@@ -74,8 +74,8 @@ def _ask_before_delete(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Delete Bake", _can_delete, {"UNDO"}, keep=True, invoke=_ask_before_delete)
 def delete_bake(self: Any, context: Any, obj: Any) -> None:
-    """Remove the baked shapes, and show a hidden original again. The frames on disk are deleted when the file is saved;
-    until then an undo has them again.
+    """Remove the baked shapes and unhide the original. The frames on disk are deleted when the file is saved; until
+    then, undo restores them.
     """
     source = obj or context.object
     words = baking.delete(source)
@@ -92,8 +92,8 @@ def _is_hidden(context: Any) -> None:
 
 @operator("Edit Source", _is_hidden, {"UNDO"})
 def edit_source(self: Any, context: Any, obj: Any) -> None:
-    """Show the object that was baked in the place of its bake, and select it: to edit, paint or play with it. Renders
-    go on showing the bake, and Show Bake brings it back.
+    """Show and select the source object instead of its bake, to edit, paint or simulate it live. Renders still show the
+    bake; Show Bake returns to it.
     """
     duplicate_result.show_source(obj, context)
 
@@ -104,13 +104,13 @@ def _is_edited(context: Any) -> None:
 
 @operator("Show Bake", _is_edited, {"UNDO"})
 def show_bake(self: Any, context: Any, obj: Any) -> None:
-    """Hide the object that was baked again, and show and select its bake."""
+    """Hide the source object, and show and select its bake."""
     duplicate_result.show_bake(obj, context)
 
 
 @operator("Copy as Table", polls.baked_body)
 def copy_report(self: Any, context: Any, obj: Any) -> None:
-    """Copy how each frame went to the clipboard, as comma-separated values."""
+    """Copy the report of each frame to the clipboard as comma-separated values."""
     report = baking.report_of(obj)
     context.window_manager.clipboard = csv_of({context.object.name: report})
     self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
@@ -118,7 +118,7 @@ def copy_report(self: Any, context: Any, obj: Any) -> None:
 
 @operator("Open Report", polls.baked_body, {"UNDO"})
 def open_report(self: Any, context: Any, obj: Any) -> None:
-    """Write how each frame went into a text, and show it in the Text Editor."""
+    """Write the report of each frame to a text and show it in the Text Editor."""
     words = baking.report_of(obj).table()
     name = f"Sinew Report {obj.name}"
     text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
@@ -130,7 +130,7 @@ def open_report(self: Any, context: Any, obj: Any) -> None:
 
 
 def _show(context: Any, text: Any) -> None:
-    """In a Text Editor that is open, else in a window of its own."""
+    """Show a text in an open Text Editor, else in a new window."""
     areas = [area for window in context.window_manager.windows for area in window.screen.areas]
     editor = next((area for area in areas if area.type == "TEXT_EDITOR"), None)
     if editor is None:

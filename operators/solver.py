@@ -32,8 +32,8 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Set this as it suits the body by the tetrahedra that it was filled with last. A solver that wants dynamic nodes
-    gets some proposed where there are none.
+    """Apply the value recommended for the body's current tetrahedra. If the solver needs dynamic nodes and has none,
+    some are proposed.
     """
     for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:
@@ -60,10 +60,8 @@ def _has_too_few(context: Any) -> None:
 
 @operator("Use More Cubature Points", _has_too_few, EDITS)
 def use_points(self: Any, context: Any, obj: Any) -> None:
-    """Set Cubature Points to the number at which no movement of the body is too soft. A body that is played with begins
-    anew with them.
-    """
+    """Set Cubature Points to the number at which no motion of the body is too soft. Live mode restarts with them."""
     obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
     if (session := live.session_of(obj)) is not None:
-        session.reset_is_due = True  # by its timer: what takes long is read at other frames, no place for an undo
+        session.reset_is_due = True  # by its timer: a long reading at other frames must not be part of an undo step
     obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""

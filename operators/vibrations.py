@@ -1,4 +1,4 @@
-"""The vibrations that a body is matched by: found, and played in the viewport."""
+"""Operators that compute a body's vibration modes and play them in the viewport."""
 
 from typing import Any
 
@@ -19,9 +19,7 @@ def _can_find(context: Any) -> None:
 
 @operator("Find Vibrations", _can_find)
 def find_vibrations(self: Any, context: Any, obj: Any) -> None:
-    """Prepare the body as a bake does, and bake nothing: in the background. A bake, or live mode, goes on
-    with what was found.
-    """
+    """Compute the vibrations in the background without baking frames. A bake or live mode reuses them."""
     background.begin(obj, "vibrations")
 
 
@@ -35,8 +33,8 @@ def _can_play(context: Any) -> None:
 
 @operator("Play Vibration", _can_play)
 def play_vibration(self: Any, context: Any, obj: Any) -> None:
-    """Show in the 3D Views how the chosen vibration moves the body: white is still, red swings most. Fast ones are
-    slowed down. The scene stays as it is. Esc ends it.
+    """Animate the chosen vibration in the 3D Views: white is at rest, red has the largest amplitude. Fast vibrations
+    are slowed down. The scene is unchanged. Esc ends it.
     """
     mode_playback.begin(obj)
 
@@ -47,5 +45,5 @@ def _is_playing(_context: Any) -> None:
 
 @operator("Stop", _is_playing, **BY_ESC)
 def stop_vibration(self: Any, context: Any, obj: Any) -> None:
-    """Show the vibration no more."""
+    """Stop playing the vibration."""
     mode_playback.stop()

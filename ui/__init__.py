@@ -1,6 +1,6 @@
-"""One subject a file. Every panel stands in the Physics tab and in the sidebar tab “Sinew”.
+"""Panels, lists and menus, one module per subject. Panels are in the Physics tab, frequent ones also in the sidebar.
 
-Neither the library nor what reads meshes is imported here.
+Neither the library nor modules that read meshes are imported here.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
-"""Subjects as their panels stand, one below the other."""
+"""Subjects in the order of their panels, from top to bottom."""
 
 
 def _classes(subject: str) -> Iterator[type]:

@@ -1,4 +1,4 @@
-"""Bake and Play: the first row, how it goes, what became of it; and the panel of the frames."""
+"""Buttons, progress and status of a bake, and the panel Frames and Result."""
 
 import time
 from typing import Any
@@ -14,11 +14,11 @@ from ..blender_addon.setup import forecasts
 from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
-"""Units of the bar in the header of 3D Views; pixels of a unit at a scale of one."""
+"""Width of the progress bar in the header of 3D Views, in UI units; pixels of a UI unit at a UI scale of one."""
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
-    """How it goes; or what is done next with a body, and what became of its bake."""
+    """Draw the progress of a body's job; if it has none, the bake buttons and the status of its bake."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "live":
         draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
@@ -47,7 +47,7 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """How far it is in words, from the fullest to the shortest; in front of all the ``name`` of the body."""
+    """Return texts of the progress, longest first; if ``name`` is set, the first one contains it."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
@@ -57,7 +57,7 @@ def _how_far(state, remaining, name=""):
 
 
 def status_words(header: Any, context: Any) -> None:
-    """At the left of the status bar, in every window: what is baked, and how far it is."""
+    """Draw the progress of the bake at the left of the status bar."""
     work = job_queue.current()
     if work is None or work.order.mode == "live":
         return
@@ -67,18 +67,18 @@ def status_words(header: Any, context: Any) -> None:
 
 
 def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
-    """How far the animation is read."""
+    """Draw the progress of reading the animation."""
     _draw_bar(layout, read.state, None, context)
     draw_hints(layout, [("Cancel", "EVENT_ESC")])
 
 
 def _bake_of(context: Any) -> str:
-    """A file that has no name yet gets one first."""
+    """Return the operator that bakes; for an unsaved file, the one that saves first."""
     return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 
 def _draw_buttons(layout, obj, context):
-    """Draw the buttons; the next step comes first and is the widest, with the reason below if it is grey."""
+    """Draw the bake buttons, the next step first and widest, with the reasons of disabled ones below."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
@@ -87,7 +87,7 @@ def _draw_buttons(layout, obj, context):
         row.operator(bake, icon="PHYSICS")
     elif record.status != "DONE" or baking.astray_words(obj):
         shown = ["sinew.resume_bake", bake]
-        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # as it is now, it cannot be gone on with
+        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # Resume would be refused
             row.operator(bake, icon="FILE_REFRESH", **again)
             row.operator("sinew.resume_bake", icon="PHYSICS", text="")
         else:
@@ -107,7 +107,7 @@ def _draw_buttons(layout, obj, context):
 
 
 def _draw_play(row, context, record, is_wide=False):
-    """Blender's own playback, where there are frames."""
+    """Draw the button of Blender's playback if there are frames."""
     if record.status != "NONE":
         words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
         row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)
@@ -150,12 +150,12 @@ def _draw_record(layout, obj, context):
     for warning in (record.message, obj.sinew.stack_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.separation_object is not None:
-        if not record.message:  # it was baked all the same
+        if not record.message:  # it was baked in spite of the overlap
             wrapped(layout, record.contact_warning, context, "ERROR")
         draw_button(
             layout, context, "sinew.move_out", text=f"Move “{record.separation_object.name}” Out", icon="CON_LOCLIKE"
         )
-        if record.status in ("NONE", "FAILED"):  # else it is in a collider
+        if record.status in ("NONE", "FAILED"):  # otherwise it overlaps a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked and baking.is_elsewhere(obj):
         wrapped(layout, "Cache is stored elsewhere.", context, "INFO")
@@ -168,7 +168,7 @@ def _draw_waiting(layout, before):
 
 
 def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
-    """The bar, the times and the button that stops; or what the result of an ended child waits for."""
+    """Draw progress, times and Stop of a job; after its process ended, the reason why its result is not applied yet."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
@@ -183,14 +183,14 @@ def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, or hours too: ``1:05``, ``2:03:00``."""
+    """Return a duration as minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def header_progress(self: Any, context: Any) -> None:
-    """In the header of 3D Views, while something is simulated or read: how far it is, and what stops it."""
+    """Draw the progress and Stop of the current job in the header of 3D Views."""
     work = job_queue.current() or job_queue.reading()
     if work is None or (work.order is not None and work.order.mode == "live") or work.state.waits_for:
         return
@@ -205,7 +205,7 @@ def header_progress(self: Any, context: Any) -> None:
 
 @panel("Frames and Result", is_often=True, bl_options=CLOSED)
 def draw_bake(layout: Any, context: Any, obj: Any) -> None:
-    """Which frames, how they are kept, and how much room they take."""
+    """Draw the frame range, the kind of result and the disk usage."""
     settings, scene = obj.sinew, context.scene
     layout.prop(settings, "use_scene_range")
     column, owner = layout.column(align=True), scene if settings.use_scene_range else settings

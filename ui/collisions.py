@@ -1,4 +1,4 @@
-"""Collisions: the ground and other objects that are in the way."""
+"""Panels of collisions: ground, colliders, contact between bodies, pairs."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return which objects of a collection are listed, and in which order. Called by Blender."""
+        """Return the visibility flags and the order of a collection's objects. Called by Blender."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
@@ -37,13 +37,13 @@ class SINEW_UL_pairs(ItemList, bpy.types.UIList):
 
 @panel("Collisions", is_often=True)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
-    """The ground, the collection of what else is in the way, and what the body meets."""
+    """Draw the ground, the collection of colliders, and contact with bodies and with itself."""
     collisions = obj.sinew.collisions
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
         layout.prop(collisions, "height")
     layout.prop(collisions, "collection")
-    if not linked.is_linked(obj):  # it is baked in its own file
+    if not linked.is_linked(obj):  # a linked body is baked in its own file
         column = layout.column(heading="Collide With")
         column.prop(collisions, "contact_bodies")
         column.prop(collisions, "self_contact")
@@ -64,7 +64,7 @@ def _draw_group(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Advanced", under="collisions", is_often=True, bl_options=CLOSED)
 def draw_touching(layout: Any, context: Any, obj: Any) -> None:
-    """How what touches rubs, how far it keeps off, and which bodies are met."""
+    """Draw friction and contact distance, and the collection of bodies in contact."""
     collisions = obj.sinew.collisions
     names = ["friction"] * collisions.use_ground
     if collisions.collection is not None:
@@ -88,7 +88,7 @@ def _has_colliders(obj: Any) -> bool:
 
 @panel("Per Collider", under="collisions", where=_has_colliders, bl_options=CLOSED)
 def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
-    """The colliders, and what one has of its own."""
+    """Draw the list of colliders and the active collider's own friction and distance."""
     collisions = obj.sinew.collisions
     objects, index, row = collisions.collection.all_objects, collisions.active_collider, layout.row()
     row.use_property_split = False

@@ -1,4 +1,4 @@
-"""Compare: a second bake with other settings as a ghost over the first."""
+"""Panel Compare: a second bake with other settings, shown as a ghost over the first."""
 
 from typing import Any
 

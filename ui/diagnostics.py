@@ -1,4 +1,4 @@
-"""Diagnostics: the tetrahedra in figures, and how the bake went."""
+"""Panels Diagnostics and Solver Report: figures of the tetrahedra and of the bake."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _is_told_of(obj: Any) -> bool:
 
 @panel("Solver Report", under="diagnostics", where=_is_told_of, bl_options=CLOSED)
 def draw_report(layout: Any, context: Any, obj: Any) -> None:
-    """How a bake went, in short, and where to read more."""
+    """Draw a summary of the bake's report, and the buttons that open or copy all of it."""
     for line in obj.sinew.bake.report.splitlines():
         wrapped(layout, line, context)
     row = layout.row(align=True)

@@ -1,4 +1,4 @@
-"""Scenes to begin with, in the 3D View's menu Add."""
+"""Menu of example scenes, in the 3D View's menu Add."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ class SINEW_MT_examples(bpy.types.Menu):
 
 
 def add_menu(self: Any, context: Any) -> None:
-    """The entry among what Blender can add."""
+    """Draw the entry of the examples in the menu Add."""
     self.layout.menu("SINEW_MT_examples", icon="PHYSICS")

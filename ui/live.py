@@ -1,4 +1,4 @@
-"""Live: playing with a body in the viewport, and what the status bar says meanwhile."""
+"""Panel Live, and the key hints of live mode in the status bar."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .solver import draw_points
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
-    """The buttons, how fast and how strong, what is seen meanwhile."""
+    """Draw the buttons of live mode, its rate and grab strength, and the display settings."""
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:
@@ -45,7 +45,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
-    """Return True if a bake resolves contact by barriers and live mode only by penalty."""
+    """Return True if the body can collide, which a bake resolves by barriers and live mode only by penalty."""
     own = obj.sinew.collisions
     meets = (
         own.use_ground
@@ -89,9 +89,9 @@ def _draw_state(layout, session, context):
 
 
 def status_hints(header: Any, context: Any) -> None:
-    """At the left of the status bar, while a body is played with."""
+    """Draw the key hints of live mode at the left of the status bar."""
     session = live.current()
-    if session is None or job_queue.reading() is not None:  # then Esc cancels that, as is told beside
+    if session is None or job_queue.reading() is not None:  # Esc cancels the reading, which shows its own hint
         return
     layout = header.layout
     draw_hints(layout, hints(session.state))
@@ -99,7 +99,7 @@ def status_hints(header: Any, context: Any) -> None:
 
 
 def hints(state: Any) -> list[tuple[str, str]]:
-    """Words and icons of what mouse and keys do now."""
+    """Return texts and icons of the current actions of mouse and keys."""
     if not state.ready:
         return [("Cancel", "EVENT_ESC")]
     pause, end = "Pause" if state.playing else "Play", "End Take" if state.recording else "Stop"

@@ -1,4 +1,4 @@
-"""Physical Materials: the list, the presets, the numbers and the maps."""
+"""Panels of physical materials: list, presets, properties, maps."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class SINEW_UL_materials(ItemList, bpy.types.UIList):
 
 
 def _draw_presets(layout, operator):
-    """Every preset for an operator, and what is to be said of files that are none."""
+    """Draw a button for each preset, and the errors of invalid preset files."""
     own = [item[0] for item in choices.own_preset_items()]
     for name, label, _, _ in choices.preset_items():
         if own and name == own[0]:
@@ -75,14 +75,14 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Physical Materials", is_often=True, draw_header_preset=_draw_header)
 def draw_materials(layout: Any, context: Any, obj: Any) -> None:
-    """The list, and how stiff the active one is."""
+    """Draw the list and the stiffness of the active material."""
     draw_list(layout, obj.sinew, "material", "SINEW_MT_presets", least=1)
     material = item_lists.active_item(obj.sinew, "material")
     if material is None:
         layout.label(text="Add a physical material (+)", icon="INFO")
         return
     _draw_stiffness(layout, material, "stiffness_value", "log_stiffness")
-    # The first is wherever nothing else is: there is nothing to paint until there are two.
+    # The first material covers all that is not painted, so a single material needs no map.
     if len(obj.sinew.materials) > 1 or material.vertex_group or obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
         row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
@@ -90,13 +90,11 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
             row.operator("sinew.stop_painting", icon="LOOP_BACK")
         draw_reasons(layout, context, "sinew.paint_material")
         wrapped(layout, place_words(material, material == obj.sinew.materials[0]), context, "INFO")
-    _draw_size(layout, context, obj)  # below what it goes by, which stays where it is while it is dragged
+    _draw_size(layout, context, obj)  # below the stiffness, so that its slider does not move while dragged
 
 
 def _draw_size(layout, context, obj):
-    """Words of a stiffness that was chosen by size; before a bake, of a body that is too large for its stiffness: how
-    far it sags, and the stiffness or size with which it hardly does.
-    """
+    """Draw a note of a fitted stiffness; before a bake, the sag of a body too soft for its size, with remedies."""
     told = body_stats.stats_of(obj, context)
     wrapped(layout, told.fitted, context, "CHECKMARK")
     if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
@@ -108,13 +106,13 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """In its unit, and keyed as the logarithm that is kept."""
+    """Draw a stiffness in its unit, with the keyframe decorator of its stored logarithm."""
     row = layout.row(align=True)
     row.prop(material, name)
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
-    hidden = row.row()  # the dot belongs to what is kept, which has to be drawn for it
+    hidden = row.row()  # the decorator needs its property, the logarithm, to be drawn
     hidden.use_property_split, hidden.emboss = False, "NONE"
     hidden.ui_units_x = 0.1
     hidden.prop(material, kept, text="")
@@ -127,7 +125,7 @@ def _has_material(obj: Any) -> bool:
 
 @panel("Placement", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_placement(layout: Any, context: Any, obj: Any) -> None:
-    """The map, the region and the depth of the active material."""
+    """Draw the map, the region and the depth of the active material."""
     material = item_lists.active_item(obj.sinew, "material")
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
     layout.row().prop(material, "region_kind", text="Region", expand=True)
@@ -152,7 +150,7 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Describe where the material is, and which material wins where others overlap it."""
+    """Return a description of the material's extent and of its precedence over others."""
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

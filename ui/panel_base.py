@@ -1,4 +1,4 @@
-"""The two places where each panel stands, and what panels are put together from."""
+"""Base classes of panels in the Physics tab and the sidebar, and helpers that draw their contents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..blender_addon.objects import duplicate_result
 
 
 class Sidebar:
-    """The sidebar's tab of the 3D View."""
+    """Mixin of panels in the 3D View's sidebar."""
 
     bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", CATEGORY
 
 
 class Physics:
-    """The Physics tab of the Properties editor."""
+    """Mixin of panels in the Physics tab of the Properties editor."""
 
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
 
@@ -29,11 +29,11 @@ ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
 CLOSED = {"DEFAULT_CLOSED"}
 
 MARGINS, ICON_WIDTH = 64, 20
-"""Pixels at a scale of one that a line of text in a panel leaves to borders, tabs and scroll bar; and to its icon."""
+"""Pixels, at a UI scale of one, that borders, tabs and scroll bar take from a line of text; width of its icon."""
 
 
 class Subject:
-    """Base of what a panel shows: only for objects that are simulated, and for what carries their bake."""
+    """Mixin of panels that are shown only for bodies and for objects that show their bakes."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -44,15 +44,15 @@ class Subject:
 def panel(
     label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Make panels of a function ``draw_NAME(layout, context, obj)`` about a body: one in the Physics tab, which has
-    all, and one in the sidebar of what is done often.
+    """Return a decorator that makes panels from a function ``draw_NAME(layout, context, obj)``: one in the Physics tab,
+    and for frequent tasks one in the sidebar.
 
     Parameters
     ----------
-    under : name of the panel that they are under, if not the body's own
-    where : of a body, whether they are there
-    is_often : whether the sidebar has it, too
-    options : more that Blender reads of a panel
+    under : NAME of the parent panel, by default the root panel
+    where : condition on the body for the panels to be shown
+    is_often : True to add the panel to the sidebar, too
+    options : further class attributes of the panel, such as ``bl_options``
     """
 
     def make(draw: Callable[[Any, Any, Any], None]) -> tuple[type, ...]:
@@ -78,7 +78,7 @@ def panel(
 
 
 def properties_layout(panel: Any) -> Any:
-    """The panel's layout in Blender's two-column style."""
+    """Return the panel's layout in Blender's two-column style."""
     layout = panel.layout
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -86,21 +86,21 @@ def properties_layout(panel: Any) -> Any:
 
 
 def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -> None:
-    """Properties in a column, a row each."""
+    """Draw properties in a column, one per row."""
     column = layout.column(align=align)
     for name in names:
         column.prop(owner, name)
 
 
 def keyed_column(layout: Any) -> Any:
-    """A column whose properties leave room for a decorator, so that those without one stand below those with one."""
+    """Return a column that reserves space for keyframe decorators, so that properties without one are aligned."""
     column = layout.column()
     column.use_property_decorate = True
     return column
 
 
 def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
-    """A property that is kept and can be keyed, with its decorator, which alone would do nothing; its row."""
+    """Draw an animatable property with its keyframe decorator; return its row."""
     row = layout.row()
     row.use_property_decorate = True
     row.prop(owner, name, **words)
@@ -108,7 +108,7 @@ def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
 
 
 class ItemList:
-    """Base of lists; their rows have a name and a few words at their right end, unless they draw otherwise."""
+    """Mixin of lists whose rows show a name and, right-aligned, a short text."""
 
     row_icon = "NONE"
 
@@ -123,7 +123,7 @@ class ItemList:
         active_property: Any,
         index: Any,
     ) -> None:
-        """One row; Blender calls it."""
+        """Draw a row. Called by Blender."""
         self.draw_row(layout.row(align=True), item)
 
     def draw_row(self, row: Any, item: Any) -> None:
@@ -139,8 +139,8 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named) and, of more
-    than the ``least``, remove an item, and move it where there are several.
+    """Draw the list of a body's ``noun`` + "s" with buttons that add an item (or with a menu), remove it if there are
+    more than ``least``, and move it if there are several.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -160,7 +160,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """A text over as many lines as the region's width asks for; nothing where it is empty."""
+    """Draw a text wrapped to the width of the region; nothing if it is empty."""
     if not text:
         return
     column = layout.column(align=True)
@@ -172,12 +172,12 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
 
 
 def region_width(context: Any) -> float:
-    """Pixels from the left to the right edge of the region that is drawn."""
+    """Return the width of the drawn region in pixels."""
     return float(context.region.width)
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """The first of the texts, the fullest first, that is no wider than so many pixels; else the last."""
+    """Return the first text that fits into a width in pixels, else the last; texts are sorted longest first."""
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -186,13 +186,13 @@ def fitting(texts: Iterable[str], width: float, context: Any) -> str:
 
 
 def _measure(context: Any) -> Callable[[str], float]:
-    """Pixels that a text takes in a panel."""
+    """Return a function that measures the width of a panel's text in pixels."""
     blf.size(0, context.preferences.ui_styles[0].widget.points * context.preferences.system.ui_scale)
     return lambda part: blf.dimensions(0, part)[0]
 
 
 class _Listener:
-    """In the place of an operator's class that is asked whether it may begin: what it would say in a tooltip."""
+    """Stand-in for an operator class in its ``poll`` that records the poll message."""
 
     words = ""
 
@@ -201,19 +201,19 @@ class _Listener:
 
 
 def reason_against(operator: str, context: Any) -> str:
-    """Why a button of ours is grey; "" where it may be pressed."""
+    """Return the poll message of a disabled operator of Sinew; "" if it is enabled."""
     name, listener = "SINEW_OT_" + operator.partition(".")[2], _Listener()
     return "" if getattr(bpy.types, name).poll.__func__(listener, context) else listener.words
 
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
-    """Under buttons: why those that are grey are so, each reason once."""
+    """Draw the poll messages of disabled operators below their buttons, each once."""
     for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
 
 
 def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
-    """A button that is meant first; its row."""
+    """Draw an enlarged button for the primary action; return its row."""
     row = layout.row(align=True)
     row.scale_y = 1.3
     row.operator(operator, icon=icon, **words)
@@ -221,13 +221,13 @@ def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
 
 
 def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
-    """A button, and why it is grey, if so."""
+    """Draw a button and, if it is disabled, its poll message."""
     layout.operator(operator, **words)
     draw_reasons(layout, context, operator)
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """The text broken at spaces and after slashes into lines no wider than ``width``; a longer word has its own."""
+    """Return the text broken at spaces and after slashes into lines of at most ``width``; a longer word gets a line."""
     lines = [""]
     for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
         if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:

@@ -1,4 +1,4 @@
-"""The tool of the 3D View's tool bar that picks vertices for pins, springs and dynamic nodes."""
+"""Tool of the 3D View's toolbar that picks vertices for pins, springs and dynamic nodes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_keymap = (
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, None),
-        # Where the active object is no body.
+        # If the active object is not a body.
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
     )
 
@@ -43,12 +43,12 @@ class PickTool(bpy.types.WorkSpaceTool):
 
 
 def register() -> None:
-    """Put it into the tool bar."""
+    """Register the tool."""
     bpy.utils.register_tool(PickTool, separator=True)
 
 
 def unregister() -> None:
-    """Take it out; a view that has it chosen gets Blender's own first tool."""
+    """Unregister the tool; views that use it switch to Select Box."""
     for window in bpy.context.window_manager.windows:
         for area in (area for area in window.screen.areas if area.type == "VIEW_3D"):
             with bpy.context.temp_override(window=window, area=area):

@@ -1,4 +1,4 @@
-"""Solver: the method that computes a step, and how exactly."""
+"""Panels of the solver: method, time integration, damping, tolerances."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ TOLERANCES = {
     "decrement": "decrement_tolerance",
     "acceleration": "acceleration_tolerance",
 }
-"""Property of each stop rule."""
+"""Tolerance property of each stopping criterion."""
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """A mark that is seen while the panel is closed."""
+    """Draw an icon if there is advice, which is visible while the panel is closed."""
     if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
 
 @panel("Solver", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_solver(layout: Any, context: Any, obj: Any) -> None:
-    """The solver, what it reads, and what every solver does."""
+    """Draw the solver with its own settings and those common to all solvers."""
     settings, scene = obj.sinew, context.scene
     kind = choices.solver_kind(settings.solver)
     layout.prop(settings, "solver")
@@ -43,7 +43,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
         draw_properties(column, settings, "integrator", *choices.own_of_integrator(settings.integrator))
     wrapped(column, integration_words(settings), context, "INFO")
     layout.prop(settings, "mass_damping")
-    layout.prop(settings, "stiffness_damping", text="Stiffness Damping")  # with its unit it would be cut
+    layout.prop(settings, "stiffness_damping", text="Stiffness Damping")  # the label with its unit would be truncated
     column = layout.column(heading="Gravity")
     column.prop(scene, "use_gravity", text="")
     column = layout.column()
@@ -53,7 +53,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """Return the settings that only one solver reads."""
+    """Return the names of the solver's own settings, advanced or not."""
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
@@ -65,7 +65,7 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
 
 
 def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
-    """The vertices that carry the motion, and the button that chooses some."""
+    """Draw the group of dynamic nodes and the button that proposes them."""
     layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
     row = layout.row(align=True)
     row.use_property_split = False
@@ -76,7 +76,7 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """The match with a finer body, and how it went when the body was prepared last."""
+    """Draw the settings of the match with a finer body and its last result."""
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
     layout.prop(settings, "match_resolution")
@@ -99,15 +99,15 @@ def integration_words(settings: Any) -> str:
 
 @panel("Advanced", under="solver", bl_options=CLOSED, bl_order=1)
 def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
-    """When an iteration ends, and how its linear systems are solved."""
+    """Draw the stopping criterion and the settings of the linear solver."""
     settings = obj.sinew
     kind = choices.solver_kind(settings.solver)
     draw_properties(layout, settings, "stop_rule", TOLERANCES[settings.stop_rule])
     draw_properties(layout, settings, *own_of(kind, is_advanced=True), *["match_method"] * choices.is_matched(settings))
-    # The linear systems of a subspace are small: what is set of sparse ones does not reach them.
+    # The linear systems of a subspace are small and dense, so the settings of sparse solvers do not apply.
     if "linear_solver" in kind.settings:
         column = layout.column()
         column.prop(settings, "linear_solver")
-        # Automatic may turn to conjugate gradients too, when memory is short.
+        # Automatic also switches to conjugate gradients if memory is short.
         if settings.linear_solver in ("pcg", "automatic"):
             column.prop(settings, "inner_iterations")

@@ -1,4 +1,4 @@
-"""Vibrations, under Solver: each without the match and with it, and how it moves the body."""
+"""Panel Vibrations, under Solver: frequencies before and after the match, and playback of a mode."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from .bake import draw_progress
 from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
 ROWS = 10
-"""Number of visible rows of the table."""
+"""Maximum number of visible rows of the table."""
 SHARE = 0.55
-"""Fraction of a row's width for its frequencies beside a stiffness."""
+"""Fraction of a row's width for the frequencies; the rest is for the stiffness."""
 MATCHED_WORDS = "Original Hz, Matched Hz, their ratio. Overlap: share of the movement that the finer body has, too"
 CONTROLLED_WORDS = "Original Hz, Changed Hz by the stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """A row of a number and words, over a share of the width; what is left of it."""
+    """Draw a number and texts over a fraction of the row's width; return a layout for the rest."""
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)
@@ -32,7 +32,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 
 
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
-    """A vibration with its stiffness, which can be keyed."""
+    """Draw a vibration with its stiffness factor, which can be keyed."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
     words = unit_format.vibration_words(item, unit_format.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
@@ -55,7 +55,7 @@ class SINEW_UL_vibrations(bpy.types.UIList):
         active_property: Any,
         index: int,
     ) -> None:
-        """One row; Blender calls it."""
+        """Draw a row. Called by Blender."""
         settings = item.id_data.sinew
         if settings.control_vibrations:
             _draw_controlled(layout, settings, index, item)
@@ -64,13 +64,13 @@ class SINEW_UL_vibrations(bpy.types.UIList):
 
 
 def has_vibrations(obj: Any) -> bool:
-    """Return True if the body has vibrations, or could have."""
+    """Return True if the settings of the body use vibrations."""
     return choices.has_vibrations(obj.sinew)
 
 
 @panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
 def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
-    """The table, what plays one of it, and what finds them."""
+    """Draw the table of vibrations and the buttons that play and find them."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "vibrations":
         draw_progress(layout, work, context)
@@ -85,7 +85,7 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Each in as many letters as its share of the width has room for: "Orig." where "Original Hz" would be cut."""
+    """Return the headings, shortened to fit their fraction of the width, such as "Orig." for "Original Hz"."""
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

@@ -231,7 +231,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "keyed_stiffness": held(moduli=_softening(), solver={"substeps": 2}),
     "keyed_stiffness_pcg": held(moduli=_softening(), solver={"linear_solver": "pcg"}),
     "keyed_stiffness_subspace": held(moduli=_softening(), solver=_subspace(), pin_held=_let_go()),
-    "start": held(start=X * [1.2, 0.9, 0.9]),
+    "start": held(initial_shape=X * [1.2, 0.9, 0.9]),
     "start_subspace": held(start=X * [1.2, 0.9, 0.9], solver=_subspace()),
     "layers": _layered(),
     "layers_subspace": _layered(solver=_subspace()),

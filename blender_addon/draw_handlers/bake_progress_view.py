@@ -1,6 +1,4 @@
-"""Draws what a bake has done so far over its bodies, at the scene's frame: the frame of the timeline, or the newest one
-before it.
-"""
+"""Preview of a running bake over its bodies: the shape at the current frame, or at the newest baked frame before it."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class BakeProgressView(Layer):
         super().__init__()
 
     def draw_view(self, context: Any) -> None:
-        """The bodies of the bake that this view shows."""
+        """Draw the bodies of the bake that are visible in this view."""
         work, space = job_queue.current(), context.space_data
         if work is not self._of:
             self._of, self._ghosts = work, {}
@@ -43,7 +41,7 @@ class BakeProgressView(Layer):
         view = View(context.region_data.view_matrix, context.region_data.window_matrix)
         for obj in filter(None, map(visibility.object_of, work.uids)):
             seen, folder = picking_view.seen_as(obj, space), recorded_folder(obj)
-            if seen is None or folder not in work.order.folders:  # a comparison has a ghost of its own
+            if seen is None or folder not in work.order.folders:  # a comparison draws its own ghost
                 continue
             if (batch := self.batch(folder, context.scene.frame_current)) is not None:
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
@@ -54,5 +52,5 @@ class BakeProgressView(Layer):
             if folder not in self._ghosts:
                 self._ghosts[folder] = Ghost(folder)
             return self._ghosts[folder].batch(frame)
-        except StoreError:  # another disk has gone, say: the child will tell
+        except StoreError:  # for example, its disk was removed: the bake's process reports it
             return None

@@ -1,4 +1,4 @@
-"""Draws the ghosts of comparisons into the 3D Views, at the scene's frame, over the bodies that they belong to."""
+"""Ghosts of comparisons in the 3D Views, drawn over their bodies at the scene's frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..window.redraw import redraw_views
 from . import mode_playback
 
 SOON = 0.1
-"""Seconds after a drawing until it is asked what Subdivision the ghosts have."""
+"""Delay, in s, from a redraw to the update of the ghosts' Subdivision."""
 
 
 class CompareView(Layer):
@@ -43,14 +43,14 @@ class CompareView(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Free what is on the card: it comes back when it is drawn. Another file is loaded."""
+        """Free all GPU data before another file is loaded; it is recreated when drawn."""
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """The ghosts of the bodies that this view shows."""
+        """Draw the ghosts of the bodies that are visible in this view."""
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -63,14 +63,14 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Their labels, in the colour of each."""
+        """Draw the ghosts' labels, each in its ghost's colour."""
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
         work = job_queue.current()
         if (
             mode_playback.current() is not None or work is not None and work.order.mode == "live"
-        ):  # their words stand there
+        ):  # their texts occupy the same corner
             return
         lines, colours = [], []
         for obj in self.bodies(context.scene):
@@ -91,16 +91,16 @@ class CompareView(Layer):
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:
-        """Draw no more."""
+        """Remove the draw handlers and the timer."""
         super().remove()
         if bpy.app.timers.is_registered(self._timer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Have each ghost drawn with the Subdivision of what it lies over: in a timer, since a drawing must leave
-        Blender's data alone. A render goes first, and while a body is read its modifiers are off.
+        """Update each ghost's Subdivision to that of the object below it. Runs in a timer, since draw handlers must not
+        change Blender's data. Skipped during a render, and while a body is read with its modifiers off.
         """
-        # It loads SciPy, which Blender's start does not wait for.
+        # Imported here, since it loads SciPy, which would delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
 
         if is_rendering() or job_queue.reading() is not None:
@@ -115,7 +115,7 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Bodies of a scene that have a ghost; looked for now and then, in all scenes: windows may show several."""
+        """Return the bodies of a scene that have a ghost. The list is refreshed periodically for all scenes."""
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
             candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)
@@ -125,7 +125,7 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """The ghost of a body, or None; a StoreError where it cannot be read."""
+        """Return the ghost of a body, or None; StoreError if it cannot be read."""
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

@@ -1,4 +1,4 @@
-"""Draws where a body is pushed by what it meets, and which surface of it touches."""
+"""Overlay of a body's contact pressure and contact surface."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 TOUCHING = (0.02, 0.35, 0.6)
 THROUGH = (0.9, 0.05, 0.6)
-"""Linear colours."""
+"""Linear colours of the contact surface and of its vertices without self-contact."""
 
 
 class ContactsOf:
-    """Contacts of one body, on the card."""
+    """Contacts of one body as GPU batches."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -32,7 +32,7 @@ class ContactsOf:
         self._surface: Made[Any] = Made()
 
     def draw(self, painter: Painter, asked: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
-        """``seen``: the body, and the object that shows it."""
+        """Draw the contacts; ``seen`` is the body and the object that shows it."""
         from ..drawing import overlay_contacts
 
         obj, shown = seen
@@ -57,14 +57,14 @@ class ContactsOf:
 
         places = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
         vertices, levels, _range = self.pushed
-        if len(vertices) and vertices[-1] >= len(places):  # modifiers before the body's place make vertices
+        if len(vertices) and vertices[-1] >= len(places):  # a modifier before the simulated stage adds vertices
             return
         for level, colour in enumerate(overlay_contacts.colours().tolist()):
             points = marks_batch("POINTS", places[vertices[levels == level]])
             painter.marks("POINTS", points, view, np.eye(4), colour, self._dot(context))
 
     def explain(self, legend: Legend, asked: frozenset[str]) -> None:
-        """Add what the colours mean."""
+        """Add the meaning of the colours to the legend."""
         if "contacts" in asked and self.pushed is None:
             legend.words.append("Nothing touches at this frame")
         elif "contacts" in asked:

@@ -1,8 +1,8 @@
-"""Plays a vibration of a body in the 3D Views: its surface swings before the mesh, and the scene stays as it is.
+"""Playback of a body's vibration mode in the 3D Views, drawn in front of the mesh; the scene is unchanged.
 
-What is drawn is removed with the timer that has it drawn: at Esc, at an undo or a file load, and where the body is
-deleted, edited, no longer active, prepared anew or played with. Which vibration, and how far it swings, is the
-workspace's, so that choosing them is no step of undo.
+Draw handlers and timer are removed at Esc, at an undo or a file load, and if the body is deleted, edited, no longer
+active, prepared again or simulated live. Mode and amplitude are properties of the workspace, so that changing them
+is not an undo step.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from ..setup.unit_format import frequency_of, pace_words, slower, vibration_fact
 from ..window import redraw, visibility
 
 TICK = 1.0 / 30.0
-"""Seconds between two drawings."""
+"""Interval between two redraws, in s."""
 
 
 class ModePlayback(Layer):
-    """Draws the chosen vibration of a body until :meth:`remove`; StoreError where what is to be drawn is not kept."""
+    """Draw handler of the chosen vibration of a body; StoreError if its mode shapes are not on disk."""
 
     FAILED = "The vibration cannot be drawn ({error})."
 
@@ -48,11 +48,11 @@ class ModePlayback(Layer):
 
     @property
     def object(self) -> Any | None:
-        """The body, or None when it is gone."""
+        """Return the body, or None if it was deleted."""
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True until something ends it."""
+        """Return True while the playback may continue."""
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
@@ -61,12 +61,12 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """How far the farthest point has swung at a time, s, in sizes of the body."""
+        """Return the displacement of the mode's farthest point at a time, s, as a fraction of the body's size."""
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
 
     def draw_view(self, context: Any) -> None:
-        """The surface, before all else in the view."""
+        """Draw the vibrating surface in front of everything else in the view."""
         if (seen := self._seen(context)) is None:
             return
         obj, settings, region = self.object, context.workspace.sinew, context.region_data
@@ -76,7 +76,7 @@ class ModePlayback(Layer):
         self._painter.swing(batch, view, matrix, self.part(obj, settings, time.monotonic()))
 
     def draw_over(self, context: Any) -> None:
-        """Which it is, and how fast."""
+        """Draw the mode's number and frequency."""
         if self._seen(context) is None:
             return
         obj = self.object
@@ -85,7 +85,7 @@ class ModePlayback(Layer):
         screen.write_lines(context, [self._reason or words])
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Draw it so no more, and say why."""
+        """Stop drawing by this callback, and show the reason."""
         self._reason = reason
         super().refuse(reason, way)
 
@@ -104,7 +104,7 @@ def current() -> ModePlayback | None:
 
 
 def begin(obj: Any) -> None:
-    """Play the chosen vibration of a body; StoreError where it is not kept."""
+    """Play the chosen vibration of a body; StoreError if it is not on disk."""
     global _swing
     stop()
     _swing = ModePlayback(obj)
@@ -113,7 +113,7 @@ def begin(obj: Any) -> None:
 
 
 def stop() -> None:
-    """Play no more; the timer ends by itself."""
+    """Stop the playback; the timer ends itself at its next call."""
     global _swing
     if _swing is not None:
         _swing.remove()
@@ -122,7 +122,7 @@ def stop() -> None:
 
 
 def tick() -> float | None:
-    """A timer's function: seconds until the next call, None when nothing is played."""
+    """Timer callback; return the seconds until its next call, or None if nothing is played."""
     if _swing is not None and not _swing.goes_on():
         stop()
     if _swing is None:
@@ -132,12 +132,12 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """The vibration of a body that a workspace's settings choose: its number, from 0."""
+    """Return the index of the vibration chosen in a workspace's settings."""
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """At which a vibration of the table, counted from 0, swings when it is simulated, Hz."""
+    """Return the simulated frequency, Hz, of the vibration with this index."""
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
@@ -159,12 +159,12 @@ def shapes_of(obj: Any) -> Shapes:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Stop before the mesh that is drawn is replaced."""
+    """Stop the playback before an undo, a redo or a file load replaces the mesh."""
     stop()
 
 
 def unregister() -> None:
-    """Nothing is played any more."""
+    """Stop the playback and unregister the timer."""
     stop()
     if bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)

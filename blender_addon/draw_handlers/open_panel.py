@@ -1,6 +1,6 @@
 """Tracking of open panels. Blender reports that a panel is drawn, but not that it is closed or hidden.
 
-So one that is closed is known by its parent, which is drawn without it; one that is hidden, by what editors show.
+A panel is closed if its parent is drawn without it, and hidden if no editor shows its tab.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import bpy
 from ..window.redraw import redraw_views
 
 TICK = 0.1
-"""Seconds after which all of a region is drawn."""
+"""Delay, in s, after which all panels of a region have been drawn."""
 
 
 class OpenPanel:
-    """A panel, wherever it stands, that views show something for while it ``is_open``."""
+    """Panel, in any editor, whose overlay is shown while it ``is_open``."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()
@@ -25,11 +25,11 @@ class OpenPanel:
 
     @property
     def is_open(self) -> bool:
-        """In an editor that shows its tab."""
+        """Return True if the panel is open in an editor that shows its tab."""
         return any(area.as_pointer() in self._open for area in _areas() if _shows_tab(area))
 
     def drawn(self, context: Any) -> None:
-        """It is being drawn."""
+        """Note that the panel is being drawn."""
         area = _pointer(context)
         self._drawn.add(area)
         if area not in self._open:
@@ -37,7 +37,7 @@ class OpenPanel:
             redraw_views()
 
     def parent_drawn(self, context: Any) -> None:
-        """Its parent is being drawn, itself afterwards if it is open."""
+        """Note that the parent is being drawn; the panel is drawn after it if it is open."""
         area = _pointer(context)
         self._drawn.discard(area)
         self._asked.add(area)

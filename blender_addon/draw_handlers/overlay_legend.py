@@ -14,15 +14,15 @@ from ..drawing.screen import WHITE, Colour, free_corners, mark, rectangle, write
 from ..properties.choices import STIFFNESS_UNITS, fitting_unit
 
 LINE, TEXT, BAR, GAP = 18.0, 12.0, 150.0, 8.0
-"""Pixels at a scale of one: from line to line, of the letters, the bar's height, between things."""
+"""Pixels at a UI scale of one: line height, font size, height of the colour bar, spacing."""
 NEAR = 0.09
-"""Part of the bar that labels keep from each other."""
+"""Minimum distance of labels as a fraction of the bar."""
 
 
 @dataclass
 class Legend:
-    """``title``; ``bar`` colours from below (n,3) as shown, with ``ticks`` (place 0..1, words); ``rows`` of a colour as
-    shown, words and the form of the mark (``screen.mark``); ``words`` below.
+    """Contents of the legend: ``title``; colours of the ``bar`` (n,3), sRGB, from the bottom, with ``ticks`` (position
+    0..1, text); ``rows`` of an sRGB colour, a text and the form of the mark (``screen.mark``); ``words`` below.
     """
 
     title: str = ""
@@ -32,17 +32,17 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """A row of a linear colour."""
+        """Add a row with a linear colour."""
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
     def is_empty(self) -> bool:
-        """Return True if there is nothing to say."""
+        """Return True if there is nothing to draw."""
         return not (self.title or self.rows or self.words)
 
 
 def short_pascals(stiffness: float) -> str:
-    """``50 kPa``: three digits at most."""
+    """Return a stiffness in a fitting unit with at most three digits, such as ``50 kPa``."""
     stiffness = float(f"{stiffness:.3g}")
     name = fitting_unit(stiffness)
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
@@ -50,8 +50,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Places on a logarithmic bar from ``low`` to ``high``, Pa, and their words, from below: both ends, and the powers
-    of ten between them where there is room.
+    """Return positions and labels on a logarithmic bar from ``low`` to ``high``, Pa, in ascending order: both ends, and
+    the powers of ten between them that fit.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:
@@ -65,7 +65,7 @@ def ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def draw(legend: Legend, context: Any) -> None:
-    """Into the region that is being drawn."""
+    """Draw the legend into the current region."""
     if legend.is_empty:
         return
     scale = context.preferences.system.ui_scale

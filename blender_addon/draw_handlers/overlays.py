@@ -1,7 +1,7 @@
-"""Draws what the solver of the active body got, and what holds it, into the 3D Views whose workspace asks for it.
+"""Overlays of the active body in the 3D Views: tetrahedra, pins, springs, dynamic nodes, colliders, contacts.
 
-Batches are made when something is shown for the first time and again when it has changed: tetrahedra when the files of
-the store are newer or the slice has moved, marks after a change that Blender tells of.
+Batches are cached. Tetrahedra are rebuilt if the files of the store are newer or the slice has moved, marks after an
+update of the depsgraph.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 GOAL = tuple(0.75 * part + 0.25 for part in PINS)
-"""Linear colour of a pin that draws with half a weight."""
+"""Linear colour of a goal pin of weight 0.5."""
 OWN = {
     "over ground": ("LINE", "colliders", OUTLINE),
     "ground": ("LINE", "colliders", COLLIDERS),
@@ -44,26 +44,26 @@ OWN = {
     "pins": ("SQUARE", "pins", PINS),
     "nodes": ("ROUND", "nodes", NODES),
 }
-"""Marks of a body in the order in which they are drawn: the form, the switch, the colour."""
+"""Marks of a body in drawing order: form, switch, colour."""
 EXPLAINED = (
     ("pins", "Pins", PINS),
     ("goal", "Goal, Paler Where Weaker", GOAL),
     ("springs", "Springs", SPRINGS),
     ("nodes", "Dynamic Nodes", NODES),
 )
-"""Rows of the legend: the marks, words, the colour."""
+"""Rows of the legend: name of the marks, label, colour."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
-"""Pixels across a dot, at a scale of one."""
+"""Diameter of a dot in pixels at a UI scale of one."""
 LOOK = 0.5
-"""Seconds between two looks at the disk for newer tetrahedra."""
+"""Interval between two checks of the disk for newer tetrahedra, in s."""
 BODIES = 3
-"""Number of bodies whose tetrahedra and marks stay on the graphics card, for windows that show different ones."""
+"""Number of bodies whose tetrahedra and marks are cached on the GPU, for windows that show different ones."""
 FIRST = "Tetrahedralize first (Resolution)"
 
 
 class TetsOf:
-    """The tetrahedra of one body, on the card."""
+    """Tetrahedra of one body as GPU batches."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -72,7 +72,7 @@ class TetsOf:
         self._read, self._drawn, self._outside = Made(), Made(), Made()
 
     def look(self, obj: Any) -> None:
-        """Read what is on the disk where it is newer than what is shown."""
+        """Read the tetrahedra from disk if they are newer than those shown."""
         if time.monotonic() - self._looked < LOOK:
             return
         from ..drawing.overlay_tets import newest_store, read_tets
@@ -82,7 +82,7 @@ class TetsOf:
         self._looked = time.monotonic()
 
     def batch(self, settings: Any) -> Any:
-        """Triangles for the slice and colours that are asked for."""
+        """Return the triangles for the slice and colours in the workspace's settings."""
         from ..drawing.overlay_tets import Slice
 
         cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
@@ -90,12 +90,12 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Dots of the badly embedded vertices, or None."""
+        """Return the marks of badly embedded vertices, or None."""
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """Lines of a collider on the card, or None, and the uids of what they were made of."""
+    """Lines of a collider as GPU batches, or None, and the session uids of their source objects."""
 
     edges: Any
     outline: Any
@@ -103,7 +103,7 @@ class ShownCollider(NamedTuple):
 
 
 class MarksOf:
-    """Pins, springs, dynamic nodes and colliders of one body, on the card."""
+    """Pins, springs, dynamic nodes and colliders of one body as GPU batches."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -115,7 +115,7 @@ class MarksOf:
         self._least: Made[float] = Made()
 
     def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
-        """Something has changed: objects of these uids in their shape, others in their place."""
+        """Drop the batches that depend on objects with changed geometry (``shapes``) or transform (``places``)."""
         self._own = Made()
         if self.uid in shapes and not frame_changed:
             self._weights = Made()
@@ -126,7 +126,7 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Batches of pins, springs, nodes, lines and the ground."""
+        """Return the batches of pins, springs, nodes, lines and the ground."""
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
 
@@ -139,13 +139,13 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Lines of the nodes' balls as they are seen in a view, after :meth:`own`; None without any."""
+        """Return the outlines of the nodes' balls in a view, after :meth:`own`; None if there are none."""
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks that the body has, with ``colliders`` and the ``distance`` that it keeps from them."""
+        """Return the names of the body's marks, including ``colliders`` and their contact ``distance``."""
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
         if "ground" in found or any(each.edges is not None for each in around):
@@ -155,7 +155,7 @@ class MarksOf:
         return found
 
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
-        """Lines of one collider of the body ``obj``."""
+        """Return the lines of one collider of the body ``obj``."""
         from ..setup.measure_in import sheet_distance
 
         distance, least = distance_from(collider, obj), self._least.get(None, lambda: sheet_distance(obj, context))
@@ -178,7 +178,7 @@ class Overlays(Layer):
 
     def __init__(self) -> None:
         self._painter = Painter()
-        self._failed: tuple[frozenset[str], int, str] | None = None  # what of which body could not be drawn, and why
+        self._failed: tuple[frozenset[str], int, str] | None = None  # switches, body and error of a failed drawing
         self._trying: tuple[frozenset[str], int] | None = None
         self.forget()
         super().__init__()
@@ -196,24 +196,24 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Free what is on the card: it comes back when it is drawn. Another file is loaded."""
+        """Free all GPU data before another file is loaded; it is recreated when drawn."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """After an undo anything may be elsewhere; tetrahedra are read from the disk and stay."""
+        """Drop all marks, since an undo may change any object; tetrahedra on disk are unaffected."""
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """A shape or a place has changed."""
+        """Drop marks of objects whose geometry or transform changed."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Another frame."""
+        """Drop marks of objects that moved or deformed at a frame change."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -227,7 +227,7 @@ class Overlays(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Tetrahedra and marks of the active body."""
+        """Draw the tetrahedra and marks of the active body."""
         self._trying = None
         asked = asked_for(context)
         found = shown_body(context) if asked else None
@@ -236,14 +236,14 @@ class Overlays(Layer):
             self._draw_body(context, asked, *found)
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Other switches, or another body, are tried again."""
+        """Skip this body with these switches, and show the reason; other combinations are still drawn."""
         if way == self.draw_over or self._trying is None:
             super().refuse(reason, way)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, asked: frozenset[str], obj: Any) -> str:
-        """Why a body could not be drawn with these switches; others, or another body, are tried again."""
+        """Return the error if drawing this body with these switches failed, else "" after clearing an older error."""
         if self._failed is not None and self._failed[:2] == (asked, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -279,7 +279,7 @@ class Overlays(Layer):
             self._painter.marks("LINES", lines.edges, view, matrix, COLLIDERS)
 
     def draw_over(self, context: Any) -> None:
-        """The legend."""
+        """Draw the legend."""
         asked = asked_for(context)
         found = shown_body(context) if asked else None
         if found is not None:
@@ -312,14 +312,14 @@ class Overlays(Layer):
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
-        """Names of the marks that were drawn of a body."""
+        """Return the names of the marks drawn for a body."""
         kept = self._marks.get(obj.session_uid)
         return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
-    # -- what is kept ---------------------------------------------------------------------------------------------
+    # -- caches ---------------------------------------------------------------------------------------------------
 
     def _tets_of(self, obj: Any, asked: frozenset[str]) -> TetsOf | None:
-        """The tetrahedra of a body where they are asked for and there; else what is kept is let go."""
+        """Return the tetrahedra of a body if they are shown and on disk, else None."""
         if not asked & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
@@ -328,18 +328,18 @@ class Overlays(Layer):
 
     def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
         wanted = asked & {"pins", "springs", "nodes", "colliders"}
-        if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
+        if not wanted or obj.mode != "OBJECT":  # in other modes the mesh may change at any time
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
 
 
 def kind_of(form: str) -> str:
-    """Return the primitive type that a form is drawn as."""
+    """Return the GPU primitive type of a form."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
 def explain_outside(legend: Legend, count: int) -> None:
-    """Add how many vertices are badly embedded."""
+    """Add the number of badly embedded vertices to the legend."""
     if count:
         legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
     else:
@@ -347,7 +347,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return a rotation-invariant key, to four digits, of how a (3,3) map stretches."""
+    """Return a rotation-invariant key of a (3,3) map's stretch, to four digits."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -363,7 +363,7 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the overlays to show: the workspace's switches, the group that is picked, and that of an open panel."""
+    """Return the overlays to show: those switched on, those of the pick tool, and pins while their panel is open."""
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()
@@ -375,14 +375,14 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """The active body, and the object that is seen of it in this view: itself, or the one that carries its bake."""
+    """Return the active body and the object that shows it in this view: itself or the duplicate with its bake."""
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
-    """Add what the colours of the tetrahedra mean."""
+    """Add the meaning of the tetrahedra's colours to the legend."""
     legend.words.append(f"{tets.count:,} tetrahedra, at rest")
     if settings.colour == "MATERIALS":
         legend.title = "Materials"
@@ -392,6 +392,6 @@ def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
     legend.title = "Stiffness"
     low, high = tets.stiffness
     legend.ticks = overlay_legend.ticks(low, high)
-    # One stiffness has one colour, that of the middle.
+    # A uniform stiffness has a single colour, that of the middle.
     logs = np.linspace(0.0, 1.0, 64) if len(legend.ticks) > 1 else np.zeros(1)
     legend.bar = as_shown(stiffness_colours(logs))

@@ -1,1 +1,1 @@
-"""Drawing on the graphics card."""
+"""GPU drawing."""

@@ -1,6 +1,6 @@
-"""The one way in which something is drawn on the graphics card: vertices, a shader, and the card's state meanwhile.
+"""GPU drawing: vertex buffers, batches, shaders, and the GPU state while drawing.
 
-Every shader has the push constants ``to_clip`` (4,4), vectors of four floats of its own, and ``opacity``.
+Every shader has the push constants ``to_clip`` (4,4) and ``opacity``, and its own vectors of four floats.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DOT_COLOUR = """
   }
   vec3 linear = distance2 > 0.5 ? vec3(0.0) : inner;
 """
-"""Round dots in the colour ``inner``, which is carried, with a dark rim."""
+"""GLSL of round dots with a dark rim; their colour is the interpolated ``inner``."""
 LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Vertices on the card, each column (n,4)."""
+    """Return a vertex buffer with an attribute for each column (n,4)."""
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -46,14 +46,12 @@ def vertices_of(**columns: np.ndarray) -> Any:
 
 
 def elements_of(kind: str, corners: np.ndarray) -> Any:
-    """On the card which vertices, (k,3) or (k,2), TRIS or LINES have."""
+    """Return an index buffer of TRIS (k,3) or LINES (k,2)."""
     return gpu.types.GPUIndexBuf(type=kind, seq=np.ascontiguousarray(corners, dtype=np.int32))
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """TRIS, LINES or POINTS of vertices on the card, in their order or as ``corners`` (k,3) or (k,2) name them, or what
-    :func:`elements_of` made of these.
-    """
+    """Return a batch of TRIS, LINES or POINTS; ``corners`` are indices (k,3) or (k,2), or an index buffer."""
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
     elements = elements_of(kind, corners) if isinstance(corners, np.ndarray) else corners
@@ -61,7 +59,7 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """The description of a shader that reads attributes of four floats."""
+    """Return the create-info of a shader with vertex attributes of four floats."""
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
@@ -71,16 +69,16 @@ def shader_info(*attributes: str) -> Any:
 def shader_of(
     info: Any, vectors: tuple[str, ...], vertex: str, colour: str, carried: tuple[str, ...] = (), end: str = OPAQUE
 ) -> Any:
-    """The shader of a description, with push constants ``vectors``; PreviewError where the driver refuses it.
+    """Return the compiled shader with push constants ``vectors``; PreviewError if the driver rejects it.
 
-    ``vertex`` sets the place and three numbers each that are ``carried`` to the fragments; there ``colour`` leaves
-    ``linear``, and ``end`` how much of it the result has.
+    ``vertex`` sets the position and the VEC3 varyings ``carried``. In the fragment shader, ``colour`` sets ``linear``
+    and ``end`` the opacity of the result.
     """
     info.push_constant("MAT4", "to_clip")
-    # Vectors first: a lone number before one leaves a gap, and push constants end at 128 bytes on some cards.
+    # Vectors first: a scalar before them adds padding, and some GPUs limit push constants to 128 bytes.
     for name in vectors:
         info.push_constant("VEC4", name)
-    # Blender sets it where the frame buffer encodes by itself.
+    # Set by Blender if the frame buffer does the sRGB encoding.
     info.push_constant("BOOL", "srgbTarget")
     info.push_constant("FLOAT", "opacity")
     if carried:
@@ -95,7 +93,7 @@ def shader_of(
 
 
 def compiled(info: Any) -> Any:
-    """The shader of a whole description; PreviewError where the graphics driver refuses it."""
+    """Return the shader of a complete create-info; PreviewError if the graphics driver rejects it."""
     try:
         return gpu.shader.create_from_info(info)
     except Exception as error:
@@ -105,7 +103,7 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Draw with push constants in a state (:func:`drawing`); ``opacity`` is 1 unless given."""
+    """Draw with push constants in a GPU state (:func:`drawing`); ``opacity`` is 1 by default."""
     with drawing(**state):
         shader.bind()
         for name, value in {"opacity": 1.0, **constants}.items():
@@ -122,7 +120,7 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Every state that the drawing depends on, set; what can be asked for is put back, the rest set to its default.
+    """Set the GPU state for drawing. Afterwards, states that can be queried are restored, others reset to defaults.
     Without ``colour`` only depth is drawn.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
@@ -137,7 +135,7 @@ def drawing(
     try:
         yield
     finally:
-        # Blender takes a new shader for the bound one when it lies where a freed one lay, and then draws nothing.
+        # Blender mistakes a new shader at the address of a freed, still bound one for bound, and draws nothing.
         gpu.shader.unbind()
         gpu.state.program_point_size_set(False)
         gpu.state.face_culling_set("NONE")

@@ -1,4 +1,4 @@
-"""In which manner the body is drawn: faces, how opaque, and edges, as a viewport would draw the object."""
+"""Display mode of the preview: opacity of faces and colour of wires, as the viewport would draw the object."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """How the body is drawn: ``opacity`` of its faces, seen from both sides below 1, none at 0; ``wires``, the linear
-    colour of its edges or None; ``behind``, how much of those remains that lie behind faces without opacity.
+    """Display mode of a body: ``opacity`` of its faces, two-sided below 1, not drawn at 0; ``wires``, the linear colour
+    of its edges or None; ``behind``, the opacity factor of wires behind invisible faces.
     """
 
     opacity: float = 1.0
@@ -26,7 +26,7 @@ SOLID = Manner()
 
 
 def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
-    """Return how a viewport draws the object: faces, opacity and edges; ``theme`` is the 3D View's."""
+    """Return the display mode of the object in a viewport; ``theme`` is the 3D View's."""
     shading, overlay = space.shading, space.overlay
     in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}
     overlaid = obj.show_wire or overlay.show_overlays and overlay.show_wireframes

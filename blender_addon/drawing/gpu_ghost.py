@@ -1,4 +1,4 @@
-"""A second bake as a ghost on the graphics card: the surface that was simulated, at one frame."""
+"""GPU batches of a bake drawn as a ghost: the simulated surface at one frame."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """The frames of a second bake in the object's own coordinates, the one that is shown on the card; a StoreError
-    where they cannot be read.
+    """Frames of a bake in the object's local coordinates, the shown one as a GPU batch; StoreError if they cannot be
+    read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Ghost:
         self._store = FrameStore.open(folder)
         self._job = self._store.job()
         self._triangles = self._job.body.surface.triangles
-        # Triangles go around by the right hand in world space.
+        # Triangles are counter-clockwise, seen from outside, in world space.
         self._outwards = 1.0 if np.linalg.det(self._job.body.object_to_world[0][:3, :3]) > 0.0 else -1.0
         self._numbers: Made[list[int]] = Made()
         self._batch: Made[Any] = Made()
@@ -39,10 +39,10 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Have it drawn with the Subdivision that these settings are of, of a mesh with its vertices; not in a drawing,
-        for Blender is asked. Whether that is another than before; ``coarser`` says where its level is lower.
+        """Use a Subdivision with these settings, of a cage with the same vertices. Do not call while drawing, since it
+        evaluates Blender data. Return True if it changed; ``coarser`` is a warning if its level had to be lowered.
         """
-        # They load SciPy, which Blender's start does not wait for.
+        # Imported here, since they load SciPy, which would delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
         from .preview_fine import FineCard
 
@@ -57,19 +57,19 @@ class Ghost:
 
     @property
     def job(self) -> Job:
-        """Job that was simulated."""
+        """Return the simulated job."""
         return self._job
 
     def numbers(self) -> list[int]:
-        """Frames that can be shown by now, ascending."""
+        """Return the available frames in ascending order."""
         return [frame for frame in self._store.frames() if frame >= self._job.first_shown]
 
     def at(self, frame: int) -> np.ndarray:
-        """Positions (n,3) float32."""
+        """Return the positions (n,3), float32, at a frame."""
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """The surface that is shown at a frame, or None."""
+        """Return the batch of the surface shown at a frame, or None."""
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
             return None
@@ -91,5 +91,5 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """The frame that is shown: the newest up to ``frame``, the first before it; None without any."""
+    """Return the latest of the frames up to ``frame``, else the first; None if there are none."""
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

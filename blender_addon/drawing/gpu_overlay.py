@@ -1,7 +1,7 @@
-"""Draws overlays on the graphics card, where a graphics context is current.
+"""GPU drawing of overlays; a graphics context must be current.
 
-Tetrahedra lie before all else in the view, since the mesh around them would hide a slice: their depths are pressed into
-the nearest hundredth. Marks do so too while tetrahedra are shown.
+Tetrahedra are drawn in front of everything else, since the mesh would hide a slice: their depth is compressed to the
+nearest hundredth of the depth range. So is that of marks while tetrahedra are shown.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""Part of the distance by which marks are drawn nearer, so that the surface they lie on does not hide them."""
+"""Fraction of the viewing distance by which marks are drawn nearer, so that their surface does not hide them."""
 _DIM = 0.35
-"""Factor on a mark's colour where something hides it."""
+"""Colour factor of hidden marks."""
 _HIDDEN = 0.3
-"""Part of its opacity that is left of a ghost behind something."""
+"""Opacity factor of hidden parts of a ghost."""
 
 
 class View:
-    """The matrices of a viewport, as a ``RegionView3D`` has them; ``in_front``: nothing of the scene hides."""
+    """Matrices of a viewport, as in ``RegionView3D``; with ``in_front`` nothing in the scene hides the drawing."""
 
     def __init__(self, view_matrix: Any, window_matrix: Any, in_front: bool = False) -> None:
         self.view, window = np.array(view_matrix, dtype=np.float64), np.array(window_matrix, dtype=np.float64)
@@ -35,8 +35,8 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """From the coordinates of an object with this world matrix, by columns; brought ``nearer`` by this part of the
-        distance, or of the view's height where that has no perspective, and left at its pixels.
+        """Return the column-major matrix from object to clip space. Points are moved ``nearer`` by this fraction of
+        their distance (orthographic: of the view's height) and keep their pixels.
         """
         lift = np.eye(4)
         if self._height:
@@ -47,8 +47,8 @@ class View:
 
 
 class Painter:
-    """Makes shaders at first use, and draws with them; PreviewError where the driver refuses one. Objects are told by
-    their world matrix (4,4), colours are linear.
+    """Drawing functions with shaders compiled at first use; PreviewError if the driver rejects one. ``matrix`` is an
+    object's world matrix (4,4); colours are linear.
     """
 
     def __init__(self) -> None:
@@ -60,14 +60,12 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Tetrahedra of an object."""
+        """Draw the tetrahedra of an object."""
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
     def ghost(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
-        """The ghost of an object: faint where something hides it, and each place once where nothing does. The fourth
-        number of its ``colour`` is the opacity.
-        """
+        """Draw the ghost of an object: faint where hidden, elsewhere only the frontmost surface. ``colour`` is RGBA."""
         faint, flat = _HIDDEN * colour[3], view.to_clip(matrix, _LIFT)
         passes = (
             ({"depth_test": "GREATER", "depth_mask": False, "blend": "ALPHA", "culled": "BACK"}, faint),
@@ -79,7 +77,7 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """The vibration of an object, as it is when its farthest point has swung by this part of the body's size."""
+        """Draw the vibration of an object at an amplitude ``part``, a fraction of the body's size."""
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
 
@@ -93,9 +91,7 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """LINES, or POINTS as marks of one of ``FORMS`` that far across in pixels, if there are any; what is hidden is
-        smaller and dim.
-        """
+        """Draw LINES, or POINTS as marks of one of ``FORMS``, ``width`` pixels wide; hidden ones smaller and dim."""
         if batch is None:
             return
         are_points = kind == "POINTS"
@@ -109,13 +105,13 @@ class Painter:
 
 
 def tets_batch(corners: Corners) -> Any:
-    """Triangles on the card."""
+    """Return the batch of triangles."""
     return batch_of("TRIS", vertices_of(**corners._asdict()))
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Points (n,3) on the card, as POINTS or as the ends of LINES; of POINTS (n,4) the last number is how far each is
-    from white to its colour. None without any.
+    """Return the batch of points (n,3), as POINTS or as ends of LINES, or None if there are none. The fourth column of
+    POINTS (n,4) blends each from a pale tint, 0, to its colour, 1.
     """
     if len(points) == 0:
         return None

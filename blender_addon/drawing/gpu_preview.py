@@ -1,8 +1,7 @@
-"""A body drawn by the graphics card: of one in a subspace only its handles are sent for a frame, of any other all
-vertices.
+"""GPU preview of a body: per frame, only its handles are sent in a subspace, otherwise all vertices.
 
-Numbers on the card are in sizes of the body around its centre, so 32 bits are exact however far it lies from the
-world's origin.
+GPU coordinates are relative to the body's centre in units of its size, so that single precision suffices at any
+distance from the world's origin.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
-"""Pixels across a dot of the mean volume."""
+"""Diameter, in pixels, of a dot of the mean volume."""
 
 WIRE = 0.6
-"""Opacity of wires: as dark as Blender's, which are thinner than a pixel."""
+"""Opacity of wires, which matches the look of Blender's, thinner than a pixel."""
 
 NEARER = 1e-3
-"""Part of the distance by which wires lie before the faces they belong to."""
+"""Fraction of the viewing distance by which wires are moved in front of their faces."""
 
 
 class Preview:
-    """Draws a surface that follows handles, and dots that follow them too.
+    """Preview of a surface and of dots, both deformed by handles (linear blend skinning).
 
     Parameters
     ----------
-    mesh : what is drawn, at rest (``preview_mesh.read_drawn_mesh``)
+    mesh : drawn mesh at rest (``preview_mesh.read_drawn_mesh``)
     skin : its rest positions, weights, centre and size
-    metres : in one Blender unit (``mesh_in.unit_scale``)
-    lights : fixed to the view; those of Solid mode unless given
-    fine : the mesh's Subdivision, which is drawn in its place; places and colours are always the mesh's
+    metres : length of a Blender unit in m (``mesh_in.unit_scale``)
+    lights : lights fixed to the view, by default those of Solid mode
+    fine : Subdivision that is drawn instead of the mesh; positions and colours are always the mesh's
 
-    ``handles`` (h,4,3), m, are those shown; ``card`` the vertices on the card, their slopes only till they are there;
-    ``shape`` what :meth:`positions` are made of.
+    ``handles`` (h,4,3), m, are those shown; ``card`` are the GPU vertices, with slopes only until these are uploaded;
+    ``shape`` is the input of :meth:`positions`.
 
-    Draw where a graphics context is current, in a draw handler above all; the rest can be called anywhere::
+    Drawing needs a current graphics context, as in a draw handler; other methods can be called anywhere::
 
         preview = Preview(read_drawn_mesh(obj, context, first), skin, unit_scale(scene))
         preview.set_handles(handles)                                # (h,4,3) m, once a frame
@@ -59,16 +58,16 @@ class Preview:
         preview.set_dots(Skin(points_rest, points_weights, centre, size), volumes)
         preview.draw(..., manner=Manner(0.5))                        # X-ray; wires and more: Manner
         preview.draw(..., dots=True)
-        preview.set_positions(positions)                            # instead, where nothing follows handles
-        preview.positions()                                         # (n,3) m, on the processor: for picking
+        preview.set_positions(positions)                            # instead of handles
+        preview.positions()                                         # (n,3) m, on the CPU: for picking
 
-    Vertices, weights and triangles go to the card at the first drawing, handles and colours when they have changed.
-    Whoever ends the drawing drops the object, and the card's memory is free.
+    Vertices, weights and triangles are uploaded at the first drawing, handles and colours when they change. Deleting
+    the object frees the GPU memory.
 
     Raises
     ------
     PreviewError
-        The graphics driver refuses the shaders (at the first drawing), or the body is too large for its textures.
+        The graphics driver rejects the shaders (at the first drawing), or the body is too large for its textures.
     """
 
     def __init__(
@@ -99,17 +98,17 @@ class Preview:
         self._colour_texture: Any = None
 
     def set_handles(self, handles: np.ndarray) -> None:
-        """Show the body as handles (h,4,3), m, deform it."""
+        """Set the handles (h,4,3), m, that deform the body."""
         self.handles = np.asarray(handles, dtype=np.float64)
         count = len(self.handles)
-        # Rows as the shader reads them: a row a coordinate, by four numbers.
+        # Shader layout: a row of four floats per handle and coordinate.
         self._rows[: 3 * count] = (self.handles / self._coordinates.size).transpose(0, 2, 1).reshape(-1, 4)
         self._changed = True
         if self._fine is not None:
             self._body = None
 
     def set_positions(self, positions: np.ndarray) -> None:
-        """Show the body at positions (n,3), m, instead of those at rest; its weights must be zero."""
+        """Set the positions (n,3), m, instead of handles; the weights must be zero."""
         if self._fine is None:
             self._bent = self._bent or BentCard(self.card, self._skin)
         self._skin = self._skin._replace(rest=np.asarray(positions, dtype=np.float64))
@@ -133,22 +132,22 @@ class Preview:
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """The places (k,3), m, of the surface that belong to vertices of the mesh: those that they move most."""
+        """Return, for mesh vertices, the positions (k,3), m, of the drawn vertices that they influence most."""
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """The mesh's vertex that moves one of the surface most."""
+        """Return the mesh vertex with the largest influence on a drawn vertex."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
-        """Linear colours (n,3) of the mesh's vertices, or None for one colour of the whole."""
+        """Set linear colours (n,3) of the mesh vertices, or None for a uniform colour."""
         blended = colours is not None and self._fine is not None
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Points that follow the same handles, and the volumes that size their dots."""
+        """Set the points deformed by the same handles, and the volumes that determine their dots' sizes."""
         self._dots, self._dots_of = Made(), (skin, volumes)
 
     def draw(
@@ -161,9 +160,9 @@ class Preview:
         dot_colour: Any = (1.0, 0.75, 0.1),
         pixel_size: float = 1.0,
     ) -> None:
-        """Draw into the frame buffer that is bound, with its depth; the state of the card is left as it was.
+        """Draw into the bound frame buffer, with depth; the GPU state is restored.
 
-        Matrices as a ``RegionView3D`` has them; linear colours; ``pixel_size`` as in Blender's preferences.
+        Matrices are those of a ``RegionView3D``; colours are linear; ``pixel_size`` is that of Blender's preferences.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -192,7 +191,7 @@ class Preview:
                     tint, drawn = (*manner.wires, 0.0), {**state, "depth_test": depth_test}
                     self._draw_plain(wires, nearer, tint, drawn, WIRE * part)
         if dots and self._dots_of is not None:
-            # They lie inside the body: nothing hides them.
+            # Dots are inside the body, so they are drawn without a depth test.
             state = {"depth_test": "ALWAYS", "depth_mask": False, "sized_points": True}
             batch = self._dots.get(None, lambda: self._make_dots(*self._dots_of))
             self._draw_plain(batch, to_clip, (*dot_colour[:3], pixel_size), state)
@@ -200,18 +199,18 @@ class Preview:
     def _draw_plain(
         self, batch: SkinnedBatch, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
     ) -> None:
-        """Draw what is not lit."""
+        """Draw an unlit batch."""
         constants = {"to_clip": to_clip, "tint": tint, "opacity": opacity}
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
     def _to_world(self) -> np.ndarray:
-        """(4,4) from the card's frame of reference to Blender's units."""
+        """Return the matrix (4,4) from GPU coordinates to world space in Blender units."""
         matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
         matrix[:3, 3] = self._coordinates.centre / self._metres
         return matrix
 
     def ready(self) -> SkinnedBatch:
-        """The body, when all that has changed is on the card; where a graphics context is current."""
+        """Upload all changes and return the body's batch; a graphics context must be current."""
         if self.sent is None:
             self.sent = gpu.types.GPUUniformBuf(self._rows)
         elif self._changed:
@@ -225,7 +224,7 @@ class Preview:
             make_shader = partial(self._body_shader, colours_per_row=colours_per_row, lights=self._lights)
             elements = self._elements.get(None, partial(elements_of, "TRIS", card.triangles))
             self._body = Skinned(places, normals, numbers).batch("TRIS", elements, make_shader)
-            # They are on the card now.
+            # The slopes are on the GPU now.
             self.card = card._replace(slopes=card.slopes[:, :0])
         if self._colour_texture is None:
             colours = np.zeros((1, 3)) if self._colours is None else self._colours
@@ -234,13 +233,13 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """The card's vertices, their places (g,3), which handles move, and weights (g,h)."""
+        """Return the GPU vertices, their positions (g,3) before deformation by handles, and weights (g,h)."""
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         places = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, places, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """The same of the Subdivision, which no handle moves."""
+        """Return the same for the Subdivision, whose positions are already deformed."""
         places = self._fine.places(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(places)
         return card, places[card.vertices], card.slopes[0]
@@ -253,11 +252,11 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """States in which the faces are drawn, one after the other."""
+    """Return the GPU states of the successive passes that draw the faces."""
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:
         return [{"depth_test": "LESS_EQUAL", "colour": False}]
     through = {"depth_test": "LESS_EQUAL", "depth_mask": False, "blend": "ALPHA"}
-    # What looks away first: it lies behind, but for folds.
+    # Back faces first, since they are behind except in folds.
     return [{**through, "culled": side} for side in ("FRONT", "BACK")] if manner.opacity > 0.0 else []

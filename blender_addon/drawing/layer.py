@@ -16,8 +16,8 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 
 class Layer:
-    """Draws into every 3D View until :meth:`remove`; ``FAILED`` says so of an ``{error}`` that nobody foresaw. Let out,
-    it would be printed at each redraw.
+    """Draw handlers of every 3D View until :meth:`remove`. An unexpected ``{error}`` is shown once by ``FAILED``; if
+    raised, it would be printed at each redraw.
     """
 
     FAILED = "It cannot be drawn ({error})."
@@ -28,17 +28,17 @@ class Layer:
         self._handlers = [add_handler(self.draw, (way,), "WINDOW", kind) for kind, way in ways]
 
     def draw_view(self, context: Any) -> None:
-        """Into the scene."""
+        """Draw into the scene (POST_VIEW)."""
 
     def draw_over(self, context: Any) -> None:
-        """Over it, in pixels of the region."""
+        """Draw over the scene in pixels of the region (POST_PIXEL)."""
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """It could not be drawn one of these ways, and why: it is drawn so no more."""
+        """Stop calling the draw callback ``way`` that failed; ``reason`` is for subclasses that show it."""
         self._refused.append(way)
 
     def draw(self, way: Callable[[Any], None]) -> None:
-        """Callback for Blender."""
+        """Run a draw callback. Called by Blender."""
         if way in self._refused:
             return
         try:
@@ -50,19 +50,19 @@ class Layer:
             self.refuse(self.FAILED.format(error=error), way)
 
     def remove(self) -> None:
-        """Draw no more."""
+        """Remove the draw handlers."""
         while self._handlers:
             remove_handler(self._handlers.pop(), "WINDOW")
 
 
 class Made(Generic[Result]):
-    """Something that is made when it is asked for, and again when what it was made for has changed; its ``value``."""
+    """Lazily computed ``value``, recomputed when its key changes."""
 
     value: Result | None = None
-    _made_for: Any = object()  # nothing else is equal to it
+    _made_for: Any = object()  # equal to no key
 
     def get(self, made_for: Any, make: Callable[[], Result]) -> Result:
-        """Return the value that ``make()`` returned for this key."""
+        """Return the cached value for this key, else that of ``make()``."""
         if self._made_for != made_for:
             self.value = make()
             self._made_for = made_for

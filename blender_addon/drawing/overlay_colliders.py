@@ -1,4 +1,4 @@
-"""Colliders as lines: the edges of their meshes and instances, and the same as far out as bodies are kept."""
+"""Colliders as lines: edges of their meshes and instances, and the same edges offset by the contact distance."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..scene_import.colliders_in import has_own_mesh, instances_of
 from ..scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positions
 
 MOST_EDGES = 300_000
-"""Beyond which instances are shown by the boxes around them."""
+"""Maximum number of edges; beyond it, instances are drawn as bounding boxes."""
 SEEN = 0.004
-"""Part of a collider's size from which a distance from it is shown."""
+"""Minimum contact distance that is drawn, as a fraction of the collider's size."""
 _LEVEL = 1e-4
-"""Beside the normals' squares, of which a vertex has three or more."""
+"""Regularization weight of the least squares for offsets; a vertex has the sum of three or more squared normals."""
 _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit])
 
 
 class ColliderLines(NamedTuple):
-    """Ends of lines in a collider's own coordinates: its ``edges`` (2e,3), and the ``outline`` (2o,3) at its distance
-    from them; ``sources`` are the ``session_uid`` of what it instances.
+    """Line ends in a collider's local coordinates: its ``edges`` (2e,3), and the ``outline`` (2o,3) at the contact
+    distance; ``sources`` are the ``session_uid`` of its source objects.
     """
 
     edges: np.ndarray
@@ -33,8 +33,8 @@ class ColliderLines(NamedTuple):
 
 
 class _Wires(NamedTuple):
-    """A mesh: its vertices (n,3), edges (e,2), normals of its faces (f,3), the vertex and the face of each corner
-    (c,2), and whether each edge has two faces.
+    """Mesh of vertices (n,3), edges (e,2), face normals (f,3) and corners (c,2), as vertex and face. It is closed if
+    each edge has two faces.
     """
 
     vertices: np.ndarray
@@ -45,8 +45,8 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Colliders of a body, kept off by ``distance``, sheets by at ``least`` that, in Blender's units. Of what
-    is not evaluated its own data are shown.
+    """Return the lines of a body's collider at a contact ``distance``, for sheets at ``least`` that value, in Blender
+    units. Objects that are not evaluated are drawn with their original data.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened
@@ -75,8 +75,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Objects and their matrices to world space. Of what is hidden Blender lists no instances: collections are gone
-    through instead.
+    """Yield objects with their matrices to world space. Blender lists no instances of hidden objects, so their
+    collections are traversed instead.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -114,7 +114,7 @@ def _wires(owner: Any) -> _Wires:
 
 
 def _box(wires: _Wires) -> _Wires:
-    """The box around a mesh."""
+    """Return the bounding box of a mesh."""
     if len(wires.edges) == 0:
         return wires
     ends = np.stack([wires.vertices.min(axis=0), wires.vertices.max(axis=0)])
@@ -125,8 +125,8 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """How vertices go (n,3), in world space, for the faces around them to lie one unit further out, as nearly as can
-    be: the least squares of ``normal . way = 1``, drawn a little to their mean, for level faces. Twice as far at most.
+    """Return vertex offsets (n,3), in world space, that move the adjacent faces outwards by one unit: the least squares
+    solution of ``normal . way = 1``, regularized towards the mean normal, of length 2 at most.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

@@ -1,6 +1,6 @@
 """Contact pressure and contact surface of a body, read from disk.
 
-It loads Numba: imported when something is to be shown.
+This module loads Numba; import it only when contacts are shown.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..cache import frame_folders
 from .preview_colours import stiffness_colours
 
 LEVELS = 6
-"""Colours that pressures are told apart by."""
+"""Number of colours of the pressure scale."""
 DECADES = 3.0
-"""Under the greatest pressure, in which they are."""
+"""Range of the pressure scale, in decades below the maximum."""
 
 
 class Pushed(NamedTuple):
-    """Vertices that are pushed at a frame: their numbers (k,), and of each its level; ``range`` of pressures, Pa."""
+    """Vertices (k,) under contact pressure at a frame, with their colour levels (k,); ``range`` of the scale, Pa."""
 
     vertices: np.ndarray
     levels: np.ndarray
@@ -31,7 +31,7 @@ class Pushed(NamedTuple):
 
 
 def colours() -> np.ndarray:
-    """Linear, of the levels (LEVELS,3)."""
+    """Return the linear colours (LEVELS,3) of the levels."""
     return stiffness_colours(np.linspace(0.0, 1.0, LEVELS))
 
 
@@ -58,8 +58,8 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the edges (2l,3) of what touches, at rest, and its vertices (k,3) that never meet the body itself, in the
-    object's own coordinates; none where that is not known.
+    """Return the edge ends (2l,3) of the contact surface at rest, and its vertices (k,3) excluded from self-contact, in
+    the object's local coordinates; empty if the surface is not on disk.
     """
     found = cached_contact_surface(store)
     if found is None:

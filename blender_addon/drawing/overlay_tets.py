@@ -1,6 +1,6 @@
-"""The tetrahedra that a solver got, read from the disk, and what is drawn of them.
+"""Tetrahedra of a solver, read from disk, and their drawn triangles.
 
-It loads Numba: imported when something is to be shown.
+This module loads Numba; import it only when tetrahedra are shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """A plane across an axis (0, 1, 2) at an ``offset`` between 0 and 1; ``flipped``: what lies beyond it is shown."""
+    """Clipping plane across an axis (0, 1, 2) at an ``offset`` between 0 and 1; ``flipped`` shows the far side."""
 
     axis: int
     offset: float
@@ -29,8 +29,8 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Corners of the triangles to draw, three a triangle, each (3t,4) float32: places in the object's own coordinates
-    with the corner's number, outward unit normals with 0, linear colours with 1.
+    """Corners of the drawn triangles, three per triangle, each (3t,4) float32: positions in the object's local
+    coordinates with the corner's number, outward unit normals with 0, linear colours with 1.
     """
 
     position: np.ndarray
@@ -41,8 +41,8 @@ class Corners(NamedTuple):
 class ShownTets:
     """Tetrahedra of a solver, ready to draw.
 
-    ``names`` of the k materials, ``colours_of_materials`` (k,3) linear, ``stiffness`` the least and largest Young's
-    modulus, Pa; ``outside`` (v,3) float32: badly embedded vertices, in the object's own coordinates.
+    ``names`` of the k materials; ``colours_of_materials`` (k,3), linear; ``stiffness``, the smallest and largest
+    Young's modulus, Pa; ``outside`` (v,3) float32, badly embedded vertices in the object's local coordinates.
     """
 
     def __init__(self, got: CachedMaterials) -> None:

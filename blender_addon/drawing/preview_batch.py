@@ -1,4 +1,4 @@
-"""Vertices on the graphics card that follow handles, and the textures of what belongs to them."""
+"""GPU vertices deformed by handles, and textures of their weights and colours."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 
 
 class Skinned:
-    """Vertices that follow handles.
+    """Vertex buffer of vertices deformed by handles.
 
-    ``places`` (g,3) and ``normals`` (g,4), whose last is the shader's own; ``numbers`` (g,h,3): weights and their
-    derivatives along the tangents.
+    ``places`` (g,3) are positions; ``normals`` (g,4) have a w component for the shader's use; ``numbers`` (g,h,3) are
+    weights and their derivatives along the two tangents.
     """
 
     def __init__(self, places: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,36 +36,36 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Give a bound shader the handles' uniform buffer and the weights."""
+        """Bind the handles' uniform buffer and the weights to a bound shader."""
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Some of them as :func:`card.batch_of` takes them, with the shader ``make_shader(handles, per_row)``."""
+        """Return a batch as of :func:`card.batch_of`, with the shader ``make_shader(handles, per_row)``."""
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
 
 class SkinnedBatch(NamedTuple):
-    """Batch of vertices that follow handles."""
+    """Batch of vertices deformed by handles, with its shader."""
 
     skinned: Skinned
     shader: Any
     batch: Any
 
     def draw(self, handles: Any) -> None:
-        """Draw with the own shader, which is bound."""
+        """Draw with the batch's own shader, which must be bound."""
         self.skinned.bind(self.shader, handles)
         self.batch.draw(self.shader)
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Items of that many texels that lie in a row of a texture."""
+    """Return the maximum number of items, of ``each`` texels, in a row of a texture."""
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
-    """Texels (n,e,4) of n items, ``per_row`` to a row, as 32-bit floats."""
+    """Return a float32 texture of texels (n,e,4) of n items, ``per_row`` per row."""
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each
     most = gpu.capabilities.max_texture_size_get()
@@ -84,5 +84,5 @@ def texture_of(texels: np.ndarray, per_row: int) -> Any:
 
 
 def _padded(numbers: np.ndarray, width: int) -> np.ndarray:
-    """Columns of zeros up to a width."""
+    """Append columns of zeros up to a width."""
     return np.pad(numbers, ((0, 0), (0, width - numbers.shape[1])))

@@ -1,4 +1,4 @@
-"""A subdivided surface on the graphics card: its vertices are a matrix times those of the mesh that moves."""
+"""GPU data of a subdivided surface, whose vertices are a matrix times the mesh vertices."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivision of a mesh on the graphics card, with Blender's smooth and flat shading, in 32 bits.
+    """Subdivision of a mesh for the GPU, with Blender's smooth and flat shading, in single precision.
 
-    ``mirrored``: the mesh moves in coordinates in which its faces are turned inside out. ``triangles`` (t,3) are those
-    of the vertices (m,) that it makes.
+    ``mirrored`` is set if the coordinates of the mesh invert its faces. ``triangles`` (t,3) are indices of the m
+    subdivided vertices.
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
@@ -35,13 +35,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """The mesh's vertex that moves one of those it makes most."""
+        """Return the mesh vertex with the largest influence on a subdivided vertex."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Return for each of the mesh's n vertices the subdivided vertex that it moves most."""
+        """Return, for each of the n mesh vertices, the subdivided vertex that it influences most."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)
@@ -49,7 +49,7 @@ class FineCard:
         return found
 
     def at(self, places: np.ndarray) -> CardVertices:
-        """The card's vertices where these are at (m,3), with normals by the area of the faces around."""
+        """Return the GPU vertices for subdivided positions (m,3), with area-weighted normals of the adjacent faces."""
         a, b, c, d = (places.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)

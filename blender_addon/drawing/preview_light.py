@@ -1,8 +1,8 @@
-"""The light of the preview: lights fixed to the view, by default the artist's own of Solid mode.
+"""Lighting of the preview: lights fixed to the view, by default those of Solid mode in the preferences.
 
-Each is diffuse over more than its half of the sphere, as a large light is, without giving more light for it (wrapped
-Lambert, (n.l + w) / (1 + w)² with w between 0 and 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"), and has a
-highlight (Blinn 1977, scaled by (e + 8) / 8), which is stronger at grazing angles (Schlick 1994).
+The diffuse term is wrapped Lambert, which imitates large lights and conserves energy: (n.l + w) / (1 + w)² with w
+between 0 and 1 (McAuley 2013, "Energy-Conserving Wrapped Diffuse"). The highlight is that of Blinn 1977, scaled by
+(e + 8) / 8, and is stronger at grazing angles (Schlick 1994).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 Colour = tuple[float, float, float]
 
 _GLOSS = 25.0
-"""Exponent of a small light's highlight."""
+"""Blinn exponent of the highlight of a light with wrap 0."""
 
 _FACING = 0.05
-"""Part of the light that a highlight takes, seen head-on; at grazing angles four tenths."""
+"""Reflectance of the highlight at normal incidence; at grazing angles it is 0.4."""
 
 
 class Light(NamedTuple):
-    """``direction`` in the view's frame, towards the light; linear colours; ``wrap`` between 0 and 1."""
+    """Light with ``direction`` towards it in view space, linear colours, and ``wrap`` between 0 and 1."""
 
     direction: Colour
     diffuse: Colour
@@ -28,14 +28,14 @@ class Light(NamedTuple):
 
 
 def studio_lights(preferences: Any) -> tuple[Light, ...]:
-    """The lights of Solid mode's default studio, as the artist has set them in Blender's preferences."""
+    """Return the studio lights of Solid mode that are set in Blender's preferences."""
     system = preferences.system
     lights = [
         Light(tuple(light.direction), tuple(light.diffuse_color), tuple(light.specular_color), light.smooth)
         for light in system.solid_lights
         if light.use
     ]
-    # Ambient light comes from everywhere alike: fully wrapped from both sides, it is constant.
+    # Ambient light is constant, the sum of two fully wrapped lights from opposite sides.
     ambient = tuple(2.0 * value for value in system.light_ambient)
     if any(ambient):
         lights += [Light((0.0, side, 0.0), ambient, (0.0, 0.0, 0.0), 1.0) for side in (-1.0, 1.0)]
@@ -43,7 +43,7 @@ def studio_lights(preferences: Any) -> tuple[Light, ...]:
 
 
 def lighting_source(lights: tuple[Light, ...]) -> str:
-    """GLSL that turns ``lit_normal`` and ``lit_colour`` into the colour ``linear``; the viewer looks along -z."""
+    """Return GLSL that computes ``linear`` from ``lit_normal`` and ``lit_colour``; the viewer looks along -z."""
     lines = [
         "  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);",
         "  vec3 diffuse = vec3(0.0);",

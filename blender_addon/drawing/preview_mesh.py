@@ -1,7 +1,7 @@
-"""Arrays of the preview: triangles with corner normals, and the vertices on the graphics card.
+"""Arrays of the preview: triangles with corner normals, and GPU vertices.
 
-A vertex of the card is a mesh vertex with one of its corner normals, so smooth meshes have one a vertex, and flat faces
-and sharp edges as many as they need.
+A GPU vertex is a mesh vertex with one of its corner normals: one per vertex in smooth meshes, several at flat faces
+and sharp edges.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
-"""Parts into which each coordinate of a normal is divided to find equal ones."""
+"""Quantization steps of a normal's coordinate for the test of equality."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant of the tangents' own derivatives, 1 on a plane, under which a fan is too folded to be corrected by it."""
+"""Determinant of the tangents' own derivatives, 1 on a plane, below which a fan is too folded for the correction."""
 
 
 class DrawnMesh(NamedTuple):
-    """A mesh at rest: ``triangles`` (t,3) vertices; ``normals`` (t,3,3) of their corners, unit, in world space;
-    ``edges`` (e,2) of its faces, for wires; the ``cage`` that it is for a Subdivision, and whether the world has it
-    ``mirrored``.
+    """Mesh at rest: ``triangles`` (t,3); unit corner ``normals`` (t,3,3) in world space; ``edges`` (e,2) for wires; the
+    ``cage`` of its Subdivision; ``mirrored`` if its world matrix has a negative determinant.
     """
 
     triangles: np.ndarray
@@ -38,7 +37,7 @@ class DrawnMesh(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """How points follow handles (h,4,3), all in world space: see ``core/methods/subspaces/skinning.py``.
+    """Skinning of points by handles (h,4,3), in world space: see ``core/methods/subspaces/skinning.py``.
 
     ``rest`` (n,3) m; ``weights`` (n,h); ``centre`` (3,) m; ``size`` m.
     """
@@ -50,9 +49,9 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges`` (e,2) of card
-    vertices; ``slopes`` (2,g,h): derivatives of the weights along the two tangents, by rest positions in sizes of the
-    body.
+    """GPU vertices: mesh ``vertices`` (g,); rest ``normals`` (g,3); ``triangles`` (t,3) and ``edges`` (e,2) of GPU
+    vertices; ``slopes`` (2,g,h), derivatives of the weights along the two tangents by rest positions in units of
+    the body's size.
     """
 
     vertices: np.ndarray
@@ -63,8 +62,8 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """Vertices of the card that lie where the mesh's are from frame to frame, and follow no handles; ``card`` and
-    ``skin`` are those at rest.
+    """GPU vertices of a mesh whose positions are set per frame, without handles; ``card`` and ``skin`` are those at
+    rest.
     """
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
@@ -73,7 +72,7 @@ class BentCard:
         self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, places)
 
     def at(self, positions: np.ndarray) -> CardVertices:
-        """With normals as the shader has them, where the mesh is at positions (n,3), m."""
+        """Return the GPU vertices for mesh positions (n,3), m, with normals computed as in the shader."""
         moved = (positions - self._rest) / self._size
         first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
         normals = _unit(np.cross(first, second)).astype(np.float32)
@@ -81,24 +80,24 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """The mesh of a simulated object at its place in the stack, at rest, where the object is at a frame; the scene is
-    left as it was.
+    """Return the rest mesh of an object at the simulated stage of its modifier stack, with its transform at a frame;
+    the scene is restored.
     """
     place = stack_position(obj)
     with cut_after(obj, place), at_frame(context.scene, frame):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
-            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # the mesh has keys, so it is a copy
+            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # a mesh with shape keys is a copy here
                 mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
                 mesh.update()
             return drawn_mesh(mesh, object_to_world(evaluated, context.scene))
 
 
 def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
-    """Triangles and corner normals of a mesh whose coordinates a (4,4) matrix brings to world space."""
+    """Return the arrays of a mesh with a (4,4) matrix to world space."""
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
     corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
-    # Normals go by the inverse transpose, up to its length.
+    # Normals transform by the inverse transpose, and are normalized below.
     turned = columns_of(mesh.corner_normals, "vector", 3, np.float32) @ np.linalg.inv(matrix[:3, :3])
     edges = columns_of(mesh.edges, "vertices", 2, np.int32)
     normals = _unit(turned)[corners[:, ::-1] if mirrored else corners]
@@ -106,7 +105,7 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors across each unit normal (g,3): Duff et al. 2017, as in the shader."""
+    """Return two unit tangents (g,3) for unit normals (g,3): Duff et al. 2017, as in the shader."""
     nx, ny, nz = normals.T
     s = np.where(nz >= 0.0, 1.0, -1.0)
     p = -1.0 / (s + nz)
@@ -115,10 +114,10 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """The vertices to draw, their normals and the weights' derivatives there."""
+    """Return the GPU vertices with normals and derivatives of the weights."""
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
-    # The tangents jump where this changes its sign: card and processor must see the same.
+    # The tangents are discontinuous at this sign change, which GPU and CPU must see alike.
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
     places = (skin.rest - skin.centre) / skin.size
@@ -128,8 +127,8 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners (f,k) of faces that are one on the card: those of one vertex with equal normals (f,k,3). The number of
-    the first of each, and which (f,k) belong to which.
+    """Merge face corners (f,k) of the same vertex with equal normals (f,k,3) into GPU vertices. Return the index of the
+    first corner of each, and the GPU vertex of each corner (f,k).
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -140,8 +139,8 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Edges (e,2) of a mesh of so many vertices between those of the card, (g,): any of a vertex does for an end of a
-    wire; loose edges have none.
+    """Return mesh edges as indices of GPU vertices (g,), any one of each mesh vertex; ``count`` is the number of mesh
+    vertices. Loose edges are dropped.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -159,7 +158,7 @@ def _derivatives(
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = np.linalg.norm(double_area, axis=1)
     unit = double_area / np.where(size > 0.0, size, 1.0)[:, None]
-    # Area times the gradient of the value at a corner, whose opposite edge runs from the next to the one after.
+    # Twice the area times the gradient of a corner's hat function, from the opposite edge.
     gradients = np.stack([np.cross(unit, x[:, (k + 2) % 3] - x[:, (k + 1) % 3]) for k in range(3)], axis=1)
     total = np.bincount(fans.ravel(), np.repeat(size, 3), len(normals))
     share = (1.0 / np.where(total > 0.0, total, 1.0))[fans]
@@ -170,7 +169,7 @@ def _derivatives(
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
         means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
-    # How the tangents' own coordinates come out: the inverse puts right what is linear.
+    # Derivatives of the tangent coordinates; their inverse makes the result exact for linear functions.
     (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
     determinant = a * d - b * c
     spread = determinant > _LEAST_SPREAD

@@ -5,9 +5,9 @@ In a frame of reference with the body's centre at the origin and its size as uni
     x = p + sum_k w_k (c @ H_k) = A c,        A = [1 0] + sum_k w_k H_k^T
     dx/dt = A t + sum_k (dw_k/dt) (c @ H_k),  normal along dx/dt1 x dx/dt2
 
-for two tangents t1, t2 across the normal at rest, so that three numbers a handle and vertex, (w, dw/dt1, dw/dt2),
-carry both. They are attributes while the 16 slots of every back end hold them, and texels beyond. The loop over
-handles is written out line by line: no array, ``inout`` or index that a translator to Metal or SPIR-V could stumble on.
+for two tangents t1, t2 orthogonal to the rest normal. Three numbers per handle and vertex, (w, dw/dt1, dw/dt2),
+define both. They are attributes if they fit into the 16 slots of every back end, otherwise texels. The loop over
+handles is unrolled, without arrays, ``inout`` or indices that translators to Metal or SPIR-V could fail on.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .card import DOT_COLOUR, LINE_COLOUR, shader_info, shader_of
 from .preview_light import Light, lighting_source
 
 SLOTS = 16
-"""Vertex attributes of four floats that OpenGL, Vulkan and Metal all offer; two are positions and normals."""
+"""Number of vertex attributes of four floats in OpenGL, Vulkan and Metal; two are positions and normals."""
 
 MOST_IN_ATTRIBUTES = 4 * (SLOTS - 2) // 3
-"""Handles whose weights fit beside them: 18."""
+"""Maximum number of handles whose weights fit into the other attributes: 18."""
 
 _FOUR = ("vec3(a.x, a.y, a.z)", "vec3(a.w, b.x, b.y)", "vec3(b.z, b.w, c.x)", "vec3(c.y, c.z, c.w)")
 
@@ -64,7 +64,7 @@ _END = """
   vec3 turned = area > 1e-20 ? across / area : n;
 """
 
-# Texels of an item, in rows of a texture: it is not wide enough for all of them.
+# Texel of an item; items are split into rows, since the width of a texture is limited.
 _TEXEL = "ivec2(({i} % {per_row}) * {each}{offset}, {i} / {per_row})"
 
 _TEXTURE_LOOP = """
@@ -91,27 +91,27 @@ _PLACED = "  gl_Position = to_clip * vec4(moved, 1.0);\n"
 
 
 def in_attributes(handles: int) -> bool:
-    """Return True if the weights of that many handles are attributes; a texture carries more."""
+    """Return True if the weights of so many handles fit into attributes; otherwise a texture has them."""
     return handles <= MOST_IN_ATTRIBUTES
 
 
 def attribute_count(handles: int) -> int:
-    """Attributes of four floats that hold three numbers of each handle."""
+    """Return the number of attributes of four floats for three numbers per handle."""
     return -(-3 * handles // 4)
 
 
 def texels_each(handles: int) -> int:
-    """Texels of four floats a vertex: handles by fours, three texels each."""
+    """Return the texels of four floats per vertex: three for each group of four handles."""
     return 3 * -(-handles // 4)
 
 
 def handle_rows(handles: int) -> int:
-    """Rows of four floats in the uniform buffer: handles by fours, so that none is read beyond its end."""
+    """Return the rows of four floats in the uniform buffer, padded to groups of four handles for the texture loop."""
     return 12 * -(-handles // 4)
 
 
 def skinning_source(handles: int, per_row: int) -> str:
-    """GLSL that leaves ``moved`` and the unit normal ``turned``; ``per_row`` vertices lie in a row of the texture."""
+    """Return GLSL that computes ``moved`` and the unit normal ``turned``; a texture row has ``per_row`` vertices."""
     if in_attributes(handles):
         numbers = [f"weights{f // 4}.{'xyzw'[f % 4]}" for f in range(3 * handles)]
         triples = [f"vec3({', '.join(numbers[3 * k : 3 * k + 3])})" for k in range(handles)]
@@ -125,7 +125,7 @@ def skinning_source(handles: int, per_row: int) -> str:
 
 
 def skinning_info(handles: int) -> Any:
-    """A shader's description with what the skinning source reads: attributes, the uniform buffer, the texture."""
+    """Return a create-info with the inputs of the skinning source: attributes, uniform buffer, texture."""
     in_slots = attribute_count(handles) if in_attributes(handles) else 0
     info = shader_info("position", "normal", *(f"weights{slot}" for slot in range(in_slots)))
     info.typedef_source(f"struct SinewHandles {{ vec4 rows[{handle_rows(handles)}]; }};")
@@ -136,7 +136,7 @@ def skinning_info(handles: int) -> Any:
 
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
-    """Lit, with one colour or one a vertex. PreviewError where the driver refuses it."""
+    """Return the lit shader with a uniform colour or vertex colours. PreviewError if the driver rejects it."""
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")
     texel = _TEXEL.format(i="index", per_row=colours_per_row, each=1, offset="")
@@ -145,11 +145,11 @@ def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[
 
 
 def dots_shader(handles: int, per_row: int) -> Any:
-    """Round dots with a dark rim. PreviewError where the driver refuses it."""
+    """Return the shader of round dots with a dark rim. PreviewError if the driver rejects it."""
     vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n  inner = tint.xyz;\n"
     return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR, ("inner",))
 
 
 def wires_shader(handles: int, per_row: int) -> Any:
-    """Lines of one colour. PreviewError where the driver refuses it."""
+    """Return the shader of lines in one colour. PreviewError if the driver rejects it."""
     return shader_of(skinning_info(handles), ("tint",), skinning_source(handles, per_row) + _PLACED, LINE_COLOUR)

@@ -16,18 +16,18 @@ Corner = tuple[float, float]
 
 WHITE = (1.0, 1.0, 1.0, 1.0)
 DISC = 16
-"""Corners of a disc."""
+"""Number of corners of a disc."""
 
 
 def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
-    """Words from a place on, in the size that is set."""
+    """Draw text from a position on, in the current font size."""
     blf.color(0, *colour)
     blf.position(0, x, y, 0.0)
     blf.draw(0, words)
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Lines in the lower left corner, beside the tools, the first ones in these colours, the others in white."""
+    """Draw lines of text in the lower left corner, beside the toolbar; lines without a colour are white."""
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
@@ -38,29 +38,29 @@ def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = 
 
 
 def rectangle(low: Corner, high: Corner, colour: Colour) -> None:
-    """A filled one."""
+    """Draw a filled rectangle."""
     _shape("TRIS", _corners(low, high), [(0, 1, 2), (0, 2, 3)], colour)
 
 
 def frame(low: Corner, high: Corner, colour: Colour) -> None:
-    """The edges of a rectangle."""
+    """Draw the outline of a rectangle."""
     _shape("LINES", _corners(low, high), [(0, 1), (1, 2), (2, 3), (3, 0)], colour)
 
 
 def line(start: Corner, end: Corner, colour: Colour) -> None:
-    """From one place to another."""
+    """Draw a line."""
     _shape("LINES", [(*start, 0.0), (*end, 0.0)], None, colour)
 
 
 def disc(centre: Corner, radius: float, colour: Colour) -> None:
-    """A filled circle."""
+    """Draw a filled circle."""
     angles = [2.0 * math.pi * k / DISC for k in range(DISC)]
     around = [(centre[0] + radius * math.cos(t), centre[1] + radius * math.sin(t), 0.0) for t in angles]
     _shape("TRIS", around, [(0, k, k + 1) for k in range(1, DISC - 1)], colour)
 
 
 def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
-    """One of ``overlay_shader.FORMS``, or a LINE."""
+    """Draw a mark of one of ``overlay_shader.FORMS``, or a LINE."""
     (x, y), r = centre, radius
     if form == "ROUND":
         disc(centre, r, colour)
@@ -92,7 +92,7 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Left, right and lower edge of what neither toolbar nor sidebar nor asset shelf covers."""
+    """Return the left, right and lower edge of the region not covered by toolbar, sidebar or asset shelf."""
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0
     if not context.preferences.system.use_region_overlap:

@@ -1,4 +1,4 @@
-"""A mesh that is moved in place of a body, where the graphics card does not draw it."""
+"""Mesh object that is deformed instead of drawing the body on the GPU."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..objects.duplicate_result import local_views_of, show_in_local_views
 
 
 class StandIn:
-    """A temporary object at the world's origin whose vertices are the body's; an undo may take it away, the next
-    movement brings it back.
+    """Temporary object at the world's origin with the body's vertices. If an undo removes it, :meth:`move` creates it
+    again.
 
     Parameters
     ----------
     obj : the body, for its name, colour, materials and local views
-    scene : where it is put
-    triangles : (t,3) of the surface
-    metres : in one Blender unit
+    scene : scene of the object
+    triangles : triangles (t,3) of the surface
+    metres : length of a Blender unit in m
     """
 
     def __init__(self, obj: Any, scene: Any, triangles: np.ndarray, metres: float = 1.0) -> None:
@@ -31,11 +31,11 @@ class StandIn:
 
     @property
     def is_there(self) -> bool:
-        """Return True if it is in the file."""
+        """Return True if the object exists."""
         return find(self.uid) is not None
 
     def move(self, positions: np.ndarray) -> None:
-        """Put the vertices at positions (n,3), m, world space."""
+        """Set the vertex positions (n,3), m, world space."""
         obj = find(self.uid)
         if obj is None or len(obj.data.vertices) != len(positions):
             self.remove()
@@ -44,7 +44,7 @@ class StandIn:
         obj.data.update()
 
     def remove(self) -> None:
-        """Take it out of the file."""
+        """Delete the object."""
         if (obj := find(self.uid)) is not None:
             delete(obj)
         self.uid = None
@@ -69,7 +69,7 @@ class StandIn:
 
 
 def find(uid: int | None) -> Any | None:
-    """The object with that ``session_uid``, if it stands in for a body."""
+    """Return the stand-in with that ``session_uid``, or None."""
     return next((o for o in bpy.data.objects if o.session_uid == uid and o.sinew.is_stand_in), None)
 
 
@@ -82,6 +82,6 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove every stand-in that an undo or a file has brought back, but that of the body played with."""
+    """Delete all stand-ins restored by an undo or a file, except that of the live session."""
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

@@ -1,1 +1,1 @@
-"""A body that is played with."""
+"""Live mode: interactive simulation in the viewport."""

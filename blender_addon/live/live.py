@@ -1,8 +1,7 @@
-"""The one body that is played with in the viewport: from Play to Esc.
+"""Session of live mode, for a single body, from Play to Esc.
 
-A child (``job_queue``) steps the body, ``live_state`` says what becomes of it and what the child is asked next,
-``live_scene`` keeps the scene as it was, ``live_view`` draws. No modal operator runs: all is done in the timer that
-listens to the child.
+A child process (``job_queue``) simulates, ``live_state`` is the state machine of its requests, ``live_scene`` restores
+the scene, ``live_view`` draws. There is no modal operator: a timer that polls the child does all work.
 """
 
 from __future__ import annotations
@@ -36,32 +35,32 @@ from .live_session import Session
 from .live_state import Asked, FrameSet, Grab, LetGo, LiveState, Looked, Pulled, Toggled, transition
 
 TICK = 1.0 / 240.0
-"""Seconds between looks for events of the child."""
+"""Interval between polls for events of the child, in s."""
 PANEL_TICK = 0.25
-"""Seconds between looks at what is edited, and drawings of the panel."""
+"""Interval between checks for edits and redraws of the panel, in s."""
 
 
 _session: Session | None = None
 
 
 def current() -> Session | None:
-    """The session at work, if there is one."""
+    """Return the running session, if any."""
     return _session
 
 
 def session_of(obj: Any) -> Session | None:
-    """The session at work on an object, if there is one."""
+    """Return the running session of an object, if any."""
     return (
         _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
     )
 
 
-# -- begin and end -----------------------------------------------------------------------------------------------------
+# -- start and end -----------------------------------------------------------------------------------------------------
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and have a child prepare the body; playing begins when it is ready. A SinewError when the body
-    cannot be played with, or another is at work already. The session, where all was read at once.
+    """Read the scene and start a child that prepares the body and then simulates it. SinewError if the body cannot be
+    simulated live or another job is running. Return the session if the scene was read at once.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
@@ -73,7 +72,7 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, 
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start the child with a job, in the state that was ``begun``, where it was."""
+    """Start the child with a job; ``begun`` are fields of the initial state, which a restart keeps."""
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -95,19 +94,19 @@ def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Keep an error for the panel: the status bar forgets it."""
+    """Store an error for the panel, since the status bar shows it only briefly."""
     obj.sinew.live.message = str(error)
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """The body's job as the scene is now, without the springs of its last take."""
+    """Read the body's job from the current scene, without the springs of its last take."""
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it; of
-    what is at work only ``keep`` goes on.
+    """End the session and restore the scene. ``message`` is the reason unless the user ended it; ``keep`` is the only
+    task that continues.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -115,16 +114,16 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session, unasked; what was recorded until then becomes the take, as soon as the scene can take it."""
+    """End the session without a request of the user; frames recorded so far become a take when the scene allows it."""
     from . import live_recording
 
     session = _session
     if session is None or session.work is not job_queue.current() or not live_recording.has_begun(session.state.take):
         stop(reason)
         return
-    # In Edit Mode, say, nothing more can be looked at.
+    # The last known edits: they cannot be read now, for example in Edit Mode.
     take = live_recording.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
-    job_queue.stop_reading()  # that of a Reset or Record, which shows the mesh meanwhile
+    job_queue.stop_reading()  # of a Reset or Record, during which the mesh is shown
     session.work.cut_off(partial(live_recording.bring_in, take, reason))
     _leave(reason)
 
@@ -143,32 +142,32 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """Begin anew with a job. A job that cannot be simulated leaves the session as it is; a StoreError ends it."""
+    """Restart the session with a new job. An invalid job leaves the session unchanged; a StoreError ends it."""
     job.check()
     state = _session.state
-    stop(keep=work)  # its child holds the store
+    stop(keep=work)  # its child has the store open
     play(work, obj, job, record, playing=state.playing, grabs=state.grabs if record else {})
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if the scene was edited since the session began, as far as it is looked at."""
+    """Return True if an edit since the start of the session was detected."""
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
 def reset() -> None:
-    """Back to the first frame, with nothing grabbed; edits made meanwhile count from now on."""
+    """Return to the first frame, with nothing grabbed; edits take effect."""
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Start over at the first frame and keep every frame, of the scene as it is now."""
+    """Restart at the first frame with the current scene, and record every frame."""
     _begin_anew(record=True)
 
 
 def _reset_when_due(session: Session) -> None:
-    """The reset that a setting has asked for, outside of the undo step that has changed it."""
+    """Reset as requested by a changed setting, outside the undo step that changed it."""
     session.reset_is_due = False
-    with suppress(SinewError):  # it was told
+    with suppress(SinewError):  # already reported
         reset()
 
 
@@ -196,12 +195,12 @@ def _restart_or_reset(session: Session, work: Task, obj: Any, job: Job, record: 
 
 
 def toggle() -> None:
-    """Pause, or go on."""
+    """Pause or resume."""
     _session.work.note(Toggled())
 
 
 def leave_off() -> None:
-    """Do what Esc does: end the session; if a take is recorded, end the take and with it the session."""
+    """End the session as Esc does; while recording, end the take and then the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:
@@ -212,7 +211,7 @@ def leave_off() -> None:
 
 
 def grab(vertex: int, target: Any, strength: float) -> None:
-    """Pull a vertex to a target (3,), m, with a strength in N/m; what is kept can be keyed exactly."""
+    """Pull a vertex to a target (3,), m, with a strength in N/m; both are rounded to exactly keyable values."""
     session = _session
     first = session.job.body.first_positions[vertex]
     pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
@@ -221,13 +220,13 @@ def grab(vertex: int, target: Any, strength: float) -> None:
 
 
 def pin(vertex: int) -> None:
-    """Leave a grab where it is when the mouse lets go."""
+    """Pin a grab, so that it stays after the mouse button is released."""
     if _session is not None and vertex in _session.state.grabs:
         _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
 
 
 def let_go(vertex: int) -> None:
-    """Let a vertex go."""
+    """Release a vertex."""
     if _session is not None:
         _session.work.note(LetGo(vertex))
 
@@ -245,21 +244,21 @@ def _begin_to_show(session: Session, obj: Any) -> None:
 
 
 def _tick() -> None:
-    """After each look for events."""
+    """Update the session after each poll of the child."""
     session = _session
     if session is None:
         return
     if live_scene.is_rendering():
         if live_scene.is_rendering_viewport():
-            session.stage.show()  # renders show the scene as it is without live mode
-        return  # frames are the render's now
+            session.stage.show()  # renders show the scene without live mode
+        return  # the render sets the frames
     if job_queue.reading() is not None:
-        return  # the scene is at other frames, for a Reset or Record
+        return  # a Reset or Record reads the scene at other frames
     obj = session.object
     if reason := live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj):
         _end(reason)
         return
-    try:  # an error must not leave the mesh hidden: the timer would be gone
+    try:  # an error ends the timer and must not leave the mesh hidden
         _go_on(session, obj, time.monotonic())
     except SinewError as error:
         _end(f"Live mode ended: {error}")
@@ -285,7 +284,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
         session.work.ask(command)
         session.work.note(Asked(command))
     if session.view is not None:
-        # Saving, an undo or Reveal Hidden may have brought the mesh back.
+        # Saving, an undo or Reveal Hidden may have shown the mesh.
         session.stage.hide(obj)
         session.view.fall_back()
         if session.drawn is not session.state.shown:
@@ -298,7 +297,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
 
 def _follow_edits(session: Session, obj: Any) -> None:
     state = session.state
-    # a take, also one that waits for the scene, has none of what is edited
+    # edits must not affect a take, even one waiting to be applied
     if state.ready and state.take is None and (stiffness := session.edits.new_stiffness(obj)):
         session.work.note(SetStiffness(*stiffness))
         if stiffness.moduli:
@@ -309,7 +308,7 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 
 def _finish_take(session: Session, obj: Any) -> None:
-    """Turn the take into springs and a bake, as soon as the scene can take it."""
+    """Turn the take into springs and a bake when the scene allows it."""
     from . import live_recording
 
     session.work.note(Waits(visibility.in_the_way(obj)))
@@ -322,7 +321,7 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """The child has ended by itself; what has to be over before what was recorded is taken."""
+    """Handle the end of the child; return the condition that delays the recovery of its take, or ""."""
     if _session is None or _session.work is not work:
         return ""
     if live_scene.is_rendering() or job_queue.reading() is not None:
@@ -332,12 +331,12 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Names of the modifiers that show in the viewport, but not while the body is played with."""
+    """Return the names of modifiers shown in the viewport but not in live mode."""
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """N/m of a grab: what the artist has set, or with what the body's weight gives way by little of its size."""
+    """Return the strength of a grab, N/m: the user's, or one that holds the body's weight with a small extension."""
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -1,7 +1,7 @@
-"""Edits during live mode: stiffness counts at once, all else from the next reset.
+"""Edits during live mode: stiffness takes effect at once, everything else at the next reset.
 
-Looked at is what takes no time (``scene_import/edit_snapshot.py``): neither weights of vertex groups, which Blender
-gives one by one, nor other objects. Reset and Record compare whole jobs.
+Only properties that are cheap to read are checked (``scene_import/edit_snapshot.py``): neither vertex weights, which
+Blender reads one by one, nor other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
-    """``moduli`` of the materials, Pa, and factors of the stiffness of ``vibrations``, as they are set; none that are
-    keyed.
-    """
+    """Young's ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if animated."""
 
     moduli: list[float]
     vibrations: list[float]
 
 
 class Edits:
-    """Compares an object with what it was when the session began; cheap, so it can be asked all the time. ``body`` is
-    what it was read as: stiffness that is keyed there is played as it is keyed.
+    """Comparison of an object with its state at the start of the session, cheap enough for every tick. Stiffness that
+    is animated in ``body`` is simulated as animated and not compared.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -39,7 +37,7 @@ class Edits:
 
     @property
     def stiffness_differs(self) -> bool:
-        """Return True if the child plays with other stiffness than it began with."""
+        """Return True if the child simulates another stiffness than at the start."""
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
@@ -51,12 +49,12 @@ class Edits:
         return now
 
     def others(self, obj: Any, scene: Any) -> list[str]:
-        """Words for what else differs from the beginning."""
+        """Return the names of other settings that differ from the start."""
         now = _others(obj, scene)
         return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
-        """Words for all that differs from what is played with."""
+        """Return the names of all settings that differ from those being simulated."""
         changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
@@ -67,7 +65,7 @@ class Edits:
         return Stiffness([] if of_materials else _moduli(obj), factors)
 
     def reason_to_end(self, obj: Any) -> str:
-        """Why the body cannot be drawn any longer; "" while it can."""
+        """Return the reason to end the session, a changed number of vertices; else ""."""
         if len(obj.data.vertices) != self._vertices:
             return "Live mode ended: the mesh was edited."
         return ""
@@ -78,6 +76,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return what is compared beside stiffness, with the solver of live mode."""
+    """Return the compared settings other than stiffness, with the solver of live mode."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -12,13 +12,13 @@ from . import live, live_scene
 
 @bpy.app.handlers.persistent
 def before_load(*_: Any) -> None:
-    """The file that is left is gone with all its objects."""
+    """End the session, since a file load removes all objects."""
     live.stop()
 
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """The file gets the mesh as the artist has it; the timer hides it again."""
+    """Restore the mesh for saving; the timer hides it again."""
     session = live.current()
     if session is not None:
         session.stage.show()
@@ -31,7 +31,7 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """An undo, a redo or a load has brought back what was once: meshes hidden by us, stand-ins."""
+    """Show meshes hidden by live mode and delete stand-ins that an undo, a redo or a load restored."""
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
     stand_in.delete_strays(None if session is None or session.view is None else session.view.stand_in_uid)
@@ -39,9 +39,9 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """By whomever, but a render, which goes back by itself."""
+    """Note a frame change, except by a render, which restores the frame itself."""
     session = live.current()
-    rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # asked first: then it is another thread
+    rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first, as it is another thread
     if session is not None and not rendered and not live_scene.is_rendering_viewport():
         session.stage.note_frame_change(scene)
 

@@ -1,4 +1,4 @@
-"""Hints of what mouse and keys do, as the status bar shows them."""
+"""Hints of mouse and key actions in the status bar."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
-"""Icons of a key's whole word."""
+"""Icons that contain the name of a key."""
 UNITS = 1.7
-"""Width of such an icon in units of Blender's interface; a label would overlap the next ones."""
+"""Width of such an icon in UI units; by default it would overlap the next label."""
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:
-    """Draw words and icons in a row, each icon before its words."""
+    """Draw icons in a row, each followed by its text."""
     row = layout.row(align=True)
     for text, icon in hints:
         cell = row.row(align=True)

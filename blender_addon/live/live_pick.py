@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from .live_session import Session
 
 CLICK = 3
-"""Pixels that the mouse may move in a click."""
+"""Maximum movement of the mouse in a click, in pixels."""
 NEAR_PIN = 12.0
-"""Pixels around a pin's marker that count as on it, at a scale of one."""
+"""Picking radius of a pin's marker, in pixels at a UI scale of one."""
 NEAR_BODY = 10.0
-"""Pixels beside the body that count as on it, at a scale of one."""
+"""Picking distance from the body, in pixels at a UI scale of one."""
 
 
 @dataclass(frozen=True)
 class Drag:
-    """A vertex in the hand: ``depth`` (3,) lies in the plane, parallel to the view, in which the mouse leads it, and
-    ``offset`` (3,) from the mouse's place there to the vertex's; both m, world space.
+    """Dragged vertex. ``depth`` (3,) is a point of the drag plane, parallel to the view; ``offset`` (3,) is the vector
+    from the mouse in that plane to the vertex; both m, world space.
     """
 
     vertex: int
@@ -41,7 +41,7 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """The vertex of the body nearest to what is seen at some pixels of the region, or a little beside; else None."""
+    """Return a drag of the body's vertex at or near a pixel of the region, or None."""
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
@@ -58,12 +58,12 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, place: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """A vertex at a place (3,), m, taken by some pixels beside it: it does not jump to them."""
+    """Return a drag of a vertex at a position (3,), m, whose offset prevents a jump to the mouse."""
     return Drag(vertex, place, place - Drag(vertex, place, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """The pin whose marker is at some pixels of the region, or None."""
+    """Return a drag of the pin whose marker is at a pixel of the region, or None."""
     scale = context.preferences.system.ui_scale
     for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):
         if np.hypot(mark[0] - where[0], mark[1] - where[1]) <= NEAR_PIN * scale:

@@ -1,4 +1,4 @@
-"""A recorded take becomes part of the scene: its grabs springs, its frames a bake of those springs."""
+"""Conversion of a recorded take into springs, from its grabs, and a bake, from its frames."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Take:
 
     Attributes
     ----------
-    job : what was simulated beside the grabs
-    folder : of the store with the frames
-    grabs : of each frame, those of the first not counting, as the child was asked
-    stage : where it was recorded
-    edits : what was edited since playing began, as far as it is looked at: the take has none of it
+    job : simulated job, without the grabs
+    folder : folder of the store with the frames
+    grabs : grabs of each frame as requested from the child; those of the first have no effect
+    stage : scene and view layer of the recording
+    edits : detected edits since the start of the session, which the take does not contain
     """
 
     job: Job
@@ -49,12 +49,12 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if grabs of a recording, if there is one, go beyond its first frame, at rest."""
+    """Return True if a recording exists and continues after its first frame, which is at rest."""
     return grabs is not None and len(grabs) > 1
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Keep a take that was cut off, for ``Work.take``: what has to be done before the scene can take it."""
+    """Apply an interrupted take, as ``Task.take``; return the condition that delays it, or ""."""
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
         return ""
@@ -76,7 +76,7 @@ def _out_of_sight(obj: Any, stage: Stage) -> str:
 
 
 def apply(obj: Any, take: Take) -> None:
-    """Call the operator that brings a take into the scene, so that one undo takes it back."""
+    """Apply a take through its operator, as a single undo step."""
     global _waiting
     _waiting = take
     with visibility.where_it_is_shown(obj):
@@ -85,15 +85,15 @@ def apply(obj: Any, take: Take) -> None:
 
 
 def waiting() -> Take:
-    """The take that is to be brought into the scene; StoreError when there is none."""
+    """Return the take to be applied; StoreError if there is none."""
     if _waiting is None:
         raise StoreError("There is no take.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn grabs into springs and frames into shape keys; return the number of frames. The bake is that of the springs,
-    and the solver of live mode becomes the body's.
+    """Turn the grabs into springs and the frames into their bake; return the number of frames. The body's solver
+    becomes that of live mode.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()
@@ -102,14 +102,14 @@ def put(obj: Any, context: Any, take: Take) -> int:
     put_take(obj, context.scene, springs, job.frame_start, size)
     own = keyed_springs(obj, context, names_of_take(obj), (job.frame_start, job.frame_end))
     folder = cache_owner.folder_to_write(obj)
-    obj.sinew.bake.status = "FAILED"  # until all of it is there
+    obj.sinew.bake.status = "FAILED"  # until all of it is written
     job = job.with_body(springs=(*job.body.springs, *own))
     baking.keep_earlier(obj, job, folder)
     store = FrameStore.create(folder, job)
     store.take_over(recorded)
     obj.sinew.solver = job.body.solver.solver  # so that a bake of the springs gives the same positions
     baking.note_meeting([obj], ())
-    obj.sinew.bake.message, obj.sinew.bake.separation_object = "", None  # of the bake before
+    obj.sinew.bake.message, obj.sinew.bake.separation_object = "", None  # of the previous bake
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(take.edits)
     recorded.keep_until(None)

@@ -1,7 +1,7 @@
 """Changes of live mode to the scene, the hidden mesh and the current frame, and their restoration.
 
-The hidden state is noted on the object itself (``Object.sinew.live_layer``): undo, autosave and a crash bring back the
-one with the other, so a mesh that was hidden by us is known, whenever it turns up.
+The hidden state is stored on the object (``Object.sinew.live_layer``), so that undo, autosave and crash recovery
+restore both together, and a mesh hidden by live mode is always recognized.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..window import visibility
 
 @dataclass
 class Stage:
-    """The scene and view layer where a body is played with, by what outlives an undo, and how they were before."""
+    """Scene and view layer of a session, by identifiers that survive undo, and their state before it."""
 
     object_uid: int
     scene_uid: int
@@ -39,12 +39,12 @@ class Stage:
 
     @property
     def scene(self) -> Any | None:
-        """The scene, or None when it is gone."""
+        """Return the scene, or None if it was deleted."""
         return next((s for s in bpy.data.scenes if s.session_uid == self.scene_uid), None)
 
     @property
     def layer(self) -> Any | None:
-        """The view layer, or None when it is gone."""
+        """Return the view layer, or None if it was deleted."""
         scene = self.scene
         return None if scene is None else scene.view_layers.get(self.layer_name)
 
@@ -54,7 +54,7 @@ class Stage:
         return scene.session_uid == self.scene_uid and layer.name == self.layer_name
 
     def begin(self, obj: Any) -> None:
-        """Hide the mesh, and note the frame to go back to."""
+        """Hide the mesh and store the current frame."""
         scene = self.scene
         self.frame, self.subframe = scene.frame_current, scene.frame_subframe
         self._at = self.frame
@@ -80,7 +80,7 @@ class Stage:
         self.hidden = True
 
     def show(self) -> None:
-        """Show the mesh as it was; where the object or its view layer is gone, nothing is left to be shown."""
+        """Show the mesh with its former selection; no effect if the object or view layer was deleted."""
         obj, layer = visibility.object_of(self.object_uid), self.layer
         if not self.hidden:
             return
@@ -94,7 +94,7 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Within it the mesh is there to be read, and frames may be gone through."""
+        """Show the mesh within the context, to be read at any frames."""
         hidden = self.hidden
         self.show()
         try:
@@ -108,7 +108,7 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Go to a frame, so that what is animated is seen where the simulation has it."""
+        """Set the scene's frame, so that animated objects match the simulation."""
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -117,7 +117,7 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Within it changes of the frame are our own."""
+        """Ignore frame changes within the context, since they are made by live mode."""
         self._moving = True
         try:
             yield
@@ -125,17 +125,17 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """The scene has come to a frame; a render comes back to that which was shown."""
+        """Note a frame change by others; returns to the shown frame, as after a render, are ignored."""
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
-        """Return True if somebody else has changed the frame since this was asked."""
+        """Return True if the frame was changed by others since the last call."""
         changed, self._changed = self._changed, False
         return changed
 
     def restore(self) -> None:
-        """Put everything back."""
+        """Restore the mesh and the frame."""
         self.show()
         scene = self.scene
         if scene is None or self.frame is None:
@@ -145,30 +145,26 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Return True if Blender renders the scene, or an animation of the viewport: its frames are the render's
-    meanwhile.
-    """
+    """Return True if Blender renders the scene or a viewport animation, which sets the scene's frame."""
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 
 def is_rendering_viewport() -> bool:
-    """Return True if Blender renders an animation of the viewport, which shows what is hidden there as little as a
-    window.
-    """
+    """Return True if Blender renders a viewport animation, in which hidden objects are not visible."""
     windows = bpy.context.window_manager.windows
     return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
 
 
 def is_played_back() -> bool:
-    """Return True if Blender plays the animation in some window."""
+    """Return True if the animation is played in any window."""
     return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 
 
 def reason_to_end(obj: Any | None, stage: Stage) -> str:
-    """Why the body cannot be played with any longer; "" while it can."""
+    """Return the reason to end the session; "" if it can continue."""
     layer = stage.layer
     is_there = obj is not None and layer is not None and obj.name in layer.objects
-    if obj is None or not is_there and not obj.users_scene:  # asked last: Blender goes through all objects for it
+    if obj is None or not is_there and not obj.users_scene:  # checked last, since Blender searches all scenes
         return "Live mode ended: the object was deleted."
     if not is_there or obj.hide_viewport:
         return "Live mode ended: the object is not part of the view layer any more."
@@ -182,8 +178,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show every mesh that live mode has hidden, but that which is played with: an undo, or a file that was saved by
-    itself, has brought it back.
+    """Show all meshes that live mode has hidden, except that of the session. An undo or an autosaved file may have
+    restored them.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

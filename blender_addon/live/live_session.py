@@ -16,7 +16,7 @@ from .live_state import LiveState
 
 @dataclass
 class Session:
-    """A body that is being played with; objects, scenes and view layers by what outlives an undo."""
+    """Session of live mode; objects, scenes and view layers are stored by identifiers that survive undo."""
 
     stage: live_scene.Stage
     job: Job
@@ -32,12 +32,12 @@ class Session:
 
     @property
     def state(self) -> LiveState:
-        """State of its task."""
+        """Return the state of the task."""
         return self.work.state
 
     @property
     def object(self) -> Any | None:
-        """The body, or None when it is gone; it is asked for all the time."""
+        """Return the body, or None if it was deleted; called at every tick."""
         obj = visibility.object_of(self.work.object_uid, self.work.object_name)
         if obj is not None:
             self.work.object_name = obj.name  # it may have been renamed
@@ -45,7 +45,7 @@ class Session:
 
     @property
     def words_of_edits(self) -> str:
-        """Describe the edits since the session began that do not count yet; "" if there are none."""
+        """Return a description of edits that are not in effect yet; "" if there are none."""
         if self.state.stale:
             return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:

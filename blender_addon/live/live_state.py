@@ -1,9 +1,8 @@
-"""State machine of live mode, independent of Blender: the state of its task, and the exchange with the child frame by
-frame.
+"""State machine of live mode, independent of Blender: the state of its task and the requests to the child.
 
-What the artist does and what the child answers are events, and so is what the child is asked: the wish of a reset, and
-then that it was asked. ``LiveState.request(now)`` is what it is to be asked next, when something is due.
-Several frames of a quick body may be asked for ahead, since Blender draws between two looks for answers.
+User actions, answers of the child and requests to it are events. A request, such as a reset, is first queued and then
+confirmed as sent by ``Asked``. ``LiveState.request(now)`` returns the next request that is due.
+Several frames of a fast body may be requested ahead, since Blender redraws between two polls.
 """
 
 from __future__ import annotations
@@ -21,17 +20,15 @@ from ..jobs import state_machine
 from ..jobs.state_machine import RUNS, Stage
 
 AVERAGED = 30
-"""Frames over which rates are averaged."""
+"""Number of frames over which the frame rate is averaged."""
 LATE = 0.25
-"""Seconds by which the simulation may lag behind the clock before the lost time is let go."""
+"""Maximum lag of the simulation behind real time, in s; a larger lag is not caught up."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Seconds of work, or as long as Blender draws, and frames that may be asked for ahead: a moved mouse is felt then."""
+"""Maximum work requested ahead, in s (or the interval of polls, if longer) and in frames: the latency of the mouse."""
 
 
 class Grab(NamedTuple):
-    """A spring from a vertex of the surface to a target (3,), m, world space, N/m; what is ``pinned`` stays when the
-    mouse lets go.
-    """
+    """Spring, N/m, from a surface vertex to a target (3,), m, world space; ``pinned`` ones outlast the mouse drag."""
 
     vertex: int
     target: np.ndarray
@@ -39,65 +36,66 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """For the child."""
+        """Return the grab as a JSON object for the child."""
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
 class Toggled(Event):
-    """It stands still, or time goes on."""
+    """Play was toggled between running and paused."""
 
 
 class Stepped(Event):
-    """One frame, and it stands still."""
+    """One frame was requested, followed by a pause."""
 
 
 class Pulled(Event):
-    """A vertex is grabbed, or its grab is another now."""
+    """A vertex was grabbed, or its grab changed."""
 
     grab: Grab
 
 
 class LetGo(Event):
-    """A vertex is grabbed no more."""
+    """A vertex was released."""
 
     vertex: int
 
 
 class FrameSet(Event):
-    """By somebody else the scene was set to a frame, or is played back."""
+    """The scene's frame was changed by others, or by playback."""
 
     frame: int
     in_playback: bool
 
 
 class Looked(Event):
-    """Answers of the child were looked for; it goes as fast as it can, not at the frame rate, where it is ``free``."""
+    """The child was polled; a ``free`` simulation is not limited to the frame rate."""
 
     free: bool
 
 
 class Asked(Event):
-    """The child was asked this."""
+    """A request was sent to the child."""
 
     command: Event
 
 
 @dataclass(frozen=True, eq=False)
 class LiveState(state_machine.State):
-    """The state of the one body that is played with.
+    """State of the live session.
 
     Attributes
     ----------
-    first, last : frames of the job; after the last one surroundings stand still
-    frame_rate : frames a second
-    shown : the frame that came last
-    grabs : by vertex
-    wishes : what the artist wants of the child before it goes on
-    out : what the child was asked and has not answered yet; what is no frame is waited for before another
-    take : grabs of each frame from the first while recording, else None; then whether it is complete
-    stale : the modes were found for another distribution of stiffness
-    steps : frames to go while paused
-    due, looked, gap, times : of the next frame, of the last look, from one look to the next, of the last frames, s
+    first, last : frames of the job; after the last one the environment is static
+    frame_rate : frames per second
+    free : True to ignore the frame rate
+    shown : last frame received
+    grabs : grabs by vertex
+    wishes : queued requests, sent before further frames
+    out : unanswered requests; all but frames must be answered before the next one
+    take : grabs of each frame while recording, from the first, else None; ``recorded`` if it is complete
+    stale : True if the modes were computed for another stiffness distribution
+    steps : remaining frames while paused
+    due, looked, gap, times : times of the next frame and the last poll, interval of polls, times of frames, s
     """
 
     first: int = 0
@@ -120,45 +118,45 @@ class LiveState(state_machine.State):
 
     @property
     def ready(self) -> bool:
-        """Return True if there is a frame to show."""
+        """Return True if a frame was received."""
         return bool(self.shown.handles or self.shown.positions)
 
     @property
     def frame(self) -> int:
-        """Number of the displayed frame."""
+        """Return the number of the displayed frame."""
         return self.shown.frame
 
     @property
     def handles(self) -> np.ndarray:
-        """Handles of the displayed frame, (h,4,3) float64, m; none for a body that is displayed by positions."""
+        """Return the handles of the displayed frame, (h,4,3) float64, m; empty outside a subspace."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
     def positions(self) -> np.ndarray | None:
-        """Positions of the displayed frame, (n,3) float32, m; None for a body in a subspace."""
+        """Return the positions of the displayed frame, (n,3) float32, m; None for a body in a subspace."""
         shown = self.shown.positions
         return np.frombuffer(base64.b64decode(shown), dtype="<f4").reshape(-1, 3) if shown else None
 
     @property
     def recording(self) -> bool:
-        """Return True if frames are being kept."""
+        """Return True while a take is recorded."""
         return self.take is not None and not self.recorded
 
     @property
     def doing(self) -> str:
-        """Activity in one word."""
+        """Return the activity in one word."""
         if self.take is not None:
             return "Recorded" if self.recorded else "Recording"
         return "Playing" if self.playing else "Paused"
 
     @property
     def effort(self) -> str:
-        """How many iterations the last frame took, in words."""
+        """Return the iterations of the last frame as text."""
         return f"{self.shown.iterations} iteration{'' if self.shown.iterations == 1 else 's'}"
 
     @property
     def rate(self) -> float:
-        """Frames a second of late; 0 while unknown."""
+        """Return the recent frame rate, 1/s; 0 if unknown."""
         span = self.times[-1] - self.times[0] if self.times else 0.0
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
@@ -176,7 +174,7 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Requests that may be out: as many frames as are done before the next look, or what is waited for."""
+        """Return the allowed number of unanswered requests: the frames computed until the next poll, at least one."""
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
         return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
@@ -215,7 +213,7 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Time cannot be jumped, but it can begin anew."""
+    """Reset at the first frame, pause at any other: the simulation cannot jump in time."""
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop that (Space), then press Play")
     if event.frame == state.first:
@@ -224,7 +222,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Queue a stiffness change, of which the last one counts; a reset releases pinned grabs, a take keeps them."""
+    """Queue a request; a newer stiffness replaces an older one. A reset releases pinned grabs, a take keeps them."""
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -242,7 +240,7 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
             take = None if state.take is None else (*state.take, grabs)
             if state.steps or state.free:
                 return replace(state, steps=max(0, state.steps - 1), take=take)
-            # From the time that was planned, so that the rate is met on average; a long lag is let go.
+            # Relative to the planned time, so that the average rate is exact; a long lag is dropped.
             return replace(state, due=max(state.due or now, now - LATE) + 1.0 / state.frame_rate, take=take)
         case Reset() | Record():
             state = replace(state, take=([],) if isinstance(command, Record) else None)
@@ -250,12 +248,12 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
 
 
 def _answered(state: LiveState, event: Event, now: float) -> LiveState:
-    """By the child."""
+    """Return the state after an answer of the child."""
     match event:
         case events.Ready(frame, handles=handles, positions=positions):
             return replace(state, shown=replace(state.shown, frame=frame, handles=handles, positions=positions))
         case LiveFrame(frame):
-            ends = state.recording and frame >= state.last  # word of its end follows
+            ends = state.recording and frame >= state.last  # the answer Recorded follows
             times = state.times if frame == state.first else (*state.times, now)[-AVERAGED:]
             return replace(state, shown=event, out=state.out if ends else state.out[1:], times=times)
         case events.StiffnessApplied(stale):
@@ -268,7 +266,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the state after the oldest request was rejected: the body has not moved, and the frame does not count."""
+    """Return the state after the oldest request was rejected: its frame is removed from the take."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

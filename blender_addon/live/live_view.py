@@ -1,4 +1,4 @@
-"""Drawing of live mode in the 3D Views: the body, its pins and text; ``Preview`` draws on the graphics card."""
+"""Drawing of live mode in the 3D Views: the body, by ``Preview``, pins and text."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from .live_session import Session
 
 PIN_RADIUS = 6.0
-"""Pixels of a pin's marker, at a scale of one."""
+"""Radius of a pin's marker, in pixels at a UI scale of one."""
 PIN_COLOUR = (*preview_colours.as_shown(np.array(PINS)), 1.0)
 THREAD_COLOUR = (0.7, 0.92, 1.0, 0.8)
 RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 
 
 class View(Layer):
-    """Draws the session's body into every 3D View of its scene until :meth:`remove`.
+    """Draw handler of the session's body in every 3D View of its scene until :meth:`remove`.
 
-    Where the artist wants so, or the graphics card refuses (``refused`` says why), a mesh that stands in for the body
-    is moved instead. ``modes`` of skinning, none outside of a subspace, ``handles`` with those of pins. ``coarser``
-    says where a Subdivision is drawn at a lower level than its own.
+    If the user chooses so, or GPU drawing fails (``refused`` is the reason), a stand-in mesh is moved instead.
+    ``modes`` is the number of skinning modes, 0 outside a subspace; ``handles`` includes those of pins. ``coarser`` is
+    a warning if the Subdivision is drawn at a lower level.
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -64,7 +64,7 @@ class View(Layer):
         return None if asked is None else settings_of(*asked)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """With the Subdivision that these settings are of, if there is one."""
+        """Create the preview, with a Subdivision if there are settings for one."""
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -75,7 +75,7 @@ class View(Layer):
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
 
     def follow_subdivision(self, obj: Any) -> None:
-        """Draw the Subdivision as it is set now."""
+        """Update the preview to the current Subdivision settings."""
         settings = self._subdivision_of(obj)
         if settings == self._subdivision:
             return
@@ -86,29 +86,29 @@ class View(Layer):
 
     @property
     def stand_in_uid(self) -> int | None:
-        """The ``session_uid`` of the stand-in object, if there is one."""
+        """Return the ``session_uid`` of the stand-in object, if any."""
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
-        """(n,3), m, in world space, of the frame that has come last."""
+        """Return the positions (n,3), m, world space, of the last frame received."""
         return self._preview.positions()
 
     def seen(self) -> np.ndarray:
-        """The same of the frame that a view has drawn last: what a mouse aims at. Where drawing takes long, several
-        frames come in between, and the body may have left the pixels at which it is still seen.
+        """Return the positions of the last frame drawn, which the user sees. If drawing is slow, it may be older than
+        the last one received.
         """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Surface that was drawn last, subdivided if it is so displayed: vertices (m,3), m, and triangles (t,3)."""
+        """Return the last drawn surface, subdivided if displayed so: vertices (m,3), m, and triangles (t,3)."""
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """The vertex of the body that moves one of the surface most."""
+        """Return the body's vertex with the largest influence on a drawn vertex."""
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
-        """Show the body as handles (h,4,3), m, deform it, or at positions (n,3), m."""
+        """Show the body deformed by handles (h,4,3), m, or at positions (n,3), m."""
         if positions is None:
             self._preview.set_handles(handles)
         else:
@@ -118,13 +118,13 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Show the moduli that the materials have now, Pa; stiffness blends in the logarithm."""
+        """Update the stiffness colours to new Young's moduli, Pa, which are blended as logarithms."""
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 
     def fall_back(self) -> None:
-        """Move a stand-in mesh in the scene instead of drawing, if the graphics card fails or the user asks for it;
+        """Move a stand-in mesh in the scene instead of drawing, if GPU drawing fails or the user chooses so;
         create it again after saving or undo removed it.
         """
         obj = self._session.object
@@ -132,7 +132,7 @@ class View(Layer):
             return
         settings = obj.sinew.live
         if self.refused and settings.preview == "MESH":
-            self.refused = settings.message = ""  # the card may try again when it is chosen again
+            self.refused = settings.message = ""  # GPU drawing is tried again if the user selects it again
         if not self.refused and settings.preview == "CARD":
             self.put_away()
             self._stand_in = None
@@ -146,12 +146,12 @@ class View(Layer):
             self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
-        """Take what is drawn out of the file for now; the next frame brings it back."""
+        """Delete the stand-in; the next frame creates it again."""
         if self._stand_in is not None:
             self._stand_in.remove()
 
     def remove(self) -> None:
-        """Draw no more."""
+        """Remove the draw handlers and the stand-in."""
         super().remove()
         self.put_away()
         redraw_views()
@@ -159,7 +159,7 @@ class View(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """The body."""
+        """Draw the body."""
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
@@ -179,12 +179,12 @@ class View(Layer):
         )
 
     def _body_in(self, context: Any) -> Any | None:
-        """The body, where the 3D View of a context would show it."""
+        """Return the body if the 3D View of a context would show it."""
         obj = self._session.object
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Draw no more so; the next tick of the timer moves a mesh in the body's place."""
+        """Store the reason; the next tick of the timer moves a stand-in mesh instead."""
         if way == self.draw_over:
             super().refuse(reason, way)
         else:
@@ -210,7 +210,7 @@ class View(Layer):
             self._preview.set_dots(points, arrays["points_volume"])
 
     def draw_over(self, context: Any) -> None:
-        """Pins, and the words in the corner."""
+        """Draw the pins, and the text in the corner."""
         if self._body_in(context) is None:
             return
         scale = context.preferences.system.ui_scale
@@ -221,8 +221,8 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return for each visible grab its vertex, the pixel of the vertex and that of the target. On a Subdivision,
-        both are shifted to where the vertex is seen.
+        """Return the vertex of each visible grab, with the pixels of vertex and target. On a Subdivision, both are
+        shifted by the displacement of the drawn vertex.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
@@ -261,7 +261,7 @@ def words(session: Session) -> list[str]:
 
 
 def _shown_weights(session: Session) -> str:
-    """Whose weights are shown, or an empty text."""
+    """Return the name of the displayed weights, or ""."""
     obj, view = session.object, session.view
     if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""

@@ -1,4 +1,4 @@
-"""Visibility of the live body in a viewport, apart from its hidden mesh."""
+"""Visibility of the live body in a viewport, regardless of its hidden mesh."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Return True if the 3D View of a context shows the object: its scene and view layer, a collection that is not
-    hidden, meshes not switched off, and in a local view only what belongs to it. Local collections tell nobody what is
-    in them.
+    """Return True if the 3D View of a context would show the object: same scene and view layer, a visible collection,
+    meshes enabled, and part of the local view, if any. Local collections are ignored, since Blender's API does not
+    expose their contents.
     """
     space = context.space_data
     return (
@@ -24,8 +24,8 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Return True if the object belongs to the local view of a context, which must have one: Blender raises otherwise.
-    Only the evaluated copy knows.
+    """Return True if the object belongs to the local view of a context; without a local view Blender raises an error.
+    Only the evaluated object has this state.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

@@ -1,10 +1,9 @@
-"""Picking of surface vertices under the cursor or in a box of any 3D View, by NumPy alone from the view's matrix and
-size.
+"""Picking of surface vertices under the cursor or in a box of a 3D View, in NumPy, from the view's matrix and size.
 
-In homogeneous pixels a corner is c = (X, Y, W), its place in the region (X / W, Y / W). A pixel p = (x, y, 1) is a
-mixture ``p = sum_k l_k c_k`` of a triangle's corners; where no l is negative it lies in the triangle, before the viewer
-(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"), in perspective and without, and
-corners behind the viewer need no clipping. Depth, -1 at the near end of the view and 1 at the far one, mixes alike.
+In homogeneous pixels a corner is c = (X, Y, W), its position in the region (X / W, Y / W). A pixel p = (x, y, 1) is a
+linear combination ``p = sum_k l_k c_k`` of a triangle's corners; it is in the triangle, in front of the viewer, if no
+l is negative (Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds for
+perspective and orthographic views, without clipping. Depth, -1 at the near and 1 at the far plane, is combined alike.
 """
 
 from __future__ import annotations
@@ -15,33 +14,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SKIN = 1e-5
-"""Part of the surface's size by which a vertex may lie under another part of it and yet be seen."""
+"""Depth tolerance of the visibility test, as a fraction of the surface's size."""
 
 SEAM = 1e-7
-"""Part of a triangle's size by which it reaches over its edges: nothing is seen through a seam."""
+"""Tolerance of barycentric coordinates, so that there are no gaps between adjacent triangles."""
 
 MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
-"""Cells along an edge of the grid by which vertices meet triangles, entries in it, and pairs looked at in one go."""
+"""Limits of the grid for vertex-triangle pairs: cells along an edge and entries; pairs tested at a time."""
 
 
 Place = Sequence[float]
-"""In a region, in pixels."""
+"""Position in a region, in pixels."""
 
 
 class Viewport(NamedTuple):
-    """A region of a 3D View: ``matrix`` (4,4) from m, world space, to X, Y, W in pixels and the depth Z."""
+    """Region of a 3D View: ``matrix`` (4,4) maps world space, m, to X, Y, Z, W, homogeneous pixels with the depth Z."""
 
     matrix: np.ndarray
     width: float
     height: float
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
+        """Return homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
         return points @ self.matrix[:, :3].T + self.matrix[:, 3]
 
     @property
     def forward(self) -> np.ndarray:
-        """Unit (3,) along which depth grows."""
+        """Return the unit vector (3,) of increasing depth."""
         return self.matrix[2, :3] / np.linalg.norm(self.matrix[2, :3])
 
 
@@ -53,7 +52,7 @@ class Hit(NamedTuple):
 
 
 def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
-    """The viewport of a region and its ``RegionView3D``; ``metres`` in one Blender unit."""
+    """Return the viewport of a region and its ``RegionView3D``; ``metres`` is the length of a Blender unit."""
     to_clip = np.array(region_data.perspective_matrix, dtype=np.float64)
     to_clip[:, :3] /= metres
     x, y, z, w = to_clip
@@ -62,8 +61,8 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 
 class Surface:
-    """Vertices (n,3), m, and triangles (t,3) as a view shows them; places in the region and distances are in pixels.
-    ``through``: seen as in X-ray.
+    """Surface of vertices (n,3), m, and triangles (t,3) in a view; positions in the region and distances are in pixels.
+    ``through`` is set for X-ray.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -71,7 +70,7 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Place) -> Hit | None:
-        """The first triangle that is seen at a place; both its sides count."""
+        """Return the frontmost intersection at a pixel, with either side of a triangle, or None."""
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
         if not seen.any():
@@ -81,8 +80,8 @@ class Surface:
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
     def vertex_at(self, where: Place, radius: float) -> int | None:
-        """The vertex that is meant by a click: the nearest corner of the triangle under the cursor, else the nearest
-        seen one within a radius. In X-ray the nearest within it first, whatever hides it.
+        """Return the vertex picked by a click: the nearest corner of the triangle under the cursor, else the nearest
+        visible vertex within a radius. In X-ray, the nearest vertex within the radius comes first, visible or not.
         """
         if self.through and (near := self._nearest(where, radius)) is not None:
             return near
@@ -94,14 +93,14 @@ class Surface:
         return int(corners[np.argmin(self._away(corners, where))])
 
     def vertices_in_box(self, low: Place, high: Place) -> np.ndarray:
-        """The vertices (k,) between two corners of a box: those seen, or all of them in X-ray."""
+        """Return the visible vertices (k,) in a box between two corners, or all of them in X-ray."""
         inside = np.flatnonzero(_in_view(self._shown))
         places = _pixels(self._shown[inside])
         inside = inside[((places >= low) & (places <= high)).all(axis=1)]
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Return for vertices (k,) in the view whether no triangle hides them."""
+        """Return a mask (k,) of the vertices (k,) that are in view and not hidden by a triangle."""
         clear = _in_view(self._shown[vertices])
         asked = np.flatnonzero(clear)
         if not len(asked) or not len(self.triangles):
@@ -134,10 +133,10 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """The vertex (n,) opposite to each across the plane where coordinate ``axis`` is 0, or -1 where there is none
-    within ``tolerance`` of the surface's size; in the coordinates of the object. Vertices on the plane are their own.
+    """Return the mirror vertex (n,) of each vertex across the plane where local coordinate ``axis`` is 0, or -1 if
+    there is none within ``tolerance`` times the surface's size. Vertices on the plane mirror to themselves.
     """
-    from scipy.spatial import cKDTree  # which Blender's start does not wait for
+    from scipy.spatial import cKDTree  # imported here, or it would delay Blender's start
 
     flip = np.ones(3)
     flip[axis] = -1.0
@@ -147,7 +146,7 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return for homogeneous pixels (n,4) whether they lie between the clipping planes."""
+    """Return a mask (n,) of the homogeneous pixels (n,4) between the clipping planes."""
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -156,7 +155,7 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How pixels (t,3) or (1,3) are mixed of corners (t,3,4), (t,3), and the depth there; NaN where edge-on."""
+    """Return coefficients (t,3) of pixels (t,3) or (1,3) by corners (t,3,4), and depths (t,); not finite if edge-on."""
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
     volume = np.einsum("ti,ti->t", c[:, 0], edges[:, 0])
@@ -166,13 +165,13 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return for mixed pixels (t,3) whether they lie in their triangles, in front of the viewer."""
+    """Return a mask (t,) of the coefficients (t,3) of pixels inside triangles in front of the viewer."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bounding boxes (t,2), (t,2) of triangles (t,3,4); of those that reach behind the viewer, all there is."""
+    """Return bounding boxes (t,2), (t,2) of triangles (t,3,4); unbounded for those that extend behind the viewer."""
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
     places = corners[..., :2] / np.where(W > 0.0, W, 1.0)
@@ -183,7 +182,7 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points (k,2) with the boxes (t,2), (t,2) that may hold them, as pairs of numbers: those of the same cell of a
+    """Return index pairs of points (k,2) and boxes (t,2), (t,2) that may contain them, since they share a cell of a
     grid over the points.
     """
     origin, far = points.min(axis=0), points.max(axis=0)
@@ -210,6 +209,6 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each number as often as it counts, and how often it has come before."""
+    """Return each index repeated by its count, and the running number of each repetition."""
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""A body's vertices in a 3D View: which lie under the cursor or in a box, and the box itself."""
+"""Picking of a body's vertices in a 3D View, and the selection box."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from ..scene_import.mesh_in import triangles_of, vertex_positions
 from . import picking
 
 TOOL = "sinew.pick_tool"
-"""Identifier of the tool that picks."""
+"""Identifier of the pick tool."""
 NEAR = 12.0
-"""Pixels beside a vertex that count as on it where no surface is under the cursor, at a scale of one."""
+"""Picking radius of vertices, in pixels at a UI scale of one, if no surface is under the cursor."""
 CLICK = 4
-"""Pixels that the mouse may move in a click."""
+"""Maximum movement of the mouse in a click, in pixels."""
 COLOUR = (*as_shown(np.array(PINS)), 1.0)
 
 
 def tool_is_chosen(context: Any) -> bool:
-    """Return True if the tool that picks is the workspace's, in Object Mode."""
+    """Return True if the pick tool is active, in Object Mode."""
     tool = context.workspace.tools.from_space_view3d_mode("OBJECT", create=False)
     return tool is not None and tool.idname == TOOL and context.mode == "OBJECT"
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Return True if the object, or the one that carries its bake, is seen in a view and may be changed."""
+    """Return True if the body, or the duplicate with its bake, is visible in a view and the body is editable."""
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None
 
 
 def seen_as(obj: Any, space: Any) -> Any | None:
-    """The object that is seen of a body in a view: itself, or the one that carries its bake; None where neither is."""
+    """Return the object that shows a body in a view: itself or the duplicate with its bake; None if hidden."""
     both = (obj, obj.sinew.bake.result)
     return next((shown for shown in both if shown is not None and shown.visible_in_viewport_get(space)), None)
 
 
 class Picked(picking.Surface):
-    """A body as a view shows it at this moment."""
+    """Body as currently shown in a view, for picking."""
 
     def __init__(self, obj: Any, context: Any) -> None:
         positions = shown_positions(obj, seen_as(obj, context.space_data), context.evaluated_depsgraph_get())
@@ -54,12 +54,12 @@ class Picked(picking.Surface):
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
     def at(self, where: picking.Place) -> np.ndarray:
-        """The vertex under the cursor, and the one opposite where the mesh is symmetric in X; none, one or two."""
+        """Return the vertex under the cursor, if any, and its mirror vertex if X mirror is on."""
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
     def in_box(self, start: picking.Place, end: picking.Place) -> np.ndarray:
-        """The vertices in a box between two pixels, and those opposite."""
+        """Return the vertices in a box between two pixels, and their mirror vertices if X mirror is on."""
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 
     def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Picked(picking.Surface):
 
 
 class Box(Layer):
-    """A box from a pixel to the mouse, drawn into its region until :meth:`remove`."""
+    """Selection box from a pixel to the mouse, drawn in its region until :meth:`remove`."""
 
     def __init__(self, region: Any, start: tuple[int, int]) -> None:
         self._region, self._start, self._end = region, start, start
@@ -78,20 +78,20 @@ class Box(Layer):
 
     @property
     def is_open(self) -> bool:
-        """Return True if the mouse has gone farther than in a click."""
+        """Return True if the mouse has moved farther than in a click."""
         return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
 
     def move(self, end: tuple[int, int]) -> None:
-        """The mouse is elsewhere."""
+        """Move the corner at the mouse."""
         self._end = end
         self._region.tag_redraw()
 
     def remove(self) -> None:
-        """Draw no more."""
+        """Remove the draw handlers."""
         super().remove()
         self._region.tag_redraw()
 
     def draw_over(self, context: Any) -> None:
-        """Its edges."""
+        """Draw the outline of the box."""
         if context.region == self._region and self.is_open:
             screen.frame(self._start, self._end, COLOUR)

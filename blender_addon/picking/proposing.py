@@ -1,4 +1,4 @@
-"""Dynamic nodes that are proposed for a body as it is at rest."""
+"""Proposal of dynamic nodes from a body's rest shape."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..scene_import.weights_in import group_weights
 from . import picking
 
 ALIKE = 0.01
-"""Part by which stiffness may differ between vertices that are opposite to each other."""
+"""Relative tolerance of stiffness between mirror vertices of a symmetric body."""
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Fill the body's group of dynamic nodes anew; the group, and how many there are. A SinewError where the mesh, its
-    rest shape or a region cannot be used. Not in Edit Mode.
+    """Refill the body's group of dynamic nodes; return the group and the number of nodes. SinewError if the mesh, its
+    rest shape or a region is invalid. Do not call in Edit Mode.
 
-    The mesh itself stands in for the shape that is simulated, as its vertices are what is picked.
+    The mesh is used instead of the simulated shape, since nodes are vertices of the mesh.
     """
-    # They load kernels, which Blender's start does not wait for.
+    # Imported here, since it loads kernels, which would delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
 
     mesh, count = obj.data, obj.sinew.node_count
@@ -46,7 +46,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
 
 
 def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
-    """1 over Young's modulus (n,) 1/Pa at each vertex; 0 where no face is."""
+    """Return the inverse of Young's modulus (n,), 1/Pa, at each vertex; 0 at vertices without faces."""
     from ...core.mechanics.materials.surface_stiffness import surface_stiffness
 
     if not obj.sinew.materials:
@@ -61,7 +61,7 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if all vertices have an opposite one, as stiff and as held."""
+    """Return True if all vertices have a mirror vertex with equal stiffness and pinning."""
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -70,7 +70,7 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """Describe the behaviour of a body without dynamic nodes; "" if it has some."""
+    """Return a warning if a body has no dynamic nodes, else ""."""
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
@@ -78,7 +78,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Return True if vertices were picked for a group, which is known without reading weights."""
+    """Return True if vertices were picked for a group, without reading weights."""
     return any(record.group == name for record in obj.sinew.picks)
 
 
