@@ -137,7 +137,7 @@ def _layered(**parts: object) -> Callable[[], Scene]:
             {"material": 1, "shapes": [ball]},
             {"material": 2, "depth": skin, "cover": part},
         ],
-        fineness=part,
+        refinement=part,
         **parts,
     )
 
@@ -232,7 +232,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "keyed_stiffness_pcg": held(moduli=_softening(), solver={"linear_solver": "pcg"}),
     "keyed_stiffness_subspace": held(moduli=_softening(), solver=_subspace(), pin_held=_let_go()),
     "start": held(initial_shape=X * [1.2, 0.9, 0.9]),
-    "start_subspace": held(start=X * [1.2, 0.9, 0.9], solver=_subspace()),
+    "start_subspace": held(initial_shape=X * [1.2, 0.9, 0.9], solver=_subspace()),
     "layers": _layered(),
     "layers_subspace": _layered(solver=_subspace()),
     "pre_roll": held(pre_roll=2, solver={"substeps": 3, "integrator": "bdf2"}),

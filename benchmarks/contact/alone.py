@@ -73,7 +73,7 @@ def _alone() -> Iterable[Row]:
 
 
 def _compared(solver: str) -> Iterator[Row]:
-    jobs = _job(solver, meets=NOTHING), _job(solver)
+    jobs = _job(solver, contact=NOTHING), _job(solver)
     bodies = [prepare(each) for each in jobs]
     ways = [partial(_frames, *each) for each in zip(jobs, bodies)]
     ways.append(partial(_group, jobs[1], bodies[1]))
