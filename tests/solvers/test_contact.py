@@ -16,7 +16,7 @@ from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.topology import boundary_triangles
 from sinew.core.methods.model.model import build_model
-from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers import make_solver, newton
 from sinew.core.methods.solvers.incremental_potential import IncrementalPotential
 from sinew.core.numerics.integrators.registry import INTEGRATORS
 
@@ -204,10 +204,10 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
     X = scene.model.mesh.rest_positions
     scene.state = scene.model.state_at(X, np.tile([1.0, 0.0, -1.0], (len(X), 1)))
     stepper, renewals, searches = scene.solver, [], []
-    follow, search, newton = (
+    follow, search, iterate = (
         IncrementalPotential.update_lagging,
         getattr(stepper, "_search", None),
-        stepper.newton_iteration,
+        newton.newton_iteration,
     )
 
     def watched_follow(step, x):
@@ -219,12 +219,12 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
         searches.append(abs(at.value - step.rest_of_value(at.x, None, None)[0] - elastic) / at.magnitude)
         return search(at, direction, step)
 
-    def watched_newton(at, step, report, projected):
+    def watched_newton(solver, at, step, report, projected):
         searches.append(abs(at.value - step.value(at.x, at.deformation)[0]) / at.magnitude)
-        return newton(at, step, report, projected)
+        return iterate(solver, at, step, report, projected)
 
     monkeypatch.setattr(IncrementalPotential, "update_lagging", watched_follow)
-    monkeypatch.setattr(stepper, "newton_iteration", watched_newton)
+    monkeypatch.setattr(newton, "newton_iteration", watched_newton)
     if search is not None:
         monkeypatch.setattr(stepper, "_search", watched_search)
     scene.run(10, GroundPlane(0.0))

@@ -26,7 +26,7 @@ build_addon.mount()
 from numba.core.dispatcher import Dispatcher
 from sinew.core.jobs.job.job import Job
 from sinew.core.simulation.preparation.prepare import prepare
-from sinew.core.simulation.frame_loop.single_body import simulate
+from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.frame_loop.compile_kernels import load_kernels
 
 def loaded():
@@ -37,7 +37,7 @@ job = Job.load(sys.argv[1])
 prepared = prepare(job)
 load_kernels(job, live=True)
 before = loaded()
-for _frame in simulate(job, prepared):
+for _frame in simulate_body(job, prepared):
     pass
 print(len(before), "then", sorted(loaded() - before))
 """

@@ -106,7 +106,11 @@ def test_a_body_that_meets_nothing_is_as_alone(tmp_path):
 def test_what_does_not_go_together_is_refused_with_both_names(tmp_path):
     job = two()
     for changed, error, words in (
-        ({"solver": replace(job.bodies[1].solver, substeps=3)}, SettingsError, "“High” and “Low” meet.*substeps 3 → 2"),
+        (
+            {"solver": replace(job.bodies[1].solver, substeps=3)},
+            SettingsError,
+            "“High” and “Low” collide.*substeps 3 → 2",
+        ),
         (
             {"solver": replace(job.bodies[1].solver, solver="conjac_published")},
             SettingsError,

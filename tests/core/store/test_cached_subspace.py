@@ -51,7 +51,7 @@ def never(*_arguments):
 def test_it_is_found_once(model, store, monkeypatch):
     first, share, _ = cached_subspace(model, MODES, POINTS, store)
     monkeypatch.setattr(module, "find_subspace", never)
-    monkeypatch.setattr(module, "felt_share", never)
+    monkeypatch.setattr(module, "cubature_energy_fraction", never)
     again, share_again, _ = cached_subspace(model, MODES, POINTS, FrameStore(store.folder))
     assert all(np.array_equal(a, b) for a, b in zip(first.parts, again.parts, strict=True))
     assert 0.0 < share == share_again
@@ -102,7 +102,7 @@ def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypa
     stiffer = tuple(replace(each, youngs_modulus=1.7 * each.youngs_modulus) for each in job.body.materials)
     other = modelled(job.with_body(materials=stiffer))
     anew = cached_subspace(other, MODES, POINTS, None)[0].parts
-    for name in ("find_subspace", "find_cubature", "felt_share"):
+    for name in ("find_subspace", "find_cubature", "cubature_energy_fraction"):
         monkeypatch.setattr(module, name, never)
     parts = cached_subspace(other, MODES, POINTS, store)[0].parts
     assert np.array_equal(parts.tets, first.tets) and np.array_equal(parts.transform, first.transform)

@@ -101,6 +101,6 @@ def test_too_many_are_refused_before_they_are_made(method, monkeypatch):
     needs(method)
     surface = sphere(1)
     monkeypatch.setattr(sys.modules[METHODS[method].__module__], "MAX_TETS", 20_000)
-    with pytest.raises(MeshError, match="painted finer") as caught:
+    with pytest.raises(MeshError, match="Painted refinement") as caught:
         METHODS[method](surface, 10, np.ones(len(surface.positions)), 8.0)
     assert "Refine Factor" in caught.value.remedy
