@@ -211,7 +211,7 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     fake_child.sinew.materials[0].log_stiffness = 6.0
     drain_until(lambda: session.state.stale)
     assert live.is_outdated(session) and session.pending == []
-    assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
+    assert live_view.words(session)[-1].startswith("The modes were computed for other stiffness")
     told = [any("beside where it is" in line for line in live_view.words(session))]
     apart = 0.03 * session.job.body.surface.size
     session.work.note(replace(session.state.shown, apart=apart))

@@ -114,7 +114,7 @@ def test_what_does_not_go_together_is_refused_with_both_names(tmp_path):
         (
             {"solver": replace(job.bodies[1].solver, solver="conjac_published")},
             SettingsError,
-            "meets other bodies, which ConJac \\(As Published\\) cannot",
+            "uses contact with bodies, which ConJac \\(As Published\\) cannot",
         ),
         ({"surface": job.bodies[0].surface}, ColliderError, "“High”.*“Low”|“Low”.*“High”"),
     ):
