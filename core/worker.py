@@ -89,7 +89,7 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """The lines that the parent says, from now on, and None after the last; it has ``stop`` set then."""
+    """Return a queue of the parent's lines; None after the last, when ``stop`` is set, too."""
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:

@@ -37,7 +37,7 @@ _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """A body was read for the frames that will be in a folder."""
+    """Record the snapshot of a body that was read for the frames of a folder."""
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 

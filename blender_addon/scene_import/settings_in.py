@@ -61,7 +61,7 @@ def vibration_stiffness(settings: Any) -> list[float]:
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """The same of an object at a moment."""
+    """Return :func:`vibration_stiffness` of an object at an evaluated frame."""
     return vibration_stiffness(moment.obj.sinew)
 
 

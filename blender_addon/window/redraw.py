@@ -25,7 +25,7 @@ def redraw_views() -> None:
 
 
 def redraw_status() -> None:
-    """Draw the status bar, which is no area of the screen, but where a tool's own words stand in it."""
+    """Redraw the status bar: it is not an area of the screen, and a tool may have replaced its text."""
     for window in bpy.context.window_manager.windows:
         if not len(window.modal_operators):
             window.workspace.status_text_set_internal(None)

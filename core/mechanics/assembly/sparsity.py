@@ -38,8 +38,8 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class Gather(NamedTuple):
-    """Which element blocks are summed into each block of a matrix: ``starts`` (b+1,) into ``slots`` (k,), their places
-    as in :func:`corner_pairs`, and whether each is ``transposed`` (k,).
+    """Sums of element blocks into matrix blocks: block k is the sum of ``slots[starts[k]:starts[k+1]]``, pair numbers
+    of :func:`corner_pairs`, of which some are ``transposed`` (k,).
     """
 
     starts: np.ndarray

@@ -26,8 +26,8 @@ SAMPLES = 400
 
 
 class Nodes(NamedTuple):
-    """``centres`` (k,): vertices; ``rows`` (k,n): B, by which ``B x`` are the nodes' places: means, each row sums to
-    one.
+    """Dynamic nodes: their ``centres`` (k,), vertices, and the averaging matrix ``rows`` (k,n), B: the node positions
+    are ``B x``, and each row sums to one.
     """
 
     centres: np.ndarray
