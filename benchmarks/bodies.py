@@ -12,15 +12,15 @@ from ..core.geometry.mesh.topology import boundary_triangles
 from ..core.methods.model.model import Model, build_model
 from ..core.methods.model.state import State
 
-# Kuhn's six tets of a cube, each along the diagonal 0-7, corners numbered by bits (x, y, z).
+# Kuhn's six tets of a cube, around the diagonal 0-7, corners numbered by bits (x, y, z).
 _KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])
 
-# Five tets of a cube, of which that with corners 0, 3, 5 and 6 has twice the volume of each other one.
+# Five tets of a cube; the one with corners 0, 3, 5 and 6 has twice the volume of the others.
 _MIRRORED = np.array([[0, 3, 5, 6], [0, 1, 3, 5], [0, 3, 2, 6], [0, 5, 4, 6], [3, 7, 5, 6]])
 
 
 def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
-    """A box from the origin, ``cells`` cubes of six tets along each side, ``size`` in metres."""
+    """Return a box from the origin, ``cells`` cubes of six tets along each side, ``size`` in metres."""
     nx, ny, nz = (c + 1 for c in cells)
     grid = np.stack(
         np.meshgrid(*(np.linspace(0, s, c + 1) for s, c in zip(size, cells, strict=True)), indexing="ij"), -1
@@ -36,8 +36,8 @@ def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetM
 
 
 def mirrored_block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
-    """A box as :func:`block`, its cubes of five tets that are mirrored by turns: as stiff one way across as the other,
-    which those of six, all along one diagonal, are not.
+    """Return a box as :func:`block`, of cubes of five tets, mirrored alternately: equally stiff in mirrored directions,
+    unlike those of six tets around one diagonal.
     """
     counts = np.array(cells) + 1
     sides = [np.linspace(0.0, length, count) for length, count in zip(size, counts, strict=True)]
@@ -54,7 +54,7 @@ def mirrored_block(cells: tuple[int, int, int], size: tuple[float, float, float]
 
 
 def suzanne(size: float, subdivisions: int = 0) -> SurfaceMesh | None:
-    """Blender's own head, subdivided so many times; None where Blender cannot be imported."""
+    """Return Blender's Suzanne with a number of subdivisions; None if Blender cannot be imported."""
     try:
         import bpy
     except ImportError:
@@ -73,7 +73,7 @@ def suzanne(size: float, subdivisions: int = 0) -> SurfaceMesh | None:
 
 
 def stiff_slabs(mesh: TetMesh, stiff: float, soft: float, slabs: int = 4) -> np.ndarray:
-    """Young's moduli (m,), Pa: slabs along x, soft and stiff by turns, the first one soft."""
+    """Return Young's moduli (m,), Pa: slabs along x, alternately soft and stiff, the first one soft."""
     centres = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
     start, length = mesh.rest_positions[:, 0].min(), np.ptp(mesh.rest_positions[:, 0])
     slab = np.floor(slabs * (centres - start) / length).astype(int)
@@ -81,13 +81,13 @@ def stiff_slabs(mesh: TetMesh, stiff: float, soft: float, slabs: int = 4) -> np.
 
 
 def held_end(mesh: TetMesh) -> np.ndarray:
-    """Vertices in the plane of smallest x."""
+    """Return the vertices in the plane of smallest x."""
     x = mesh.rest_positions[:, 0]
     return np.flatnonzero(x < x.min() + 1e-9 * mesh.size)
 
 
 def hard_starts(X: np.ndarray) -> dict[str, np.ndarray]:
-    """Positions that no energy is at ease with: a point, a line, a plane, mirrored, scrambled."""
+    """Return extreme initial positions: a point, a line, a plane, mirrored, scrambled."""
     centre = X.mean(axis=0)
     rng = np.random.default_rng(1)
     squeezed = {"point": (0, 0, 0), "line": (1, 0, 0), "plane": (1, 1, 0), "mirrored": (1, 1, -1)}
@@ -97,12 +97,12 @@ def hard_starts(X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def has(data: Path | None, name: str) -> bool:
-    """Return True if the folder has that body."""
+    """Return True if the folder contains this body."""
     return data is not None and (data / f"{name}.npz").is_file()
 
 
 def load(data: Path, name: str) -> dict[str, np.ndarray]:
-    """A body's arrays: ``vertices``, ``tets`` and what else was recorded of it."""
+    """Return a body's arrays: ``vertices``, ``tets`` and other recorded ones."""
     with np.load(data / f"{name}.npz", allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}
 
@@ -117,9 +117,10 @@ def boundary_surface(data: Path, name: str) -> SurfaceMesh:
 def recorded(
     data: Path, name: str, youngs_modulus: float, stiff: float | None = None, moment: str = ""
 ) -> tuple[Model, State]:
-    """A body of [MFEM22] in its recorded state, with what the recorded run used: Poisson's ratio 0.45, 1000 kg/m³.
+    """Return a body of [MFEM22] in its recorded state, with the parameters of the recorded run: Poisson's ratio 0.45,
+    1000 kg/m³.
 
-    ``stiff`` is the modulus of its material 1, ``moment`` the name of the state where there are several. Lengths in m,
+    ``stiff`` is the modulus of its material 1, ``moment`` the name of the state if there are several. Lengths in m,
     moduli in Pa.
     """
     body = load(data, name)
@@ -130,7 +131,9 @@ def recorded(
 
 
 def bent(model: Model) -> State:
-    """A smooth movement to start a step from: at rest, swept along y by up to two sizes of the body a second."""
+    """Return the initial state of a smooth motion: at rest, with velocities along y of up to two sizes of the body per
+    second.
+    """
     X = model.mesh.rest_positions
     along = (X[:, 0] - X[:, 0].min()) / np.ptp(X[:, 0])
     velocities = np.zeros_like(X)
@@ -140,7 +143,7 @@ def bent(model: Model) -> State:
 
 
 def bent_beam(cells: tuple[int, int, int], youngs_modulus: float = 1e6) -> tuple[Model, State]:
-    """A beam of 4 x 1 x 1 m, held at one end, in that movement."""
+    """Return a beam of 4 x 1 x 1 m, held at one end, with the initial state of :func:`bent`."""
     mesh = block(cells, (4.0, 1.0, 1.0))
     model = build_model(mesh, youngs_modulus, 0.45, 1e3, pinned=held_end(mesh))
     return model, bent(model)

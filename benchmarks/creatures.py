@@ -1,4 +1,4 @@
-"""Bodies after those of [SubMFEM23], built in code: a crab, a pendulum, a swordsman and a sweet, of cubes."""
+"""Bodies after those of [SubMFEM23], built in code from cubes: a crab, a pendulum, a swordsman and a sweet."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ENERGY = "fixed_corotated"
 """Energy of [SubMFEM23] Sec. 7."""
 
 Shape = Callable[[np.ndarray], np.ndarray]
-"""Which points (k,3) are inside, (k,)."""
+"""Function that returns the mask (k,) of points (k,3) that are inside."""
 
 
 def carved(low: Sequence[float], high: Sequence[float], cell: float, inside: Shape) -> TetMesh:
-    """Cubes of a grid whose centres are inside, those that hang together with the most, as tets; metres."""
+    """Return the largest connected component of a grid's cubes whose centres are inside, as tets; metres."""
     size = np.asarray(high) - low
     cells = tuple(int(n) for n in np.round(size / cell))
     whole = block(cells, tuple(size))
@@ -33,24 +33,24 @@ def carved(low: Sequence[float], high: Sequence[float], cell: float, inside: Sha
 
 
 def capsule(p: np.ndarray, start: Sequence[float], end: Sequence[float], radius: float) -> np.ndarray:
-    """Return whether points are within a radius of a line from start to end."""
+    """Return the mask of points within a radius of the segment from start to end."""
     a, d = np.asarray(start, dtype=float), np.subtract(end, start)
     t = np.clip((p - a) @ d / (d @ d), 0.0, 1.0)
     return np.linalg.norm(p - a - t[:, None] * d, axis=1) <= radius
 
 
 def ellipsoid(p: np.ndarray, centre: Sequence[float], radii: Sequence[float]) -> np.ndarray:
-    """Return whether points are in an ellipsoid."""
+    """Return the mask of points in an ellipsoid."""
     return np.linalg.norm((p - centre) / np.asarray(radii), axis=1) <= 1.0
 
 
 def _near(p: np.ndarray, places: Sequence[Sequence[float]], radius: float) -> np.ndarray:
-    """Return whether points are within a radius of one of the positions."""
+    """Return the mask of points within a radius of one of the positions."""
     return np.any([np.linalg.norm(p - place, axis=1) <= radius for place in np.asarray(places, dtype=float)], axis=0)
 
 
 def _limbs() -> list[tuple[tuple[float, float, float], ...]]:
-    """Hip, knee and foot of a crab's eight legs and two claws, m."""
+    """Return hip, knee and foot of a crab's eight legs and two claws, m."""
     legs = [
         ((0.9 * x, 0.3 * side, 0.45), (1.5 * x, 0.8 * side, 0.75), (1.9 * x, 1.05 * side, 0.05))
         for side in (1.0, -1.0)
@@ -61,7 +61,7 @@ def _limbs() -> list[tuple[tuple[float, float, float], ...]]:
 
 
 def crab(cell: float = 0.04) -> Model:
-    """A crab of 2 m: shell of 1e10 Pa, joints of 1e6 Pa, held at the foot of a hind leg ([SubMFEM23] Fig. 2)."""
+    """Return a crab of 2 m: shell of 1e10 Pa, joints of 1e6 Pa, held at the foot of a hind leg ([SubMFEM23] Fig. 2)."""
     limbs = _limbs()
     joints = [np.add(np.multiply(0.6, hip), np.multiply(0.4, knee)) for hip, knee, _foot in limbs]
     joints += [knee for _hip, knee, _foot in limbs]
@@ -79,7 +79,7 @@ def crab(cell: float = 0.04) -> Model:
 
 
 def pendulum(cell: float = 0.03) -> Model:
-    """Two blocks on thin strands, held at the top, of one stiffness ([SubMFEM23] Figs. 13, 16); 2.2 m long."""
+    """Return two blocks on thin strands, held at the top, uniform stiffness ([SubMFEM23] Figs. 13, 16); 2.2 m long."""
 
     def inside(p: np.ndarray) -> np.ndarray:
         x, y, z = np.abs(p).T
@@ -93,7 +93,7 @@ def pendulum(cell: float = 0.03) -> Model:
 
 
 class Swordsman(NamedTuple):
-    """A body, and tets of its sword (m,) bool, and vertices of the end of its tail."""
+    """A body, the tets of its sword (m,) bool, and the vertices of the end of its tail."""
 
     model: Model
     sword: np.ndarray
@@ -101,7 +101,9 @@ class Swordsman(NamedTuple):
 
 
 def swordsman(cell: float = 0.05) -> Swordsman:
-    """A soft figure of 5e5 Pa with a sword of 1e12 Pa, held by its feet ([SubMFEM23] Fig. 7); 2 m tall, z upwards."""
+    """Return a soft figure of 5e5 Pa with a sword of 1e12 Pa, held at its feet ([SubMFEM23] Fig. 7); 2 m tall, z
+    upwards.
+    """
     tip, grip = (0.95, -0.3, 1.9), (0.55, -0.3, 0.95)
     tail = ((-0.1, 0.0, 0.7), (-0.6, 0.0, 0.35), (-1.15, 0.0, 0.35))
 
@@ -121,7 +123,9 @@ def swordsman(cell: float = 0.05) -> Swordsman:
 
 
 def sweet(cell: float = 0.05) -> Model:
-    """A wrapped sweet along x: a ball of 1e10 Pa between two flared ends of 1e6 Pa ([SubMFEM23] Fig. 8); 2 m long."""
+    """Return a wrapped sweet along x: a ball of 1e10 Pa between two flared ends of 1e6 Pa ([SubMFEM23] Fig. 8); 2 m
+    long.
+    """
 
     def inside(p: np.ndarray) -> np.ndarray:
         across, along = np.linalg.norm(p[:, 1:], axis=1), np.abs(p[:, 0])

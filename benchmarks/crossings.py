@@ -1,4 +1,4 @@
-"""Intersections of surfaces without any contact code: every edge against every face, segment by triangle."""
+"""Intersections of surfaces, independent of contact code: every edge against every face, segment by triangle."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from scipy.spatial import cKDTree
 from ..core.contact.barrier.collision_mesh import CollisionMesh
 
 CHUNK = 4096
-"""Edges that are compared with the faces near them at once."""
+"""Number of edges compared with nearby faces at once."""
 NOISE = 16.0 * np.finfo(float).eps
-"""Part of a coordinate that is round-off: edges that lie in a face's plane do not pierce it."""
+"""Relative round-off of coordinates: edges in a face's plane do not intersect it."""
 
 
 def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Edges and faces that cross and share no vertex, (k,3): two vertices and a face's number; of points (s,3)."""
+    """Return edges and faces of points (s,3) that intersect and share no vertex, (k,3): two vertices and a face's
+    number.
+    """
     corners = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     edges = np.unique(np.sort(corners, axis=1), axis=0)
     middles = points[faces].mean(axis=1)
     radii = np.linalg.norm(points[faces] - middles[:, None], axis=2).max(axis=1)
-    # By size, lest one large face makes all near to all.
+    # Grouped by size, since one large face would make all faces near to all edges.
     sizes = np.ceil(np.log2(np.maximum(radii, np.finfo(float).tiny)))
     found = [np.zeros((0, 3), dtype=int)]
     for size in np.unique(sizes):
@@ -31,8 +33,8 @@ def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def forbidden(points: np.ndarray, surfaces: CollisionMesh) -> np.ndarray:
-    """Intersections (:func:`crossings`) of surfaces at (s,3) that a barrier forbids: of two bodies, or of one with
-    itself.
+    """Return intersections (:func:`crossings`) of surfaces at (s,3) that a barrier forbids: of two bodies, or of one
+    with self-contact.
     """
     found = crossings(points, surfaces.faces)
     one, other = surfaces.body_ids[found[:, 0]], surfaces.body_ids[surfaces.faces[found[:, 2], 0]]
@@ -42,7 +44,7 @@ def forbidden(points: np.ndarray, surfaces: CollisionMesh) -> np.ndarray:
 def _crossing(
     points: np.ndarray, edges: np.ndarray, faces: np.ndarray, chosen: np.ndarray, near_faces: cKDTree, reach: float
 ) -> np.ndarray:
-    """Edges and those of the chosen faces that cross, (k,3), by a tree of their middles and how far they go."""
+    """Return intersecting edges and chosen faces, (k,3), by a tree of the faces' middles and their largest radius."""
     ends = points[edges]
     half = 0.5 * np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
     lists = near_faces.query_ball_point(ends.mean(axis=1), half + reach)

@@ -1,4 +1,4 @@
-"""Dense surfaces on a ground: how long they are prepared, the share of figures for warnings, and what a frame costs."""
+"""Dense surfaces on a ground: time of preparation, share of computations for warnings, and cost of a frame."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FRAMES = 4
 SIZES = {"41k": (200, 205), "164k": (400, 410), "656k": (800, 820)}
 """Rings, and vertices on each."""
 SHARE = 0.1
-"""Part of the preparation that the figures for warnings may take."""
+"""Maximum fraction of the preparation spent on computations for warnings."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """A sphere with bumps of each size."""
+    """Yield a sphere with bumps of each size."""
     for name, (rings, segments) in SIZES.items():
         yield Case(name, partial(_dense, name, rings, segments))
 
@@ -50,7 +50,7 @@ def _job(rings: int, segments: int) -> Job:
 
 def _dense(name: str, rings: int, segments: int) -> Iterable[Row]:
     warm_up(ignore)
-    list(simulate_body(job := _job(40, 41), prepare(job)))  # kernels are loaded
+    list(simulate_body(job := _job(40, 41), prepare(job)))  # loads the kernels
     job = _job(rings, segments)
     mesh, embedding = tetrahedra(job, None, ignore)
     fields = materials(job, mesh, embedding, None, ignore)

@@ -1,6 +1,6 @@
-"""Derivatives of energies as dense matrices over the entries of F and the six numbers of S: what is compared with.
+"""Derivatives of energies as dense matrices over the entries of F and the six numbers of S, for comparison.
 
-Solvers use neither: a :class:`Tangent` is the same in 15 numbers and two rotations.
+Solvers do not use them: a :class:`Tangent` has the same information in 15 numbers and two rotations.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from ..core.mechanics.energies.isotropic import IsotropicEnergy
 from ..core.mechanics.energies.kinematics import Deformation, Stretch
 
 PAIRS = np.array([1, 0, 0]), np.array([2, 2, 1])
-"""Axes (2,3), (1,3), (1,2)."""
+"""Axes of the pairs (2,3), (1,3), (1,2)."""
 
 
 def hessian(
     law: IsotropicEnergy, deformation: Deformation, parameters: np.ndarray, projected: bool = True
 ) -> np.ndarray:
-    """``d2psi/dF2`` over ``F.ravel()``, (n,9,9), Pa; projected to semi-definite unless told otherwise."""
+    """Return ``d2psi/dF2`` over ``F.ravel()``, (n,9,9), Pa; projected to semi-definite by default."""
     tangent, k = law.tangent(deformation, parameters, projected), np.arange(3)
     i, j = PAIRS
     modes = np.einsum("nai,nbj->nijab", tangent.U, tangent.V)
@@ -31,7 +31,7 @@ def hessian(
 
 
 def stretch_gradient(law: IsotropicEnergy, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-    """Derivative by the six numbers of S (off-diagonals stand twice in S), (n,6), Pa."""
+    """Return the derivative by the six numbers of S (off-diagonals occur twice in S), (n,6), Pa."""
     i, j = PAIRS
     whole = np.einsum("nik,nk,njk->nij", stretch.Q, law.stretch_stress(stretch, parameters), stretch.Q)
     return np.concatenate([np.diagonal(whole, axis1=1, axis2=2), 2.0 * whole[:, i, j]], axis=1)
@@ -40,7 +40,7 @@ def stretch_gradient(law: IsotropicEnergy, stretch: Stretch, parameters: np.ndar
 def stretch_hessian(
     law: IsotropicEnergy, stretch: Stretch, parameters: np.ndarray, projected: bool = True
 ) -> np.ndarray:
-    """Second derivative by the six numbers of S, (n,6,6), Pa; projected unless told otherwise."""
+    """Return the second derivative by the six numbers of S, (n,6,6), Pa; projected by default."""
     tangent, Q, (i, j) = law.stretch_tangent(stretch, parameters, projected), stretch.Q, PAIRS
     directions = np.zeros((6, 3, 3))
     directions[range(6), [*range(3), *i], [*range(3), *j]] = 1.0

@@ -1,4 +1,4 @@
-"""Registers everything: classes, properties, keys, the command, and the handlers that end a child in time."""
+"""Registration of classes, properties, key bindings, the command, and handlers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .properties import overlay_properties, preferences, properties
 from .window import playback, restart
 
 ANSWERING = (job_queue, live_handlers, undone_bakes, save_handlers, playback, batch_read, outdated, mode_playback)
-"""Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
+"""Modules with ``HANDLERS``, in order: cancelled readings restore the scene of live mode, then live mode its own."""
 
 KEYS = (
     ("Window", "stop_vibration", "ESC", {}, {"by_key": True}),
@@ -34,7 +34,7 @@ KEYS = (
     ("Object Mode", "live_play", "P", {}, {"by_key": True}),
     ("Object Mode", "live_step", "RIGHT_ARROW", {"repeat": True}, {}),
 )
-"""Keymap, operator, key, how it is pressed, and the operator's properties."""
+"""Keymap, operator, key, options of the key event, and properties of the operator."""
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
@@ -43,7 +43,7 @@ _is_registered = False
 
 
 def register() -> None:
-    """Called by Blender, or by a script that wants the properties; a second call does nothing."""
+    """Register everything, for Blender or a script; a second call does nothing."""
     if is_registered():
         return
     from .. import operators, ui
@@ -78,7 +78,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """The reverse, a running child ended first. A second call, as some Blenders make at exit, does nothing."""
+    """Undo :func:`register`, ending a child first. A second call, as some Blenders make at exit, does nothing."""
     if not is_registered():
         return
     from .. import operators, ui
@@ -118,7 +118,7 @@ def unregister() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Any]]:
-    """Blender's lists of handlers, as far as it has them (one came with 4.3), and what is in them of ours."""
+    """Yield Blender's handler lists, if this version has them (one came with 4.3), with each of our handlers."""
     handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
         if hasattr(bpy.app.handlers, name):
@@ -126,27 +126,27 @@ def _handlers() -> Iterator[tuple[list[Any], Any]]:
 
 
 def _end_threads() -> None:
-    """Those of the kernels, if any kernel has run in this process: its module is not loaded for that."""
+    """End the threads of the kernels, if any kernels were loaded in this process."""
     if kernels := sys.modules.get(f"{PACKAGE}.core.foundation.kernels.jit"):
         kernels.end_threads()
 
 
 def leave() -> None:
-    """At exit. Blender has unregistered by then; some ``bpy`` wheels have not, and would crash freeing our classes."""
+    """Unregister at exit: some ``bpy`` wheels have not done so by then and would crash freeing our classes."""
     unregister()
     _let_go_of_bpy()
 
 
 def _let_go_of_bpy() -> None:
-    """Blender 4.2 keeps classes whose properties call functions, and with them their modules. Those would hold ``bpy``
-    beyond the interpreter's end; what it then frees, it frees without an interpreter, and crashes."""
+    """Remove ``bpy`` from our modules. Blender 4.2 keeps classes whose properties call functions, and so their modules,
+    which would hold ``bpy`` beyond the interpreter's end; freeing its contents then crashes."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
             vars(module).pop("bpy", None)
 
 
 def is_registered() -> bool:
-    """Return True if objects have our properties; does not need ``bpy``, which is gone after :func:`leave`."""
+    """Return True if objects have our properties; works without ``bpy``, which is gone after :func:`leave`."""
     return _is_registered
 
 

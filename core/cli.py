@@ -1,7 +1,7 @@
 """Command line of the library: ``sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
-Simulates a scene file (see ``scene_files/scene_file.py``) without Blender. Frames are kept in a folder beside the
-output while they are computed, so a stopped run goes on with ``--resume``; the output is .npz, .pc2 or any surface
+Simulates a scene file (see ``scene_files/scene_file.py``) without Blender. Frames are stored in a folder beside the
+output while they are computed, so a stopped run continues with ``--resume``; the output is .npz, .pc2 or any surface
 format of meshio. Ctrl+C and SIGTERM stop between steps; a second one stops at once.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code: 0 done, 1 an error (one line on stderr), 3 stopped and resumable."""
+    """Run the command line; return 0 if finished, 1 after an error (one line on stderr), 3 if stopped and resumable."""
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
@@ -92,7 +92,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
             print(*report.summary(), f"Wrote {each}", sep="\n", file=sys.stderr)
     if table is not None and reports:
         _write_report(table, reports)
-    if code == 0:  # else --resume goes on with them
+    if code == 0:  # otherwise kept for --resume
         for name in ended:
             FrameStore(folder / name).delete()
         with contextlib.suppress(OSError):
@@ -101,7 +101,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """The exit code; what hindered bakes is printed, once of bodies that are baked together."""
+    """Print the errors of bakes, once for bodies baked together; return the exit code."""
     hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():
         hindered.setdefault(error, []).append(name)
@@ -126,7 +126,7 @@ def print_event(event: Event, last_frame: int) -> None:
 
 
 def words_of(event: Event, last_frame: int) -> list[str]:
-    """Lines that tell of an event of a bake."""
+    """Return lines that describe an event of a bake."""
     match event:
         case Phase("compile" | "tetrahedralize" | "simulate", done, total):
             return [f"{event.phase.capitalize()} {done}/{total}"]

@@ -1,17 +1,16 @@
-"""The child process of a bake:
-``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL [BESIDE]]]``.
+"""Child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES
+[UNTIL [BESIDE]]]``.
 
-A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, made for the
-parent alone; or ``compile``, of all kernels while nothing else wants the processor, or ``stages``, of those of them
-that nobody else compiles: for these two there is no store. With a number of modes, frames are kept as handles, too; a
-bake stops after frame UNTIL, unless that is empty. With BESIDE other bodies that are baked with the first, the first
-line on the standard input has them as JSON, ``[[STORE_FOLDER, MODES], ...]``: a command line could be too short for
-many. For ``stages`` it has their names.
+A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, for the parent only;
+or ``compile``, of all kernels while the processor is idle, or ``stages``, of those that no other process compiles:
+these two have no store. With a number of modes, frames are stored as handles as well; a bake stops after frame UNTIL,
+unless that is empty. With BESIDE other bodies baked with the first, the first line of standard input is their JSON,
+``[[STORE_FOLDER, MODES], ...]``: a command line could be too short. For ``stages`` it contains their names.
 
-It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
-store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
-lines are the commands of live mode. It ends at once with its parent: files are whole at any moment. Exit code 0: done
-or stopped; 1: an error, whose event was printed.
+It loads the package under the parent's import name (so both share compiled kernels), reads the job from the store and
+prints events as JSON lines. It stops between steps when its standard input closes or contains ``stop``; other lines are
+commands of live mode. It ends at once with its parent; files are complete at any time. Exit code 0: finished or
+stopped; 1: an error, whose event was printed.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from typing import Any
 PR_SET_PDEATHSIG = 1
 """Constant of ``sys/prctl.h``: the signal that a process receives when its parent ends."""
 PAUSE = 0.005
-"""Seconds between two looks for what the parent has said, where none can wait for it."""
+"""Seconds between polls of the parent's messages, where waiting is impossible."""
 SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
 """Constants of the Windows API: the right to wait for a process, an infinite timeout, and WT_EXECUTEONLYONCE."""
 
 
 def _load_package(name: str, folder: str) -> None:
-    """Put the package under its name in ``sys.modules`` without running what is above it."""
+    """Register the package in ``sys.modules`` under its name without executing its parents."""
     parts = name.split(".")
     for k in range(1, len(parts)):
         parent = ".".join(parts[:k])
@@ -55,7 +54,7 @@ def _load_package(name: str, folder: str) -> None:
 
 
 def _add_runtime() -> None:
-    """Blender's Python on Windows is without the C++ runtime that Numba wants; Blender keeps it in ``blender.crt``."""
+    """Add Blender's folder ``blender.crt`` to the DLL search path: its Windows Python lacks Numba's C++ runtime."""
     folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
     if sys.platform == "win32" and os.path.isdir(folder):
         os.add_dll_directory(folder)
@@ -63,7 +62,7 @@ def _add_runtime() -> None:
 
 def _lines_on_windows() -> Iterator[str]:
     """Yield the parent's lines without a blocking read: during one, Windows blocks every query of the pipe, and each
-    OpenBLAS (of NumPy, SciPy, CVXOPT) makes one when it is loaded, so that the import would hang.
+    OpenBLAS (of NumPy, SciPy, CVXOPT) makes one when it is loaded, so the import would hang.
     """
     import ctypes
     import msvcrt
@@ -78,7 +77,7 @@ def _lines_on_windows() -> Iterator[str]:
 
 
 def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
-    """Lines as they come; ``waiting`` tells how many bytes can be read at once, None when there will be no more."""
+    """Yield lines as they arrive; ``waiting`` returns the number of readable bytes, None at the end."""
     said = b""
     while (count := waiting()) is not None:
         if count == 0:
@@ -89,7 +88,7 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """Return a queue of the parent's lines; None after the last, when ``stop`` is set, too."""
+    """Return a queue of the parent's lines, None after the last, when ``stop`` is set."""
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -112,7 +111,7 @@ def main(arguments: list[str]) -> int:
     has_others = len(arguments) > 7 and int(arguments[7]) > 0
     end_with(int(parent))
     _add_runtime()
-    # Whatever libraries print must not end up between the JSON lines.
+    # Output of libraries must not mix with the JSON lines.
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -129,7 +128,7 @@ def main(arguments: list[str]) -> int:
 
     commands = _listening(stop)
     if (others := commands.get() if has_others else "[]") is None:
-        return 0  # nobody is there any more
+        return 0  # the parent has ended
     _load_package(package, folder)
     errors, events = (importlib.import_module(f"{package}.core.foundation.{name}") for name in ("errors", "events"))
     importlib.import_module(f"{package}.core.foundation.process.child_process").sweep_dead()
@@ -209,8 +208,8 @@ def _work(
 
 
 def end_with(parent: int) -> None:
-    """Have the system end this process when another one ends, however that is: while other people's code is at work, no
-    thread of Python's would see it.
+    """Make the system end this process when the parent ends for any reason: during third-party compiled code, no Python
+    thread would notice.
     """
     if sys.platform == "win32":
         _end_with_on_windows(parent)
@@ -219,14 +218,14 @@ def end_with(parent: int) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it has ended meanwhile
+        if os.getppid() != parent:  # it ended meanwhile
             os._exit(1)
         return
     watch_for(parent)
 
 
 def watch_for(parent: int) -> None:
-    """A shell that looks each second: macOS tells no process of another's end, nor Linux but a child of the parent."""
+    """Start a shell that checks each second: macOS does not report another process's end, Linux to children only."""
     this = os.getpid()
     look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
     nothing = subprocess.DEVNULL
@@ -234,15 +233,15 @@ def watch_for(parent: int) -> None:
 
 
 def _end_with_on_windows(parent: int) -> None:
-    """A thread of Windows' own waits for the parent and calls TerminateProcess(this process, 0): what it hands over,
-    a pointer of ours and whether time ran out (never), are that function's arguments.
+    """Let a Windows thread wait for the parent and call TerminateProcess(this process, 0): the callback's arguments,
+    our pointer and the timeout flag (never set), are those of that function.
     """
     import ctypes
 
     kernel = ctypes.WinDLL("kernel32")
     kernel.OpenProcess.restype = kernel.GetCurrentProcess.restype = ctypes.c_void_p
     handle = kernel.OpenProcess(SYNCHRONIZE, False, parent)
-    if not handle:  # it is gone already
+    if not handle:  # it has ended already
         os._exit(1)
     this, registered = ctypes.c_void_p(kernel.GetCurrentProcess()), ctypes.c_void_p()
     kernel.RegisterWaitForSingleObject(

@@ -1,7 +1,7 @@
 """Bitwise comparison of small scenes with another checkout: a refactoring must change no result.
 
-Frames are left in ``out/bench/bits``; ``SINEW_BITS_REFERENCE`` names a folder of such frames, of this checkout too, to
-compare with.
+Frames are written to ``out/bench/bits``; ``SINEW_BITS_REFERENCE`` names a folder of such frames, also of this checkout,
+to compare with.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .library import Frames, Scene, compile_for, simulated
 from .scenes import SCENES
 
 SAME = 1e-12
-"""Distance to the reference, in sizes of the body, that counts as no change."""
+"""Distance to the reference, in sizes of the body, that is treated as no change."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One a scene."""
+    """Yield one case per scene."""
     for name, make in SCENES.items():
         yield Case(name, partial(_scene, name, make))
 
@@ -47,8 +47,8 @@ def _scene(name: str, make: Callable[[], Scene]) -> Iterable[Row]:
 
 
 def compared(name: str, frames: Frames, folder: Path) -> Iterator[Row]:
-    """How far the surface is from that in the folder, infinitely where it is not there or another, and whether all bits
-    are the same.
+    """Yield the largest distance from the surface in the folder, infinite if that is missing or different, and whether
+    all bits are equal.
     """
     path = folder / f"{name}.npz"
     other = _read(path) if path.is_file() else None
@@ -61,7 +61,7 @@ def compared(name: str, frames: Frames, folder: Path) -> Iterator[Row]:
 
 
 def sha(*arrays: np.ndarray) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of arrays."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of arrays."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(np.ascontiguousarray(array))
@@ -69,7 +69,7 @@ def sha(*arrays: np.ndarray) -> str:
 
 
 def _distances(surface: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The farthest at each frame (f,), in sizes of the body."""
+    """Return the largest distance at each frame (f,), in sizes of the body."""
     size = np.linalg.norm(np.ptp(surface[0], axis=0))
     return np.linalg.norm(surface - other, axis=2).max(axis=1) / size
 

@@ -1,4 +1,4 @@
-"""How a scene is put together, run and read: all that this benchmark knows of the library's jobs."""
+"""Building, running and reading scenes: all that this benchmark uses of the library's jobs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Hand(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A job, and how it is run: by itself, by ``hand``, or in two goes, the second ``resumed`` from a frame."""
+    """A job and its mode: a bake, interaction by ``hand``, or two runs, the second ``resumed`` from a frame."""
 
     job: Job
     hand: Hand | None = None
@@ -54,7 +54,7 @@ class Scene(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """All f frames: the displayed surface (f,n,3) m, and the positions and velocities of the unknowns."""
+    """Results of all f frames: the displayed surface (f,n,3) m, and the positions and velocities of the unknowns."""
 
     surface: np.ndarray
     positions: np.ndarray
@@ -62,7 +62,7 @@ class Frames(NamedTuple):
 
 
 def compile_for(scene: Scene) -> None:
-    """Have the kernels of a scene compiled and read, so that its time has hardly anything of that in it."""
+    """Compile and load the kernels of a scene, so that its time contains hardly any of that."""
     warm_up(ignore)
     load_kernels(scene.job)
 
@@ -87,8 +87,8 @@ def scene(
     pre_roll: int = 0,
     **further: Any,
 ) -> Scene:
-    """A scene from plain parts, by the names of the library's own classes. ``pins`` are vertices and their track,
-    ``further`` what a body takes as it is.
+    """Return a scene from plain values, named as in the library's own classes. ``pins`` are vertices and their track,
+    ``further`` are other fields of the body.
     """
     n = len(shape[0])
     floor = () if ground is None else (Ground(**ground),)
@@ -128,13 +128,15 @@ def _field(
 
 
 def one_of(k: int, *scenes: Scene) -> Scene:
-    """The body of one of some scenes, in a job with those of the others."""
+    """Return the k-th scene's body, in a job with the bodies of the others."""
     bodies = tuple(replace(each.job.body, name=str(n)) for n, each in enumerate(scenes))
     return Scene(replace(scenes[0].job, bodies=bodies).alone(k))
 
 
 def simulated(scene: Scene) -> Frames:
-    """The frames of a scene, by the library's public way; after its last one a played body's pins stay."""
+    """Return the frames of a scene through the library's public functions; after the last frame an interactive body's
+    pins stay.
+    """
     job = scene.job if scene.hand is None else scene.job.extended()
     prepared = prepare(job)
     run = _by_itself(scene, prepared) if scene.hand is None else _played(job, prepared, scene.hand)
@@ -149,7 +151,7 @@ def simulated(scene: Scene) -> Frames:
 
 
 def _by_itself(scene: Scene, prepared: Prepared) -> Iterator[Frame]:
-    """Yield the frames of a bake that is resumed from the stored state."""
+    """Yield the frames of a bake, or of one that is resumed from the stored state."""
     if scene.resumed is None:
         yield from simulate_body(scene.job, prepared)
         return

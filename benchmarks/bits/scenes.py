@@ -1,4 +1,4 @@
-"""The scenes: a crooked bar of 0.4 m, soft but for its stiff end, held and shaken, with one thing or two added each."""
+"""Scenes: a bent bar of 0.4 m, soft with a stiff end, held and shaken, with one or two features each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .library import (
 FRAMES = 6
 SUBSPACES = ("subspace_mixed_fem", "subspace_fem")
 TIME = np.arange(FRAMES)[:, None, None]
-"""Frames, to be multiplied with places."""
+"""Frame numbers, to be multiplied with positions."""
 UP = np.array([0.0, 0.0, 1.0])
 
 
 def _bent() -> Shape:
-    """A closed bar along x, thinner towards its end and bent, so that nothing in it is symmetric."""
+    """Return a closed bar along x, tapered and bent, so that nothing in it is symmetric."""
     mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
     used, triangles = np.unique(boundary_triangles(mesh.tets), return_inverse=True)
     x, y, z = mesh.rest_positions[used].T
@@ -51,41 +51,41 @@ WEIGHTS = np.column_stack([X[:, 0] <= 0.25, X[:, 0] > 0.25]).astype(float)
 
 
 def _shaken(steps: int = 1) -> np.ndarray:
-    """A track of the held vertices, with so many samples a frame."""
+    """Return the track of the held vertices, with ``steps`` samples per frame."""
     times = np.arange((FRAMES - 1) * steps + 1) / steps
     return X[HELD] + 0.03 * np.sin(times)[:, None, None] * np.array([0.2, 1.0, 0.7])
 
 
 def held(**parts: object) -> Callable[[], Scene]:
-    """The bar, held and shaken."""
+    """Return the bar, held and shaken."""
     return partial(scene, BAR, **{"materials": MATERIALS, "weights": WEIGHTS, "pins": (HELD, _shaken()), **parts})
 
 
 def free(**parts: object) -> Callable[[], Scene]:
-    """The bar, held by nothing."""
+    """Return the bar without pins."""
     return held(pins=None, **parts)
 
 
 def dragged_on_ground(**settings: object) -> Callable[[], Scene]:
-    """The free bar on ground, pulled along it."""
+    """Return the free bar on ground, pulled along it."""
     return free(ground={"height": -0.01, "friction": 0.3}, solver={"gravity": (4.0, 1.0, -9.0), **settings})
 
 
 def _plate(**options: float) -> Parts:
-    """A plate under the bar that rises and slides by turns."""
+    """Return a plate under the bar that rises and slides."""
     way = 0.012 * TIME * UP + 0.02 * np.sin(TIME) * np.array([1.0, 0.5, 0.0])
     return {"triangles": FACES, "positions": SQUARE - 0.03 * UP + way, **options}
 
 
 def _hook() -> Parts:
-    """Springs that pull the far end up and aside, and let go amid the bake."""
+    """Return springs that pull the far end up and sideways, and are released during the bake."""
     targets = X[FAR] + TIME * np.array([0.0, 0.01, 0.02])
     stiffness = np.where(np.arange(FRAMES) < 4, 200.0, 0.0)
     return {"vertices": FAR, "weights": np.linspace(1.0, 2.0, len(FAR)), "targets": targets, "stiffness": stiffness}
 
 
 def _fields() -> list[Parts]:
-    """Every shape and kind, a strong one each; the wind comes through the absorber."""
+    """Return fields of every shape and kind, all strong; the wind passes through the absorber."""
     noise = np.random.default_rng(5).standard_normal((3, 3, 3, 3))
     sheet = {"vertices": (SQUARE + 0.3 * UP)[None] - 0.02 * TIME * UP, "triangles": FACES, "seed": 7}
     return [
@@ -110,7 +110,7 @@ def _in_fields(**parts: object) -> Callable[[], Scene]:
 
 
 def _let_go() -> np.ndarray:
-    """Half of the pins go at the fourth frame, all at the sixth."""
+    """Release half of the pins at the fourth frame, all at the sixth."""
     is_held = np.ones((FRAMES, len(HELD)), dtype=bool)
     is_held[3:, ::2] = False
     is_held[5:] = False
@@ -118,12 +118,12 @@ def _let_go() -> np.ndarray:
 
 
 def _softening() -> np.ndarray:
-    """Moduli of the two materials over the frames, Pa."""
+    """Return the moduli of the two materials over the frames, Pa."""
     return np.array([[5e4, 1e8]]) * np.geomspace(1.0, [0.2, 1e-2], FRAMES)
 
 
 def _layered(**parts: object) -> Callable[[], Scene]:
-    """A painted stiffness, a core, a skin that fades and covers half, and a ball of bone inside."""
+    """Return a bar with painted stiffness, a core, a fading skin on half of it, and a stiff ball inside."""
     part = X[:, 0] / X[:, 0].max()
     kinds = ({"youngs_modulus": 3e4, "painted_modulus": 3e5}, {"youngs_modulus": 1e7}, {"youngs_modulus": 5e5})
     ball = 0.4 * (X - X.mean(axis=0)) + X.mean(axis=0), BAR[1]
@@ -143,7 +143,7 @@ def _layered(**parts: object) -> Callable[[], Scene]:
 
 
 def _islands(**parts: object) -> Callable[[], Scene]:
-    """Three bars beside each other, of which the first is held; equal ones would have modes in any order."""
+    """Return three bars side by side, of which the first is held; equal ones would have modes in arbitrary order."""
     places = [np.array([0.0, 0.2 * k, 0.05 * k]) for k in range(3)]
     shape = (
         np.vstack([(1.0 + 0.1 * k) * X + place for k, place in enumerate(places)]),
@@ -153,7 +153,9 @@ def _islands(**parts: object) -> Callable[[], Scene]:
 
 
 def _by_hand(**parts: object) -> Callable[[], Scene]:
-    """Two vertices pulled about, one let go and grabbed again; the stiffness is set amid the take."""
+    """Return a scene with two grabbed vertices, one released and grabbed again; the stiffness changes during the
+    recording.
+    """
     tip, middle = int(np.argmax(X[:, 0])), int(np.argmin(np.abs(X[:, 0] - 0.2)))
     pulls = [(tip, X[tip] + 0.02 * k * np.array([0.0, 1.0, 0.5]), 40.0 + k) for k in range(1, 8)]
     aside = (middle, X[middle] + 0.03 * UP, 80.0)

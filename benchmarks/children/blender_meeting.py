@@ -1,9 +1,9 @@
-"""Blender's Soft Body or Cloth on surfaces that meet one another, themselves and plates.
+"""Blender's Soft Body or Cloth on surfaces in contact with one another, themselves and plates.
 
-Usage: ``python blender_meeting.py IN.npz OUT.npz``, by an interpreter that has ``bpy``. What is simulated is the
-surface's triangles alone: Soft Body holds their shape by springs along edges and across them, Cloth by springs inside.
-All bodies are one object that meets itself, since objects that collide with one another make a dependency cycle;
-plates are thick boxes with a collision modifier.
+Usage: ``python blender_meeting.py IN.npz OUT.npz``, with a Python that has ``bpy``. Only the surface's triangles are
+simulated: Soft Body holds their shape by springs along and across edges, Cloth by internal springs. All bodies are one
+object with self-collision, since objects that collide with one another make a dependency cycle; plates are thick boxes
+with a Collision modifier.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _cloth(made: Any, scene: dict[str, np.ndarray]) -> None:
 
 
 def _frames(made: Any, frames: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices in each frame, the first with them at rest, and processor seconds of each after it."""
+    """Return the vertices in each frame, the first at rest, and processor seconds of each later one."""
     positions, seconds = [], []
     for frame in range(frames + 1):
         start = time.process_time()
@@ -86,7 +86,7 @@ def _frames(made: Any, frames: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main(source: str, target: str) -> None:
-    """Step the scene and write positions and processor seconds of every frame."""
+    """Simulate the scene and write positions and processor seconds of every frame."""
     with np.load(source, allow_pickle=False) as archive:
         scene = {key: archive[key] for key in archive.files}
     bpy.ops.wm.read_factory_settings(use_empty=True)

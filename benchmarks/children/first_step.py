@@ -1,10 +1,9 @@
-"""A process of its own for the bench of the first use.
+"""Separate process for the benchmark of the first use.
 
-Usage: ``python first_step.py REPOSITORY first|ground|all|again|step``. What a default bake needs is compiled, and the
-bake begun; or the same of one on a ground; or all kernels are; or all are run, whether or not a note says that they are
-compiled; or the first step of a beam of 1,920 tets is taken. Prints as JSON the seconds since its start, those of the
-processor, and how many kernels were compiled in time and too ``late``, by frames of the bake. SINEW_KERNEL_CACHE names
-the cache folder.
+Usage: ``python first_step.py REPOSITORY first|ground|all|again|step``. Tasks: compile the kernels of a default bake and
+begin it; the same on a ground; compile all kernels; run all kernels, whether or not they are recorded as compiled; take
+the first step of a beam of 1,920 tets. Prints as JSON the seconds since its start, processor seconds, and the numbers
+of kernels compiled in advance and too ``late``, during frames of the bake. SINEW_KERNEL_CACHE names the cache folder.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ START = time.perf_counter()
 
 
 def main(repository: str, task: str) -> None:
-    """Mount the package and do the task."""
+    """Mount the package and run the task."""
     spec = importlib.util.spec_from_file_location("build_addon", f"{repository}/build_addon.py")
     build_addon = importlib.util.module_from_spec(spec)
     sys.modules["build_addon"] = build_addon
@@ -46,7 +45,7 @@ def main(repository: str, task: str) -> None:
         with install_listener("numba:compile", RecordingListener()) as listener:
             _bake(job)
         late = listener.buffer
-    # Each kernel is told of as it is begun and as it is done.
+    # Each kernel has two messages, at the beginning and the end of its compilation.
     print(json.dumps({**told, "compiled": len(compiled.buffer) // 2, "late": len(late) // 2}))
 
 
@@ -56,7 +55,7 @@ def _processor() -> float:
 
 
 def _job(has_ground):
-    """A cube as a body begins."""
+    """Return the job of a default cube."""
     import numpy as np
     from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
     from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh

@@ -1,8 +1,8 @@
-"""MuJoCo's deformable on a body from a file; runs in the peers' environment, apart from the package.
+"""MuJoCo's deformable on a body from a file; runs in the peers' environment, without the package.
 
-Usage: ``python mujoco_flex.py IN.npz OUT.npz``. A flex of Saint Venant-Kirchhoff tets, compiled with one stiffness
-whose element rows are then scaled to each tet's; lumped vertex masses; stepped by the integrator that is implicit in
-position, with conjugate gradients and no tolerance. Pins are fixed to the world.
+Usage: ``python mujoco_flex.py IN.npz OUT.npz``. A flex of Saint Venant-Kirchhoff tets, compiled with one stiffness; its
+element rows are then scaled to each tet's; lumped vertex masses; the integrator that is implicit in position, with
+conjugate gradients and zero tolerance. Pins are fixed to the world.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 REFERENCE = 1e6
-"""Young's modulus that the flex is compiled with, Pa."""
+"""Young's modulus, Pa, with which the flex is compiled."""
 
 _MJCF = """<mujoco>
   <option timestep="{h:.17g}" integrator="discrete" solver="CG" iterations="{iterations}" tolerance="0"
@@ -61,13 +61,13 @@ def _compile(body: dict[str, np.ndarray]) -> mujoco.MjModel:
 
 
 def _check_order(model: mujoco.MjModel, body: dict[str, np.ndarray]) -> None:
-    """The rows of the stiffness are those of our tets only when the compiler has left their order alone."""
+    """Raise ValueError if the compiler has reordered the tets, so that the stiffness rows do not match ours."""
     if not np.array_equal(np.sort(model.flex_elem.reshape(-1, 4), axis=1), np.sort(body["tets"], axis=1)):
         raise ValueError("MuJoCo has changed the order of the tets.")
 
 
 def main(source: str, target: str) -> None:
-    """Step the body from rest and write positions and seconds of every step."""
+    """Simulate the body from rest and write positions and seconds of every step."""
     with np.load(source, allow_pickle=False) as archive:
         body = {key: archive[key] for key in archive.files}
     model = _compile(body)

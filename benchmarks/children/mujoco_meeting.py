@@ -1,8 +1,8 @@
-"""MuJoCo's deformables that meet one another, themselves and plates; runs in the peers' environment.
+"""MuJoCo's deformables in contact with one another, themselves and plates; runs in the peers' environment.
 
 Usage: ``python mujoco_meeting.py IN.npz OUT.npz``. Each body is a flex of tets with one stiffness; the ground is a
-plane, the plate above, where there is one, a thick box whose lower face goes where it is told. Contacts are MuJoCo's
-own, soft by ``solref``; what is given of them are friction and a radius.
+plane, an upper plate, if any, a thick box with prescribed motion. Contacts are MuJoCo's own, softened by ``solref``,
+with given friction and radius.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _compile(scene: dict[str, np.ndarray]) -> mujoco.MjModel:
 
 
 def main(source: str, target: str) -> None:
-    """Step the scene and write positions and processor seconds of every frame."""
+    """Simulate the scene and write positions and processor seconds of every frame."""
     with np.load(source, allow_pickle=False) as archive:
         scene = {key: archive[key] for key in archive.files}
     model = _compile(scene)

@@ -1,8 +1,8 @@
 """simkit's Mixed FEM, of all vertices or in a given basis, on a body from a file; runs in the peers' environment.
 
-Usage: ``python simkit_mixed_fem.py IN.npz OUT.npz``. Pins are left out of the unknowns, mass and gravity are given, and
-the energy is the one of simkit's mixed ones that equals Stable Neo-Hookean without logarithm: Macklin and Mueller's.
-What is timed is simkit's solver with its own functions for stretch, energy and derivatives.
+Usage: ``python simkit_mixed_fem.py IN.npz OUT.npz``. Pins are removed from the unknowns, mass and gravity are inputs,
+and the energy is the one of simkit's mixed ones that equals Stable Neo-Hookean without logarithm: Macklin and
+Mueller's. The timing is of simkit's solver with its own functions for stretch, energy and derivatives.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MATERIAL = "macklin-mueller-neo-hookean"
 
 
 class Body:
-    """The blocks that simkit's solver asks for, of unknowns ``u``, stretches ``s`` and multipliers.
+    """Matrix blocks for simkit's solver, of unknowns ``u``, stretches ``s`` and multipliers.
 
-    A space gives the sizes of its tets, the deformation gradients ``J_u u + F_held``, and inertia and weight in its
-    unknowns.
+    A subclass provides the volumes of its tets, the deformation gradients ``J_u u + F_held``, and inertia and weight in
+    its unknowns.
     """
 
     def __init__(self, mu: np.ndarray, lam: np.ndarray, volumes: np.ndarray, time_step: float) -> None:
@@ -37,29 +37,29 @@ class Body:
         self.W = sp.diags(self.w.ravel())
 
     def split(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The three kinds of unknowns."""
+        """Return the unknowns, stretches and multipliers."""
         n, m = self.J_u.shape[1], len(self.w)
         return p[:n], p[n : n + m], p[n + m :]
 
     def F(self, u: np.ndarray) -> np.ndarray:
-        """Deformation gradients, (m,3,3)."""
+        """Return the deformation gradients, (m,3,3)."""
         return (self.J_u @ u + self.F_held).reshape(-1, 3, 3)
 
     def energy(self, p: np.ndarray) -> float:
-        """The Lagrangian over h², J."""
+        """Return the Lagrangian over h², J."""
         u, s, multiplier = self.split(p)
         elastic = elastic_energy_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
         constraint = self.w * (self.Ci @ stretch(self.F(u)) - s)
         return self.rest_of_energy(u) + elastic + float((multiplier.T @ constraint).item())
 
     def gradients(self, p: np.ndarray) -> list[np.ndarray]:
-        """By positions, by stretches, and the constraint."""
+        """Return the derivatives by positions and by stretches, and the constraint."""
         u, s, _ = self.split(p)
         elastic = elastic_gradient_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
         return [self.rest_of_gradient(u), elastic.reshape(-1, 1), self.w * (self.Ci @ stretch(self.F(u)) - s)]
 
     def hessians(self, p: np.ndarray) -> list[sp.spmatrix]:
-        """``H_u, H_s, G_u, G_s`` and the inverse of the last."""
+        """Return ``H_u, H_s, G_u, G_s`` and the inverse of the last."""
         u, s, _ = self.split(p)
         G_u = stretch_gradient_dz(u, self.J_u, dim=3, Ci=self.Ci, GJq=self.F_held) @ self.W
         H_s = sp.block_diag(list(elastic_hessian_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)))
@@ -67,7 +67,7 @@ class Body:
 
 
 class FullSpace(Body):
-    """Unknowns are the coordinates of free vertices; pinned ones stay where a step begins."""
+    """Unknowns are the coordinates of free vertices; pinned ones stay at their initial positions."""
 
     def __init__(self, body: dict[str, np.ndarray]) -> None:
         super().__init__(body["mu"], body["lam"], body["volumes"], float(body["time_step"]))
@@ -83,7 +83,7 @@ class FullSpace(Body):
         self.M_u = self.mass[self.free][:, self.free].tocsc()
 
     def begin(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """A step from positions and velocities (n,3); the unknowns to iterate from."""
+        """Begin a step at positions and velocities (n,3); return the initial unknowns."""
         self.held = x.copy().reshape(-1, 1)
         self.held[self.free] = 0.0
         self.F_held = self.J @ self.held
@@ -91,60 +91,60 @@ class FullSpace(Body):
         return x.reshape(-1, 1)[self.free]
 
     def whole(self, u: np.ndarray) -> np.ndarray:
-        """All coordinates as a column."""
+        """Return all coordinates as a column."""
         x = self.held.copy()
         x[self.free] = u
         return x
 
     def rest_of_energy(self, u: np.ndarray) -> float:
-        """Inertia over h² and weight, J."""
+        """Return inertia over h² and weight, J."""
         d = self.whole(u) - self.predicted
         return 0.5 * float((d.T @ (self.mass @ d)).item()) / self.h**2 - float((self.forces.T @ self.whole(u)).item())
 
     def rest_of_gradient(self, u: np.ndarray) -> np.ndarray:
-        """Its gradient, N."""
+        """Return the gradient of inertia and weight, N."""
         return (self.mass @ (self.whole(u) - self.predicted) / self.h**2 - self.forces)[self.free]
 
     def hessians(self, p: np.ndarray) -> list[sp.spmatrix]:
-        """With a sparse third block."""
+        """Return the Hessian blocks, the third one sparse."""
         blocks = super().hessians(p)
         return [*blocks[:2], blocks[2].tocsc(), *blocks[3:]]
 
 
 class Subspace(Body):
-    """Unknowns are those of a scalar basis (n,r), ``x = X + basis u``, with elasticity at cubature tets alone."""
+    """Unknowns are those of a scalar basis (n,r), ``x = X + basis u``, with elasticity at cubature tets only."""
 
     def __init__(self, body: dict[str, np.ndarray]) -> None:
         super().__init__(body["mu"], body["lam"], body["volumes"], float(body["time_step"]))
         X, basis = body["rest_positions"], body["basis"]
         J = deformation_jacobian(X, body["tets"].astype(int))
-        named = J.shape[1] // 3  # it knows of no vertex after the last that a tet names
+        named = J.shape[1] // 3  # it has no vertices after the last one of a tet
         self.J_u = np.asarray(J @ sp.kron(sp.csr_matrix(basis[:named]), sp.identity(3)).toarray())
         self.F_held = J @ X[:named].reshape(-1, 1)
         self.M_u = np.kron(body["mass"], np.identity(3))
         self.forces = body["forces"].reshape(-1, 1)
 
     def begin(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """A step from unknowns and their velocities (r,3); the unknowns to iterate from."""
+        """Begin a step at unknowns and their velocities (r,3); return the initial unknowns."""
         self.predicted = (x + self.h * v).reshape(-1, 1)
         return x.reshape(-1, 1)
 
     def whole(self, u: np.ndarray) -> np.ndarray:
-        """All unknowns as a column."""
+        """Return all unknowns as a column."""
         return u
 
     def rest_of_energy(self, u: np.ndarray) -> float:
-        """Inertia over h² and weight, J."""
+        """Return inertia over h² and weight, J."""
         d = u - self.predicted
         return 0.5 * float((d.T @ (self.M_u @ d)).item()) / self.h**2 - float((self.forces.T @ u).item())
 
     def rest_of_gradient(self, u: np.ndarray) -> np.ndarray:
-        """Its gradient, N."""
+        """Return the gradient of inertia and weight, N."""
         return self.M_u @ (u - self.predicted) / self.h**2 - self.forces
 
 
 def main(source: str, target: str) -> None:
-    """Step a body and write positions and seconds of every step."""
+    """Simulate a body and write positions and seconds of every step."""
     with np.load(source, allow_pickle=False) as archive:
         body = {key: archive[key] for key in archive.files}
     problem = Subspace(body) if "basis" in body else FullSpace(body)

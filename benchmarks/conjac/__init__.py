@@ -1,4 +1,4 @@
-"""A few nodes that carry the motion, against [ConJac20]: statics, liveliness and cost, the paper's own step beside."""
+"""Dynamic nodes, against [ConJac20]: statics, liveliness and cost, compared with the paper's own step."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..registry import Case, chained
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The cases of the modules in this folder."""
+    """Return the cases of the modules in this folder."""
     return chained(sys.modules[__name__], data)

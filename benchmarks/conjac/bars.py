@@ -1,4 +1,4 @@
-"""A stiff bar that swings at 11 Hz and a soft one that is stretched and bent, let go: liveliness, error, time."""
+"""Stiff bar that swings at 11 Hz and soft bar, stretched and bent, after release: liveliness, error, time."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ from ..released import (
 SIZE = BAR[0]
 STIFF, SOFT = 1e6, 1e4
 PULL = (0.0, 21.0, -45.0)
-"""Acceleration that bends the stiff bar by 0.12 of its length, m/s²; the design note's table needs such a
-deflection.
-"""
+"""Acceleration, m/s², that bends the stiff bar by 0.12 of its length, as in the design note's table."""
 GRAB = (18.0, 4.8, -10.8)
-"""Acceleration on the outer fifth of the soft bar, m/s²: it moves by 0.41 of its length, along it and across."""
+"""Acceleration on the outer fifth of the soft bar, m/s²: it moves by 0.41 of its length, axially and laterally."""
 NODES = (1, 2, 4, 8, 32)
 PUBLISHED_NODES = (1, 4, 32)
 REPEATS = 2
@@ -47,36 +45,36 @@ TIMES = STEP * np.arange(STEPS + 1)
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """The stiff bar and the soft one."""
+    """Yield the stiff bar and the soft one."""
     yield Case("stiff_bar", _stiff_bar)
     yield Case("soft_bar", _soft_bar)
     yield Case("soft_bar_published", _soft_bar_published)
 
 
 def pulled_by_all(model: Model, pull: tuple[float, float, float]) -> State:
-    """At rest where accelerations of the whole body bring it, m/s²."""
+    """Return the static state under accelerations of the whole body, m/s²."""
     return model.state_at(statics(model, np.tile(pull, (model.unknowns, 1))))
 
 
 def grabbed(model: Model, pull: tuple[float, float, float]) -> State:
-    """At rest where accelerations of the outer fifth bring it, m/s²."""
+    """Return the static state under accelerations of the outer fifth, m/s²."""
     outer = model.mesh.rest_positions[:, :1] > 0.8 * SIZE
     return model.state_at(statics(model, np.where(outer, pull, 0.0)))
 
 
 def amplitude(model: Model, state: State) -> float:
-    """How far the farthest vertex is from rest, in sizes."""
+    """Return the largest displacement from rest, in sizes."""
     return float(np.linalg.norm(state.positions - model.mesh.rest_positions, axis=1).max() / model.size)
 
 
 def _timed(model: Model, start: State, step: float, count: int, **settings: Any) -> tuple[Motion, float]:
-    """A motion, and its seconds: of each step the shortest of several runs."""
+    """Return a motion and its seconds: the sum over steps of the shortest of several runs."""
     seen = [move(model, start, step, count, **settings) for _ in range(REPEATS)]
     return seen[0], float(np.min([each.seconds for each in seen], axis=0).sum())
 
 
 def _stiff_bar() -> Iterable[Row]:
-    """One second of 192 steps; the reference makes four to one."""
+    """Measure one second of 192 steps; the reference makes four steps for each."""
     warm_up(ignore)
     case, rate, finer = "stiff_bar", 192, 4
     model = bar(STIFF)
@@ -112,14 +110,14 @@ def _stiff_bar() -> Iterable[Row]:
 
 @cache
 def _soft() -> tuple[Model, State, Motion]:
-    """The soft bar where it is let go, and what it does then."""
+    """Return the soft bar, its state at release, and its reference motion."""
     model = bar(SOFT)
     start = grabbed(model, GRAB)
     return model, start, reference(model, start, STEP / 3, 3 * STEPS).every(3)
 
 
 def _soft_bar() -> Iterable[Row]:
-    """One second of steps of 5 ms; the reference makes three to one."""
+    """Measure one second of steps of 5 ms; the reference makes three steps for each."""
     warm_up(ignore)
     case = "soft_bar"
     model, start, truth = _soft()
@@ -144,7 +142,7 @@ def _soft_bar() -> Iterable[Row]:
 
 
 def _soft_bar_published() -> Iterable[Row]:
-    """The same by the paper's step, at its smallest stable beta."""
+    """Measure the soft bar with the paper's step, at its smallest stable beta."""
     warm_up(ignore)
     case, curves = "soft_bar_published", []
     model, start, truth = _soft()
@@ -159,7 +157,7 @@ def _soft_bar_published() -> Iterable[Row]:
 
 
 def _told(case: str, name: str, seen: Motion, truth: Motion) -> Iterator[Row]:
-    """How lively and how far off a motion is, and why it broke off where it did."""
+    """Yield liveliness and error of a motion, or the reason why it was aborted."""
     if seen.stopped:
         yield row(case, f"broke off, {name}", seen.stopped)
         return

@@ -1,9 +1,9 @@
-"""A rabbit that is dropped on a floor ([ConJac20] Fig. 8, Table 1), and a block that slides: with the paper's contact
-and friction, and with this library's.
+"""Rabbit dropped on a floor ([ConJac20] Fig. 8, Table 1), and a sliding block: contact and friction of paper and
+library.
 
-The paper's (Sec. 4): vertices under the floor are pulled back to the nearest place on it by
-``K ((1 - alpha) n n^T + alpha 1)``; velocities after friction are those of Bridson et al. 2002, ``v_t`` shortened by
-``mu`` times what contact changed of ``v_n``; and the nodes' are what is nearest to these by ``M + beta h² K``.
+The paper's contact (Sec. 4): vertices under the floor are pulled back to the nearest point on it by ``K ((1 - alpha) n
+n^T + alpha 1)``; velocities after friction are those of Bridson et al. 2002, ``v_t`` shortened by ``mu`` times the
+change of ``v_n`` by contact; the nodes' velocities are the nearest to these in the norm of ``M + beta h² K``.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from ..released import EARTH, PAPER, nearest, with_nodes
 E, POISSON, DENSITY, BETA = 4e4, 0.45, 1e3, 0.5
 """Material and damping of the paper's Table 1 and Sec. 4: Pa, no unit, kg/m³, s."""
 CELL, HEIGHT, FALL, THROWN = 0.1, 0.1, 0.05, 0.3
-"""Cell of a rabbit 1.55 high, the height to which it is scaled, m, its fall, m, and sideways speed, m/s."""
+"""Cell size for a rabbit 1.55 high, the height to which it is scaled, m, its fall, m, and sideways speed, m/s."""
 EARS = [(0.0, -0.12, 1.5), (0.0, 0.12, 1.5)]
 NODES = np.array([*EARS, (0.3, 0, 0.95), (-0.3, 0, 0.5), (0.35, 0, 0.3), (0, -0.3, 0.4), (0, 0.3, 0.4), (0, 0, 0)])
 TURNS = {"upright": (0.0, 0.0, 0.0), "on its side": (1.2, 0.3, 0.0), "on its ears": (0.2, 2.6, 0.0)}
 STEP, SECONDS, FINER, FRICTION, ALPHA = 0.005, 0.4, 4, 0.3, 0.1
 SINKING, HOLDING = 5e-3, 20
-"""Penetration of the floor at rest over the height, on so many vertices: the paper gives no stiffness."""
+"""Penetration at rest relative to the height, distributed over this many vertices: the paper states no stiffness."""
 ANGLE = np.radians(30.0)
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """The fall, and the slope."""
+    """Yield the fall and the slope."""
     yield Case("bunny", _bunny)
     yield Case("bunny_slope", _slope)
 
 
 class Floor:
-    """The paper's, at z = 0, for vertices of a model."""
+    """Floor of the paper, at z = 0, for vertices of a model."""
 
     def __init__(self, model: Model, stiffness: float) -> None:
         triangles = boundary_triangles(model.mesh.tets)
@@ -70,14 +70,14 @@ class Floor:
         self._points = model.points(embed(model.mesh.rest_positions[self.vertices], model.mesh))
 
     def begin(self, motion: Motion) -> FloorPotential:
-        """In a step: of what is under it where the step begins."""
+        """Return the potential for the vertices below the floor at the beginning of the step."""
         start = motion.x_prev[self.vertices]
         held = np.where(start[:, 2] < 0.0, self.stiffness, 0.0)
         return FloorPotential(self._points, held, start * [1.0, 1.0, 0.0])
 
 
 class FloorPotential(StepPotential):
-    """Springs to the nearest places."""
+    """Springs to the nearest points on the floor."""
 
     def __init__(self, points: Any, stiffness: np.ndarray, targets: np.ndarray) -> None:
         self._points, self._targets = points, targets
@@ -87,20 +87,20 @@ class FloorPotential(StepPotential):
         return np.einsum("pij,pj->pi", self._K, self._points.positions(x) - self._targets)
 
     def value(self, positions: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         return 0.5 * float(np.sum((self._points.positions(positions) - self._targets) * self._force(positions)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         return self._points.spread(self._force(positions))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """The same everywhere."""
+        """Add the constant stiffness."""
         self._points.add_stiffness(self._K, scale, blocks)
 
 
 class PaperOnFloor(PublishedConJacSolver):
-    """The paper's step with its filter of velocities, on its floor."""
+    """The paper's step with its velocity filter, on its floor."""
 
     floor: Floor
     friction: float
@@ -153,7 +153,7 @@ def _ours(model: Model, step: float, friction: float) -> Load:
 
 
 def _moved(stepper: Any, load: Load, state: State, step: float, count: int) -> tuple[np.ndarray, int, str]:
-    """Centres (k,3) m of a body at each moment, iterations, and why it broke off."""
+    """Return the centres (k,3) m of a body over time, iterations, and the reason if the run was aborted."""
     weights = stepper.model.lumped_masses / stepper.model.lumped_masses.sum()
     seen, iterations, pins = [weights @ state.positions], 0, np.empty((0, 3))
     for _ in range(count):
@@ -167,7 +167,7 @@ def _moved(stepper: Any, load: Load, state: State, step: float, count: int) -> t
 
 
 def _ways(model: Model, friction: float, gravity: tuple[float, float, float]) -> dict[str, tuple[Any, Load]]:
-    """A stepper and its floor, as compared."""
+    """Return a stepper and its floor for each compared method."""
     paper = {**PAPER, "damping_factor": BETA, "gravity": gravity}
     stepper = PaperOnFloor(model, SolverSettings(**paper))
     stiffness = 9.81 * model.lumped_masses.sum() / HOLDING / (SINKING * np.ptp(model.mesh.rest_positions[:, 2]))
@@ -187,7 +187,7 @@ def _ways(model: Model, friction: float, gravity: tuple[float, float, float]) ->
 
 
 def _bunny() -> Iterable[Row]:
-    """How high it bounces, and how far it slides, over a reference of quarters of the steps."""
+    """Compare the bounce height and the sliding distance with a reference of four times as many steps."""
     warm_up(ignore)
     case, model, plots = "bunny", _rabbit(), []
     yield row(case, "vertices", model.unknowns)
@@ -222,7 +222,7 @@ def _bunny() -> Iterable[Row]:
 
 
 def _slope() -> Iterable[Row]:
-    """A block at 30 degrees, after a quarter of a second, over Coulomb's law."""
+    """Compare a block at 30 degrees after a quarter of a second with Coulomb's law."""
     warm_up(ignore)
     mesh = block((4, 4, 3), (0.1, 0.1, 0.05))
     model = build_model(mesh, 2e5, 0.4, DENSITY)

@@ -1,4 +1,4 @@
-"""A cube refined from 4 to 16 cells a side, carried by one node: its first frequency on every mesh."""
+"""First frequency of a cube with one node, on meshes of 4 to 16 cells per side."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STEP, WEIGHT = 0.005, 1e-9
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One case."""
+    """Yield the only case."""
     yield Case("cube", _cube)
 
 
 def carried_frequencies(model: Model) -> np.ndarray:
-    """Hz, ascending, of a body at rest that moves by J alone: of ``J^T K J`` and ``J^T M J``."""
+    """Return the frequencies, Hz, ascending, of a body at rest that moves by J only: of ``J^T K J`` and ``J^T M J``."""
     x, nodes = model.mesh.rest_positions, model.nodes
     held = np.union1d(model.pinned, nodes.centres).astype(np.int64)
     body = replace(model, masses=WEIGHT * model.masses, pinned=held).body
@@ -44,7 +44,7 @@ def carried_frequencies(model: Model) -> np.ndarray:
 
 
 def _cube() -> Iterable[Row]:
-    """Held at one face, the node in the middle of the opposite one."""
+    """Hold one face, with the node in the middle of the opposite one."""
     found: dict[str, list[float]] = {"all vertices": [], "a ball": [], "a single vertex": []}
     for cells in CELLS:
         mesh = block((cells,) * 3, (SIDE,) * 3)

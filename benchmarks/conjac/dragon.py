@@ -1,5 +1,5 @@
-"""A creature pulled in several places and let go ([ConJac20] Figs. 1-2, Table 1): smallest stable beta of the paper's
-step and of the plain one, what motion each leaves, and what a step costs.
+"""Creature pulled at several points and released ([ConJac20] Figs. 1-2, Table 1): smallest stable beta of the paper's
+step and of the plain one, remaining motion, cost of a step.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from ..registry import Case, Row, row
 from ..released import CHEAP, NOWHERE, PAPER, Motion, calmest, move, nearest, reference, statics, with_nodes
 
 HEIGHT, E, POISSON, DENSITY = 0.15, 3e4, 0.49, 1e3
-"""Table-top sized, as Table 1's dragon is of 3e4 Pa and 0.49."""
+"""Table-top size; Table 1's dragon has 3e4 Pa and 0.49."""
 STEP, STEPS, GAMMA = 0.005, 60, 0.2
 COARSE, FINE = 0.065, 0.0352
-"""Cells of the creature before it is scaled, of two: some 2,000 vertices, and the 10,000 of Table 1."""
+"""Cells of two creatures, before scaling: some 2,000 vertices, and the 10,000 of Table 1."""
 PULLED = {
     "head": ((0.1, 0.0, 1.75), (60.0, 0.0, 80.0)),
     "tail": ((-1.15, 0.0, 0.35), (-80.0, 120.0, 0.0)),
     "tip": ((0.95, -0.3, 1.9), (60.0, -120.0, 0.0)),
     "hand": ((0.55, 0.3, 0.95), (80.0, 80.0, -40.0)),
 }
-"""Places of the creature, and accelerations that they are pulled by, m/s²."""
+"""Positions on the creature, and the accelerations that pull there, m/s²."""
 ADVISED = {4: 1.25, 10: 1.35, 32: 1.6}
-"""Nodes, and what a step may cost over the plain one."""
+"""Number of nodes, and the acceptable cost of a step relative to the plain one."""
 COUNTS, ROUNDS = (0, 4, 10, 32), 5
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Stability and liveliness on a coarse creature, cost on one of the dragon's size."""
+    """Yield stability and liveliness on a coarse creature, cost on one of the dragon's size."""
     yield Case("dragon", _dragon)
     yield Case("dragon_equal", _equal)
     yield Case("dragon_cost", _cost)
 
 
 def _creature(cell: float) -> Model:
-    """The swordsman of one softness, held by his feet, 15 cm tall."""
+    """Return the swordsman with uniform softness, held at the feet, 15 cm tall."""
     whole = swordsman(cell).model
     X = whole.mesh.rest_positions
     mesh = TetMesh(X * HEIGHT / np.ptp(X[:, 2]), whole.mesh.tets)
@@ -61,7 +61,7 @@ def _scale(model: Model) -> float:
 
 
 def _pulled(model: Model) -> State:
-    """At rest, pulled by head, tail, tip and hand."""
+    """Return the static state when pulled at head, tail, tip and hand."""
     X, s = model.mesh.rest_positions, _scale(model)
     pull = np.zeros_like(X)
     for place, acceleration in PULLED.values():
@@ -70,7 +70,7 @@ def _pulled(model: Model) -> State:
 
 
 def _nodes(model: Model, count: int) -> np.ndarray:
-    """At what is pulled first; the others are each as far from all before as can be."""
+    """Return nodes at the pulled points, then by farthest-point sampling."""
     X, s = model.mesh.rest_positions, _scale(model)
     found = list(nearest(model, s * np.array([place for place, _ in PULLED.values()])))[:count]
     away = np.min([np.linalg.norm(X - X[each], axis=1) for each in [*found, *model.pinned[:1]]], axis=0)
@@ -89,7 +89,7 @@ def _ways(model: Model) -> dict[str, tuple[Model, dict[str, Any]]]:
 
 
 def _dragon() -> Iterable[Row]:
-    """0.3 s in steps of 5 ms, each at its smallest stable beta."""
+    """Simulate 0.3 s in steps of 5 ms, each method at its smallest stable beta."""
     warm_up(ignore)
     case, finer = "dragon", 4
     model = _creature(COARSE)
@@ -128,8 +128,8 @@ def _told(case: str, name: str, model: Model, seen: Motion, truth: Motion) -> It
 
 
 def _equal() -> Iterable[Row]:
-    """How long the plain step may be that leaves as much motion as the paper's with 6 nodes at 5 ms (the paper: 2 ms,
-    and more than twice the time).
+    """Find the length of the plain step that leaves as much motion as the paper's with 6 nodes at 5 ms (the paper: 2
+    ms, and more than twice the time).
     """
     warm_up(ignore)
     case, seconds = "dragon_equal", STEP * STEPS
@@ -158,7 +158,7 @@ def _equal() -> Iterable[Row]:
 
 
 def _cost() -> Iterable[Row]:
-    """A step of the moving creature, of each kind by turns, the shortest of several."""
+    """Time a step of the moving creature with each method alternately, the shortest of several."""
     warm_up(ignore)
     case = "dragon_cost"
     model = _creature(FINE)

@@ -1,4 +1,4 @@
-"""Ten thousand steps of 5 ms, and of a frame each: a bar that is let go never has more energy than it began with."""
+"""Ten thousand steps of 5 ms, and of a frame each: a released bar never gains energy beyond the initial one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LENGTHS = {"5ms": 0.005, "frame": 1 / 24}
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One for each length of the steps."""
+    """Yield one case per length of the steps."""
     for name, step in LENGTHS.items():
         yield Case(f"endurance_{name}", lambda name=name, step=step: _endurance(f"endurance_{name}", step))
 
 
 def _endurance(case: str, step: float) -> Iterable[Row]:
-    """The soft bar on a coarse mesh, four nodes, let go as in ``soft_bar``."""
+    """Simulate the soft bar on a coarse mesh, four nodes, released as in ``soft_bar``."""
     warm_up(ignore)
     model = bar(1e4, cells=CELLS)
     start = grabbed(model, GRAB)

@@ -1,4 +1,4 @@
-"""Free flight: a body that falls neither turns nor bends, whatever its nodes; one that spins goes on spinning."""
+"""Free flight: a falling body neither rotates nor bends, whatever its nodes; a spinning one continues to spin."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SIZE, STEP = (0.1, 0.05, 0.05), 0.005
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """A fall, and a spin."""
+    """Yield a fall and a spin."""
     yield Case("fall", _fall)
     yield Case("spin", _spin)
 
 
 def _block(nodes: int) -> Model:
-    """A soft block, its nodes anywhere."""
+    """Return a soft block with random nodes."""
     model = build_model(block((8, 4, 4), SIZE), 1e4, 0.4, 1e3)
     return with_nodes(model, nearest(model, np.random.default_rng(1).random((nodes, 3)) * SIZE))
 
@@ -43,7 +43,7 @@ def _states(model: Model, start: State, gravity: tuple[float, float, float], cou
 
 
 def _turned(model: Model, state: State) -> float:
-    """The angle of the turn that is nearest to a body's movement, degrees."""
+    """Return the angle of the best-fit rotation of a body, degrees."""
     m = model.lumped_masses[:, None]
     X, x = (each - (m * each).sum(axis=0) / m.sum() for each in (model.mesh.rest_positions, state.positions))
     U, _, Vt = np.linalg.svd((m * x).T @ X)
@@ -53,7 +53,7 @@ def _turned(model: Model, state: State) -> float:
 
 
 def _fall() -> Iterable[Row]:
-    """Half a second from rest."""
+    """Simulate half a second from rest."""
     warm_up(ignore)
     curves = []
     for nodes in (0, 1, 2, 4, 8):
@@ -71,7 +71,9 @@ def _fall() -> Iterable[Row]:
 
 
 def _spin() -> Iterable[Row]:
-    """Once a second about z, a second, from the shape at rest: it stretches and swings about a stretched one."""
+    """Simulate one revolution per second about z, from the rest shape: it stretches and oscillates about a stretched
+    one.
+    """
     warm_up(ignore)
     curves = []
     for nodes in (0, 1, 2, 4, 8):

@@ -1,4 +1,4 @@
-"""A bar of some 10,000 tets, with four nodes or none, stepped as live mode does: what a frame takes, and of what."""
+"""Bar of some 10,000 tets, with four nodes or none, stepped as in live mode: time of a frame, by part."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..registry import Case, Row, row
 from ..released import BAR, DENSITY, POISSON
 
 E, CELLS, ACROSS = 1e5, (40, 12, 12), 20
-"""Pa; squares of the surface along each side; cells of the lattice along the bar."""
+"""Young's modulus, Pa; squares of the surface along each side; cells of the lattice along the bar."""
 PLACES = np.array([[(k + 1) / 4, 0.5, 1.0] for k in range(4)]) * BAR
 """Positions of the nodes, on the upper side, m."""
 FRAMES, PULLED, REACH, STRENGTH, REPEATS = 48, 24, 0.3, 40.0, 3
-"""Frames, in the first of which a hand pulls the tip up by so much of the bar's length, N/m; of each frame the shortest
-of several runs counts.
+"""Number of frames, of first frames in which the tip is pulled up, by this fraction of the bar's length, stiffness of
+the grab, N/m, and number of runs, of which the shortest frame is used.
 """
 WAYS: dict[str, dict[str, int]] = {
     "as it is by itself": {},
@@ -37,7 +37,7 @@ WAYS: dict[str, dict[str, int]] = {
 
 
 class Played(NamedTuple):
-    """For each frame (f,): seconds, iterations, and seconds of the reported parts."""
+    """Seconds, iterations, and seconds of the reported parts, for each frame (f,)."""
 
     seconds: np.ndarray
     iterations: np.ndarray
@@ -45,12 +45,12 @@ class Played(NamedTuple):
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """The bar."""
+    """Yield the bar."""
     yield Case("live", _live)
 
 
 def _job(nodes: int, **settings: int) -> Job:
-    """The bar, held at one end, with 0 or 4 nodes."""
+    """Return the bar, held at one end, with 0 or 4 nodes."""
     mesh = block(CELLS, BAR)
     used, triangles = np.unique(boundary_triangles(mesh.tets), return_inverse=True)
     X = mesh.rest_positions[used]
@@ -68,7 +68,7 @@ def _job(nodes: int, **settings: int) -> Job:
 
 
 def _played(job: Job, prepared: Prepared) -> Played:
-    """The tip is pulled up and let go."""
+    """Pull the tip up and release it."""
     body, X = LiveBody(job, prepared), job.body.surface.positions
     tip, up = int(np.argmax(X @ [1.0, 0.0, 0.1])), np.array([0.0, 0.0, REACH * BAR[0]])
     shape = REPEATS, FRAMES - 1
@@ -90,7 +90,7 @@ def _played(job: Job, prepared: Prepared) -> Played:
 
 
 def _live() -> Iterable[Row]:
-    """Two seconds, half of them in the hand."""
+    """Simulate two seconds, the first half with a grab."""
     warm_up(ignore)
     case, curves = "live", []
     for nodes in (4, 0):

@@ -1,6 +1,4 @@
-"""Every solver that steps all vertices, at several lengths of its steps: what motion it leaves and how far off it is
-for the time that it takes.
-"""
+"""All full-space solvers, at several step lengths: remaining motion and error over time."""
 
 from __future__ import annotations
 
@@ -22,13 +20,13 @@ from .bars import amplitude
 
 CELLS, E, PULL = (14, 4, 4), 1e5, (0.0, 4.2, -9.0)
 RATES, SECONDS, FINER = (48, 96, 192), 1.0, 8
-"""Steps a second, and steps of the reference to one of the shortest."""
+"""Steps per second, seconds, and reference steps per shortest step."""
 CAPS, NODES = (1, 2), (1, 4)
 RULES = ("backward_euler", "bdf2")
 
 
 class Way(NamedTuple):
-    """A name, what is stepped, and settings."""
+    """Compared method: a name, a model, and settings."""
 
     name: str
     model: Model
@@ -36,7 +34,7 @@ class Way(NamedTuple):
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One picture."""
+    """Yield one picture."""
     yield Case("picture", _picture)
 
 
@@ -59,7 +57,7 @@ def _ways(kind: SolverKind, model: Model) -> Iterator[Way]:
 
 
 def _picture() -> Iterable[Row]:
-    """A bar of 1e5 Pa, bent and let go, a second; betas and gammas as they are by themselves."""
+    """Simulate a bar of 1e5 Pa, bent and released, for a second, with default betas and gammas."""
     warm_up(ignore)
     case, finest = "picture", max(RATES)
     model = bar(E, cells=CELLS)
@@ -88,7 +86,7 @@ def _picture() -> Iterable[Row]:
 def _one(
     case: str, way: Way, start: State, rate: int, truth: Motion
 ) -> Generator[Row, None, tuple[float, float, float]]:
-    """Rows of one motion; returns seconds, liveliness and error, none of them finite where it broke off."""
+    """Yield rows of one motion; return seconds, liveliness and error, not finite if it was aborted."""
     seen = move(way.model, start, 1.0 / rate, round(rate * SECONDS), most=UNSTABLE, **way.settings)
     name = f"{way.name}, {rate} a second"
     if seen.stopped:

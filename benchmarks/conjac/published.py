@@ -1,5 +1,5 @@
-"""The paper's own step ([ConJac20] Figs. 3-4) beside the better one: a twisted bar with 1 to 32 nodes, alternating
-slabs with one.
+"""The paper's own step ([ConJac20] Figs. 3-4) and the improved one: twisted bar with 1 to 32 nodes, bar of slabs with
+one.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ COLUMN, SLABS = (0.1, 0.035, 0.035), 5
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Twist, at first without nodes and slowly; hetero."""
+    """Yield the twist, first without nodes and slowly, and hetero."""
     yield Case("twist_statics", _twist_statics)
     yield Case("twist", _twist)
     yield Case("hetero", _hetero)
 
 
 def _held_at_both_ends(E: float) -> tuple[Model, np.ndarray]:
-    """The bar, and which of its pins are of the end that moves."""
+    """Return the bar, and the mask of pins at the moving end."""
     mesh = block((16, 4, 4), BAR)
     x = mesh.rest_positions[:, 0]
     model = build_model(mesh, E, POISSON, DENSITY, pinned=np.flatnonzero((x < 1e-9) | (x > SIZE - 1e-9)))
@@ -63,8 +63,8 @@ def _held_at_both_ends(E: float) -> tuple[Model, np.ndarray]:
 
 
 def _targets(model: Model, moves: np.ndarray, part: float) -> np.ndarray:
-    """Return the targets of the pins (p,3): the far end rotated about the bar's axis by a part of the whole rotation,
-    bent aside and stretched by its thickness.
+    """Return the targets of the pins (p,3): the far end rotated about the bar's axis by a fraction of the whole
+    rotation, bent sideways and stretched by its thickness.
     """
     X = model.mesh.rest_positions[model.pinned]
     middle = np.array([SIZE, 0.5 * BAR[1], 0.5 * BAR[2]])
@@ -73,7 +73,7 @@ def _targets(model: Model, moves: np.ndarray, part: float) -> np.ndarray:
 
 
 def _twist_statics() -> Iterable[Row]:
-    """Half a turn in 24 frames without nodes, a step each, against statics of each frame."""
+    """Compare half a revolution in 24 frames without nodes, a step each, with statics of each frame."""
     warm_up(ignore)
     case = "twist_statics"
     model, moves = _held_at_both_ends(1e4)
@@ -105,7 +105,7 @@ def _twist_statics() -> Iterable[Row]:
 
 
 def _twist() -> Iterable[Row]:
-    """The bar's end is turned by half a turn, drawn out and bent aside in 0.3 s, and stands then as long."""
+    """Rotate the bar's end by half a revolution, stretch and bend it in 0.3 s, then hold it for as long."""
     warm_up(ignore)
     case, finer = "twist", 3
     model, moves = _held_at_both_ends(1e4)
@@ -139,7 +139,7 @@ def _between(model: Model, nodes: int) -> np.ndarray:
 
 
 def _told(case: str, name: str, seen: Motion, truth: Motion) -> Iterator[Row]:
-    """While the end moves and once it stands; where it broke off, why."""
+    """Yield measures during the motion and after it; the reason if it was aborted."""
     if seen.stopped:
         yield row(case, f"broke off after, {name}", STEP * len(seen.seconds), "s")
         return
@@ -150,8 +150,8 @@ def _told(case: str, name: str, seen: Motion, truth: Motion) -> Iterator[Row]:
 
 
 def _hetero() -> Iterable[Row]:
-    """An upright bar held below, of three slabs of 1e6 Pa and two of 1e4 Pa between them, squeezed by its weight; one
-    node on top. One second with drag, so that it comes to rest. A bar of 15 cm would buckle.
+    """Simulate an upright bar held below, of three slabs of 1e6 Pa and two of 1e4 Pa between them, compressed by its
+    weight; one node on top. One second with damping, so that it comes to rest. A bar of 15 cm would buckle.
     """
     warm_up(ignore)
     case = "hetero"
@@ -178,7 +178,7 @@ def _hetero() -> Iterable[Row]:
 
 
 def _bulges(model: Model, x: np.ndarray) -> list[float]:
-    """By how much each soft slab is wider at its middle than at rest, of that, from below."""
+    """Return the relative widening of each soft slab at its middle, from below."""
     across = model.mesh.rest_positions[:, 0] / COLUMN[0]
     slices = [np.abs(across - (k + 0.5) / SLABS) < 1e-9 for k in range(1, SLABS, 2)]
     return [float(np.ptp(x[slice_, 1]) / COLUMN[1] - 1.0) for slice_ in slices]

@@ -1,4 +1,4 @@
-"""Bodies at rest stay where statics has them: uniform, of two stiffnesses, on a plane; without nodes they go there."""
+"""Bodies in equilibrium stay there: uniform, of two stiffnesses, on a plane; without nodes they converge to it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SIZE, STEP, STEPS = BAR[0], 0.005, 100
 CELLS = (16, 4, 4)
 UNIFORM, SOFT, STIFF = 3e4, 1e5, 1e9
 FLOOR = -0.01
-"""Depth of the plane that the free end rests on, m below the bar."""
+"""Depth of the plane that supports the free end, m below the bar."""
 TIGHT = {"tolerance": 1e-13, "gravity": EARTH}
 SETTINGS = SolverSettings(solver="conjac", gravity=EARTH, max_iterations=50, tolerance=1e-12)
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """A uniform bar, one of slabs, and one that leans on a plane."""
+    """Yield a uniform bar, one of slabs, and one supported by a plane."""
     yield Case("statics_uniform", lambda: _statics("statics_uniform", bar(UNIFORM, cells=CELLS)))
     yield Case("statics_contrast", lambda: _statics("statics_contrast", _slabs()))
     yield Case("statics_plane", _on_plane)
@@ -50,7 +50,9 @@ def _statics(case: str, model: Model) -> Iterable[Row]:
 
 
 def _on_plane() -> Iterable[Row]:
-    """Held at its foot, leaning on a plane that rubs; at rest nothing slips, and the plane only pushes."""
+    """Simulate a bar held at one end, supported by a plane with friction; at rest nothing slips, and the plane only
+    pushes.
+    """
     warm_up(ignore)
     model = bar(UNIFORM, cells=CELLS)
     surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
@@ -63,7 +65,7 @@ def _on_plane() -> Iterable[Row]:
 
 
 def _compared(case: str, model: Model, x: np.ndarray, smooth: Sequence[Load], rough: Sequence[Load]) -> Iterator[Row]:
-    """Without nodes from rest, then with some from statics (n,3) themselves, half a second."""
+    """Simulate half a second: without nodes from rest, with nodes from the static solution (n,3)."""
     yield row(case, "sag, sizes", float(np.abs(x - model.mesh.rest_positions).max() / SIZE))
     for nodes in (0, 4):
         carried = with_nodes(model, as_published(model, nodes) if nodes else [])

@@ -1,4 +1,4 @@
-"""Bodies that meet: scenes without a crossing, arrival, friction, what it costs."""
+"""Contact between bodies: absence of intersections, blocked motion, friction, cost."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..registry import Case, chained
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The cases of the modules in this folder."""
+    """Return the cases of the modules in this folder."""
     return chained(sys.modules[__name__], data)

@@ -1,4 +1,4 @@
-"""A body that meets nothing: the bits and the time of before, whatever the settings of meeting are."""
+"""A body without contact: same bits and same time, whatever the contact settings are."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NOTHING = ContactSettings(bodies=False)
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """By Mixed FEM and Newton."""
+    """Yield Mixed FEM and Newton."""
     yield Case("alone", _alone)
 
 
 def _job(solver: str, **further: Any) -> Job:
-    """A ball, held above and shaken, that runs into nothing."""
+    """Return a ball, held above and shaken, without contact."""
     surface = ball(12, 0.1)
     pins = np.flatnonzero(surface.positions[:, 2] > 0.07)
     shake = np.zeros((FRAMES + 1, 1, 3))
@@ -66,7 +66,7 @@ def _group(job: Job, prepared: Prepared) -> np.ndarray:
 
 
 def _alone() -> Iterable[Row]:
-    """Processor time of both by turns; beside them that of a group of this one body."""
+    """Measure processor time of both alternately, and that of a group of only this body."""
     warm_up(ignore)
     for solver in ("mixed_fem", "newton"):
         yield from _compared(solver)

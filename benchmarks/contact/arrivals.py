@@ -1,4 +1,4 @@
-"""Pins and plates that press, jump and close are where they are told, or it is told that something blocks them."""
+"""Pins and plates that press, jump and close reach their prescribed positions, or a blocked motion is reported."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..registry import Case, Row, row
 H = 0.01
 STILL = {"gravity": (0.0, 0.0, 0.0), "max_iterations": 200}
 CLOSED = np.concatenate([plate(0.0)[0], plate(0.104)[0]])
-"""Plates 2 mm off a block of 10 cm."""
+"""Plates 2 mm from a block of 10 cm."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each by Mixed FEM."""
+    """Yield each case, with Mixed FEM."""
     yield Case("arrival_crusher", _crusher)
     yield Case("arrival_pins", _pins)
     yield Case("arrival_blocked", _blocked)
@@ -53,7 +53,7 @@ def _crusher() -> Iterable[Row]:
 
 
 def _pins() -> Iterable[Row]:
-    """Two blocks, held by their far ends, push a free one between them."""
+    """Push a free block between two blocks that are held at their far ends."""
     case, end = "arrival_pins", 1e-9
     for way, steps in ((0.01, 6), (0.1, 1)):
         bodies = [
@@ -75,8 +75,8 @@ def _pins() -> Iterable[Row]:
 
 
 def _blocked() -> Iterable[Row]:
-    """A plate comes down by 3 cm on a block whose top is pinned, and whose bottom nothing pushes: there is no weight
-    that would hold it where the barrier reaches. And two plates close on one whose top and bottom are pinned.
+    """Lower a plate by 3 cm on a block whose top is pinned and whose bottom is free, without gravity; close two plates
+    on one whose top and bottom are pinned.
     """
     case, first = "arrival_blocked", plate(0.104)
     body = box((0.0, 0.0, 0.002), pinned=lambda X: X[:, 2] > 0.1 - 1e-9)
@@ -106,7 +106,7 @@ def _of_blocked(case: str, words: str, scene: Scene) -> Iterable[Row]:
 
 
 def _jump() -> Iterable[Row]:
-    """A plate jumps into the block, to half of its height, and beyond it."""
+    """Move a plate in one step into the block, to half of its height and to 3 mm."""
     case = "arrival_jump"
     for by, words in ((0.054, ", to a half"), (0.101, ", to three millimetres")):
         scene = Scene(
@@ -118,7 +118,7 @@ def _jump() -> Iterable[Row]:
 
 
 def _teleport() -> Iterable[Row]:
-    """A plate is put from above a block that nothing holds into its middle, and beyond it."""
+    """Move a plate in one step from above a free block into its middle, and beyond it."""
     case = "arrival_teleport"
     for by, words in ((0.054, ", into"), (0.154, ", through")):
         scene = Scene(

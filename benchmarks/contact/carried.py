@@ -1,4 +1,4 @@
-"""Bodies that friction alone carries: a house of cards, a box on a turning belt, a box in a gripper."""
+"""Bodies carried by friction only: a house of cards, a box on a conveyor belt, a box in a gripper."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..registry import Case, Row, row
 H, EARTH = 0.01, 9.81
 TIGHT = {"tolerance": 1e-7, "max_iterations": 200}
 CARD, THICK, LEAN, GAP = 0.1, 0.01, np.radians(20.0), 9e-4
-"""Side and thickness of a card, m, by what it leans, and how far it is from others at first, m."""
+"""Side and thickness of a card, m, its tilt, and the initial gap, m."""
 
 SPEED, MU = 1.5, 0.3
 """Speed of the belt, m/s, and its friction coefficient."""
 
 LIFT, CLOSE = 0.003, 0.004
-"""Rise of a gripper in a step, and closing of each of its walls, m."""
+"""Rise of a gripper per step, and closing of each of its walls, m."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each by Mixed FEM."""
+    """Yield each case, with Mixed FEM."""
     yield Case("carried_cards", _cards)
     yield Case("carried_belt", _belt)
     yield Case("carried_gripper", _gripper)
 
 
 def _card(turned: float, at: tuple[float, float]) -> Model:
-    """A card that stands in the plane of y, turned about its lowest edge, and with its middle moved to x and z."""
+    """Return a card rotated about y, with its middle at x and z."""
     mesh = block((2, 6, 8), (THICK, 0.6 * CARD, CARD))
     X = mesh.rest_positions - np.array([0.5 * THICK, 0.3 * CARD, 0.5 * CARD])
     c, s = np.cos(turned), np.sin(turned)
@@ -43,7 +43,7 @@ def _card(turned: float, at: tuple[float, float]) -> Model:
 
 
 def _house(friction: float) -> Scene:
-    """Two cards lean on one another, a third lies on both, as far apart as hardly pushes."""
+    """Return two cards that lean on one another and a third on both, with a gap at which the barrier hardly pushes."""
     gap = GAP
     high = 0.5 * (CARD * np.cos(LEAN) + THICK * np.sin(LEAN))
     wide = 0.5 * (CARD * np.sin(LEAN) + THICK * np.cos(LEAN)) + 0.5 * gap
@@ -53,7 +53,7 @@ def _house(friction: float) -> Scene:
 
 
 def _cards() -> Iterable[Row]:
-    """Statics: what leans holds where friction is over tan(lean) / 1.5, 0.24."""
+    """Compare with statics: leaning cards hold with friction over tan(lean) / 1.5, 0.24."""
     case, shots = "carried_cards", []
     for friction, stands in ((0.5, True), (0.1, False)):
         seen, words = watch(_house(friction), 300, H, "mixed_fem"), f"friction {friction:g}"
@@ -88,11 +88,13 @@ def _speeds(seen: Watched) -> np.ndarray:
 # -- A belt ---------------------------------------------------------------------------------------------------------
 
 LONG, BEND, ROUND = 1.6, 0.1, 192
-"""Straight part of the belt and the radius of its ends, m, and vertices around."""
+"""Straight part of the belt and the radius of its ends, m, and number of vertices around."""
 
 
 def _belt_at(gone: float) -> np.ndarray:
-    """Vertices of a belt around two rollers, its upper face at z 0, after a way, (2 ROUND,3) m."""
+    """Return the vertices of a belt around two rollers, its upper face at z 0, after the displacement ``gone``, (2
+    ROUND,3) m.
+    """
     whole = 2.0 * LONG + 2.0 * np.pi * BEND
     s = (np.arange(ROUND) * whole / ROUND + gone) % whole
     x, z = np.empty(ROUND), np.empty(ROUND)
@@ -108,7 +110,7 @@ def _belt_at(gone: float) -> np.ndarray:
 
 
 def _belt() -> Iterable[Row]:
-    """Turns under a box that has come to rest on it: while the box is slower, friction is mu times its weight."""
+    """Move the belt under a box at rest on it: while the box is slower, friction is mu times its weight."""
     case, still, measured = "carried_belt", 40, 30
     here, beside = np.arange(ROUND), (np.arange(ROUND) + 1) % ROUND
     triangles = np.concatenate(
@@ -137,7 +139,7 @@ def _belt() -> Iterable[Row]:
 
 
 def _walls(closed: float, lifted: float) -> np.ndarray:
-    """Two squares to both sides of a box of 0.1 m at x 0, 1 mm away before they close, (8,3) m."""
+    """Return two squares at both sides of a box of 0.1 m at x 0, at first with a gap of 1 mm, (8,3) m."""
     square = np.array([[-0.3, 0.01], [0.3, 0.01], [0.3, 0.3], [-0.3, 0.3]])
     away = 0.001 - closed
     return np.concatenate(
@@ -146,7 +148,7 @@ def _walls(closed: float, lifted: float) -> np.ndarray:
 
 
 def _gripper() -> Iterable[Row]:
-    """Closes in ten steps on a box that lies on the ground, lifts it, and holds it."""
+    """Close in ten steps on a box on the ground, lift it, and hold it."""
     case, closing, lifting, holding = "carried_gripper", 10, 40, 60
     triangles = np.array([[0, 1, 2], [0, 2, 3]])
 

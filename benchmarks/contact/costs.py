@@ -1,4 +1,4 @@
-"""Cost of contact in an iteration, and growth of iterations with contrast."""
+"""Cost of contact per iteration, and growth of iterations with contrast."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ EARTH = 9.81
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Cost at 20,000 tets, contrast 1e4."""
+    """Yield the cost at 20,000 tets, with self-contact, and the contrast of 1e4."""
     yield Case("cost_20k", _cost)
     yield Case("cost_self", _cost_self)
     yield Case("contrast", _contrast)
 
 
 def _cost() -> Iterable[Row]:
-    """Time of bodies in contact over that of the same bodies, bent, without contact; turn by turn, the quicker of
-    three.
+    """Compare the time of bodies in contact with that of the same bodies, bent, without contact; alternately, the
+    faster of three.
     """
     warm_up(ignore)
     boxes = [box((0.012 * k, 0.006 * k, 0.0009 + 0.1009 * k), (11, 11, 11)) for k in range(3)]
@@ -41,14 +41,14 @@ def _cost() -> Iterable[Row]:
 
 
 def _cost_self() -> Iterable[Row]:
-    """The same of a body whose arms are pressed together, from when they meet."""
+    """Compare the same for a body whose arms are pressed together, from first contact on."""
     warm_up(ignore)
     pressed = hairpin(H, 20, cell=0.01)
     yield from _compared("cost_self", lambda: watch(pressed, 20, H, "mixed_fem"), 10, 2.1)
 
 
 def _compared(case: str, touch: Callable[[], Watched], first: int, bar: float) -> Iterable[Row]:
-    """From a step on."""
+    """Compare the times from the step ``first`` on."""
     met, alone = [], []
     for _ in range(3):
         seen = touch()
@@ -69,7 +69,7 @@ def _compared(case: str, touch: Callable[[], Watched], first: int, bar: float) -
 
 
 def _free(whole: Model) -> float:
-    """Seconds an iteration without contact."""
+    """Return seconds per iteration without contact."""
     stepper, count = make_solver(whole, SolverSettings(max_iterations=100)), 0
     state = whole.state_at(whole.mesh.rest_positions * [1.05, 1.0, 1.0])
     begin = time.process_time()
@@ -87,7 +87,7 @@ def _parts(seen: Watched, first: int) -> dict[str, float]:
 
 
 def _contrast() -> Iterable[Row]:
-    """Two bars of slabs, 1e5 and 1e9 Pa, that lie on each other, and that turn and hit each other."""
+    """Simulate two bars of slabs, 1e5 and 1e9 Pa, lying on each other, and rotating and colliding."""
     bodies = []
     for k, (size, cells) in enumerate((((0.4, 0.08, 0.08), (20, 4, 4)), ((0.08, 0.4, 0.08), (4, 20, 4)))):
         at = (-0.2, -0.04, 0.002) if k == 0 else (-0.04, -0.2, 0.084)
@@ -110,7 +110,9 @@ def _turning(whole: Model) -> State:
 
 
 def _energies(whole: Model, state: State) -> tuple[float, float]:
-    """Kinetic, elastic and of the height over the lowest place that there is at rest, J; kinetic alone."""
+    """Return kinetic plus elastic energy plus that of the height over the lowest rest position, J; and kinetic energy
+    only.
+    """
     v, X = state.velocities, whole.mesh.rest_positions
     kinetic = 0.5 * float(np.sum(v * (whole.mass @ v)))
     stored = whole.elastic.value(whole.elastic.deformation(state.positions))

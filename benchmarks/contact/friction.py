@@ -1,4 +1,4 @@
-"""Friction against Coulomb's law: what slides, what holds, what stands."""
+"""Friction compared with Coulomb's law: sliding, sticking, a stack."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..registry import Case, Row, row
 
 H, MU, EARTH = 0.01, 0.3, 9.81
 LOW = 0.0028
-"""Height of a box over a plate at which it hardly pushes, m."""
+"""Height of a box over a plate at which the barrier hardly pushes, m."""
 TIGHT = {"tolerance": 1e-7, "max_iterations": 200}
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each by Mixed FEM."""
+    """Yield each case, with Mixed FEM."""
     yield Case("friction_slope", _slope)
     yield Case("friction_slide", _slide)
     yield Case("friction_stack", _stack)
 
 
 def _slope() -> Iterable[Row]:
-    """At parts of the angle at which it just holds, once it lies still."""
+    """Measure at fractions of the critical slope, once the box is at rest."""
     case = "friction_slope"
     for part in (0.98, 1.02):
         angle = np.arctan(part * MU)
@@ -49,7 +49,7 @@ def _velocity(seen, state) -> np.ndarray:
 
 
 def _slide() -> Iterable[Row]:
-    """Thrown along a plate; once it no longer hops."""
+    """Measure a box thrown along a plate, once it no longer bounces."""
 
     def thrown(whole):
         return whole.state_at(whole.mesh.rest_positions, np.tile([2.0, 0.0, 0.0], (whole.unknowns, 1)))
@@ -63,9 +63,9 @@ def _slide() -> Iterable[Row]:
 
 
 def _stack() -> Iterable[Row]:
-    """Five boxes, each beside the one below by a tenth, from when they no longer sway. A column of 1e5 Pa would not
-    stand: 0.4 m is as high as one of its width may be (Greenhill's ``(7.8 E I / rho g A)^(1/3)``). Nor do they where
-    they begin 0.1 mm apart: the barrier throws the uppermost 14 mm up.
+    """Measure five boxes, each offset by a tenth from the one below, once they no longer sway. A column of 1e5 Pa would
+    buckle: 0.4 m is its maximum height (Greenhill's ``(7.8 E I / rho g A)^(1/3)``). So would boxes with initial gaps of
+    0.1 mm: the barrier throws the uppermost 14 mm up.
     """
     bodies = [box((0.01 * k, 0.005 * k, LOW + (0.1 + LOW) * k), (3, 3, 3), stiffness=1e6) for k in range(5)]
     seen = watch(Scene(bodies, [plate(0.0)], MU), 1300, H, "mixed_fem")

@@ -1,4 +1,4 @@
-"""How a step's time, the processor's, grows with the tets and with what touches, in boxes that lie on one another."""
+"""Growth of a step's processor time with the tets and with contacts, in boxes that lie on one another."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..registry import Case, Row, row
 
 H = 0.01
 MOST = 1.5
-"""Exponent of a step's time; the direct solver's factor alone has about 1.3 to 2 in three dimensions."""
+"""Exponent of a step's time; the direct solver's factorisation alone has about 1.3 to 2 in three dimensions."""
 
 SIZES = {7: (4, 100), 12: (3, 100), 17: (2, 100), 25: (1, 4)}
-"""Cells along the edge of two boxes, steps, and the most iterations of each: 4,116 to 187,500 tets, of which the last
-tells of an iteration alone.
+"""Cells along the edge of two boxes, steps, and maximum iterations of each: 4,116 to 187,500 tets; the last one
+measures only an iteration.
 """
 
 THIN = {(4, 4, 12): (4, 100), (10, 10, 6): (3, 100), (20, 20, 4): (3, 100), (36, 36, 2): (2, 100), (72, 72, 1): (1, 8)}
-"""Cells of two boxes, flatter and flatter, so that more and more of them lies on the other; steps, most iterations."""
+"""Cells of two boxes, increasingly flat, so that a larger fraction is in contact; steps, maximum iterations."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """By Mixed FEM."""
+    """Yield both cases, with Mixed FEM."""
     yield Case("growth_tets", _tets)
     yield Case("growth_contacts", _contacts)
 
 
 def _pair(cells: tuple[int, int, int]) -> Scene:
-    """Two boxes of 0.2 m, a little beside one another, as far apart as hardly pushes."""
+    """Return two boxes of 0.2 m, slightly offset, with a gap at which the barrier hardly pushes."""
     edge = 0.2 / cells[0]
     gap, high = 0.112 * edge, edge * cells[2]
     bodies = [box((0.013 * k, 0.007 * k, gap + k * (high + gap)), cells, (0.2, 0.2, high)) for k in range(2)]
@@ -79,10 +79,10 @@ def _rows(case: str, against: str, runs: dict[tuple[int, int, int], tuple[int, i
 
 
 def _tets() -> Iterable[Row]:
-    """Boxes of equal shape: contacts grow with the power 2/3."""
+    """Measure boxes of equal shape: contacts grow with the power 2/3."""
     yield from _rows("growth_tets", "tets", {(n, n, n): run for n, run in SIZES.items()})
 
 
 def _contacts() -> Iterable[Row]:
-    """Flatter and flatter boxes."""
+    """Measure increasingly flat boxes."""
     yield from _rows("growth_contacts", "contacts", THIN)

@@ -1,4 +1,4 @@
-"""Bodies far apart in one group: time against the sum of each baked alone, and iterations by body."""
+"""Distant bodies in one group: time relative to separate bakes, and iterations by body."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 
 FRAMES, SHORTENED, TURNED, SWAY = 13, 0.5, 1.0, 0.02
-"""Frames; part of its length by which a strip's ends approach each other, turns of one of them, and m by which the ends
-of easy bodies sway.
+"""Frames; fraction of its length by which a strip is shortened, revolutions of one end, and displacement, m, of the
+ends of easy bodies.
 """
 APART = 0.6
-"""Between the bodies, m."""
+"""Distance between the bodies, m."""
 ROUNDS = 3
 SAME = 1e-9
-"""Distance to the frames of a body alone, m: a thousandth of what a step that has converged may leave."""
+"""Distance to the frames of a body alone, m: a thousandth of the error of a converged step."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One a solver."""
+    """Yield one case per solver."""
     for solver in ("mixed_fem", "newton", "linearly_implicit"):
         yield Case(f"islands_{solver}", partial(_islands, f"islands_{solver}", solver))
 
 
 def _job(solver: str, name: str, y: float, cells: tuple[int, int, int], size: tuple[float, float, float]) -> Job:
-    """A block at y that is held at both ends along its first axis: the ends of the hard one approach each other while
-    one turns, those of others sway.
+    """Return a block at y held at both ends along its first axis: the ends of the hard one approach each other while
+    one rotates, those of others sway.
     """
     mesh = block(cells, size)
     X = mesh.rest_positions + (0.0, y, 0.0)
@@ -70,8 +70,8 @@ def _job(solver: str, name: str, y: float, cells: tuple[int, int, int], size: tu
 
 
 def _timed(jobs: Sequence[Job]) -> tuple[float, list[np.ndarray], np.ndarray]:
-    """Processor seconds of the frames of a group, the positions of each body at each frame (frames,n,3) m, and their
-    iterations (frames,bodies).
+    """Return the processor seconds of the frames of a group, the positions of each body at each frame (frames,n,3) m,
+    and their iterations (frames,bodies).
     """
     prepared = [prepare(job) for job in jobs]
     start = time.process_time()
@@ -82,7 +82,7 @@ def _timed(jobs: Sequence[Job]) -> tuple[float, list[np.ndarray], np.ndarray]:
 
 
 def _islands(case: str, solver: str) -> Iterable[Row]:
-    """By turns, the quickest of each."""
+    """Measure the group and the single bodies alternately, the fastest of each."""
     warm_up(ignore)
     strip = "hard", 0.0, (30, 4, 2), (0.6, 0.08, 0.02)
     bars = [(f"easy {k}", k * (APART + 0.1), (18, 4, 4), (0.6, 0.1, 0.1)) for k in (-1, 1)]

@@ -1,4 +1,4 @@
-"""The scenes in which nothing may cross by the other solvers that meet: Linearly Implicit, ConJac with nodes."""
+"""Intersection-free scenes with the other solvers that support contact: Linearly Implicit, ConJac with nodes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..registry import Case, Row, row
 from .scenes import SCENES, STEPS
 
 FEWEST = 4
-"""Nodes of the first body; each next one has one more."""
+"""Number of nodes of the first body; each next one has one more."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each in steps of both lengths."""
+    """Yield each scene, with steps of both lengths."""
     for name, make in SCENES.items():
         yield Case(f"kinds_{name}", partial(_watched, f"kinds_{name}", make))
 
 
 def carried(model: Model, count: int) -> Model:
-    """By so many nodes, one after the other the farthest from all before, the first from the middle."""
+    """Return the model with ``count`` nodes by farthest-point sampling from the middle."""
     X = model.mesh.rest_positions
     free = np.setdiff1d(np.arange(len(X)), model.pinned)
     away, chosen = np.linalg.norm(X[free] - X.mean(axis=0), axis=1), []

@@ -1,4 +1,4 @@
-"""Contact against laws: momentum of two that collide, the weight of one at rest, Hertz's ball on a plane."""
+"""Contact compared with laws: momentum in a collision, weight at rest, Hertzian contact of a ball on a plane."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from ..registry import Case, Row, row
 H, EARTH = 0.01, 9.81
 STILL = {"gravity": (0.0, 0.0, 0.0), "tolerance": 1e-11, "max_iterations": 200}
 SPEED, SPIN = 3.0, 5.0
-"""Velocity and rotation of the box that runs into another, m/s and 1/s."""
+"""Linear and angular velocity of the box that hits another, m/s and 1/s."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each by Mixed FEM."""
+    """Yield each case, with Mixed FEM."""
     yield Case("law_momentum", _momentum)
     yield Case("law_weight", _weight)
     yield Case("law_hertz", _hertz)
 
 
 def _momentum() -> Iterable[Row]:
-    """A box that turns runs into another, aslant, in free flight.
+    """Simulate an oblique collision of a rotating box with another in free flight.
 
-    Momentum is held against all that there was at first; angular momentum, about the origin, against the first box's
-    mass times speed times the distance of both. Implicit Euler keeps none even of a body alone: of a step it takes
-    ``h v x M v_before``, which is added again; the theta midpoint rule's raw change is told beside.
+    The change of momentum is relative to the initial one; that of angular momentum, about the origin, to the first
+    box's mass times speed times the distance of both. Implicit Euler does not conserve it even for a single body: each
+    step removes ``h v x M v_before``, which is added here; of the theta midpoint rule the raw change is reported.
     """
     case = "law_momentum"
     for friction, bar in ((0.0, 1e-9), (0.3, None)):
@@ -71,7 +71,8 @@ def _pair(friction: float) -> Scene:
 
 
 def _kept(seen: Watched) -> tuple[float, float, float]:
-    """The largest changes of momentum and of angular momentum, and of that what is not the rule's own."""
+    """Return the largest changes of momentum and of angular momentum, and the part of the latter not due to the rule.
+    """
     mass, states = seen.whole.mass, seen.states
     P = np.array([(mass @ each.velocities).sum(axis=0) for each in states])
     L = np.array([angular_momentum(seen.whole, each) for each in states])
@@ -85,7 +86,7 @@ def _kept(seen: Watched) -> tuple[float, float, float]:
 
 
 def _weight() -> Iterable[Row]:
-    """A box, and three on one another, once they rest: what plates and boxes press with."""
+    """Measure the forces of plates and boxes on a box, and on three stacked ones, at rest."""
     case, tight = "law_weight", {"tolerance": 1e-9, "max_iterations": 200}
     for solver in ("mixed_fem", "newton"):
         for count in (1, 3):
@@ -109,18 +110,18 @@ def _weight() -> Iterable[Row]:
 
 RADIUS, POISSON, MODULUS, BULGE = 1.0, 0.3, 1e6, 0.15
 CONTACT = 0.03
-"""Radius of what touches, of the ball's, at the deepest."""
+"""Largest contact radius, relative to the ball's."""
 
 
 def _graded(cells: int, equal: int) -> np.ndarray:
-    """Places from 0 to 1 (cells+1,): some equal steps, then each half as long again as the one before."""
+    """Return positions from 0 to 1 (cells+1,): some equal steps, then each 1.5 times the previous one."""
     steps = 1.5 ** np.maximum(np.arange(cells) - float(equal), 0.0)
     return np.concatenate([[0.0], np.cumsum(steps) / steps.sum()])
 
 
 def _ball(half: int, deep: int) -> TetMesh:
-    """The lower three quarters of a ball, of cubes that are small about its lowest point: a block whose places are
-    graded, mapped to the ball. Where its edges went the ball bulges: flat, no tet has a volume there.
+    """Return the lower three quarters of a ball, with small cubes at its lowest point: a block with graded positions,
+    mapped to the ball. It bulges at the block's edges, where tets would otherwise have no volume.
     """
     cubes = block((2 * half, 2 * half, deep), (2.0 * half, 2.0 * half, float(deep)))
     at = np.rint(cubes.rest_positions).astype(int)
@@ -140,7 +141,7 @@ def _ball(half: int, deep: int) -> TetMesh:
 
 
 def _hertz() -> Iterable[Row]:
-    """A ball, held above and lowered on a plane, by steps that know no inertia."""
+    """Lower a ball, held above, on a plane, in quasistatic steps."""
     case, deepest = "law_hertz", CONTACT**2 * RADIUS
     mesh = _ball(20, 20)
     distance = 0.02 * deepest

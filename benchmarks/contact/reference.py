@@ -1,7 +1,8 @@
-"""The reference of [SMS25]: projected Newton with Cholesky, stopped by the largest vertex in m/s, beside ours.
+"""Reference of [SMS25]: projected Newton with Cholesky, stopped by the largest vertex velocity in m/s, compared with
+ours.
 
-Its rule is ``|d| / (h |V|) < 1e-3 m/s``, which loosens with the number of vertices; here the farthest vertex is taken.
-That is our stop rule by acceleration, with the tolerance over h.
+Its rule is ``|d| / (h |V|) < 1e-3 m/s``, which loosens with the number of vertices; here the farthest vertex is used.
+It is our stop rule by acceleration, with the tolerance over h.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One a scene, steps of 10 ms."""
+    """Yield one case per scene, steps of 10 ms."""
     for name in SCENES:
         yield Case(f"reference_{name}", partial(_compared, name))
 
 
 def _compared(name: str) -> Iterable[Row]:
-    """One way after the other; time is the processor's, since others may share the machine."""
+    """Compare the methods by processor time, since others may use the machine."""
     warm_up(ignore)
     case, its, seconds = f"reference_{name}", {}, {}
     for words, chosen in WAYS.items():

@@ -1,4 +1,6 @@
-"""The stack of five and the hairpin beside MuJoCo's flex and Blender's Soft Body and Cloth: crossings, time a frame."""
+"""Stack of five and hairpin, compared with MuJoCo's flex and Blender's Soft Body and Cloth: intersections, time per
+frame.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +27,21 @@ STIFFNESS = {"stack": 1e5, "hairpin": 5e4}
 """Young's modulus of the scenes' bodies, Pa; Poisson's ratio is 0.4, friction 0.3."""
 
 RADIUS = 1e-3
-"""From which MuJoCo's vertices push, m."""
+"""Contact distance of MuJoCo's vertices, m."""
 
 MUJOCO = {"10 steps a frame": 10, "40 steps a frame": 40}
 BLENDER = {"Soft Body": 20, "Cloth": 10}
-"""Steps a frame: at least so many, and the quality."""
+"""Minimum steps per frame, and quality."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Both scenes."""
+    """Yield both scenes."""
     for name in STIFFNESS:
         yield Case(f"rivals_{name}", partial(_compared, name))
 
 
 def _compared(name: str) -> Iterable[Row]:
-    """Two seconds of frames of 1/24 s, ours in one step each. Time is the processor's."""
+    """Compare two seconds of frames of 1/24 s, ours in one step each, by processor time."""
     warm_up(ignore)
     case, scene = f"rivals_{name}", getattr(scenes, name)(H, FRAMES)
     seconds, frames = _ours(scene)
@@ -58,7 +60,7 @@ def _compared(name: str) -> Iterable[Row]:
 
 
 def _ours(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """Processor seconds of each frame, and all vertices in each."""
+    """Return processor seconds of each frame, and all vertices in each."""
     seen = watch(scene, FRAMES, H, "mixed_fem")
     return np.array(seen.processor), np.array([state.positions for state in seen.states])
 
@@ -126,7 +128,7 @@ def _rivals(name: str, scene: Scene) -> Iterator[tuple[str, dict[str, np.ndarray
 
 
 def _told(case: str, words: str, scene: Scene, seconds: np.ndarray, frames: np.ndarray) -> Iterator[Row]:
-    """Frames in which bodies, or one that meets itself, cross, and those in which they cross plates."""
+    """Yield the numbers of frames with intersections of bodies or self-contact surfaces, and with plates."""
     faces, body, heights = boundary_triangles(_tets(scene)), _body(scene), _heights(scene)
     kept, crossed, beyond, deepest = np.unique(faces), 0, 0, 0.0
     for k, x in enumerate(frames):

@@ -1,4 +1,4 @@
-"""Scenes in which nothing may cross, in steps of 10 ms and of a frame, by Mixed FEM and Newton."""
+"""Intersection-free scenes, in steps of 10 ms and of a frame, with Mixed FEM and Newton."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOLVERS = {"Mixed FEM": "mixed_fem", "Newton": "newton"}
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Each in all ways."""
+    """Yield each scene, with all methods."""
     for name, make in SCENES.items():
         yield Case(f"scene_{name}", partial(_watched, f"scene_{name}", make))
 
@@ -41,12 +41,12 @@ def _watched(case: str, make: Callable[[float, int], Scene]) -> Iterable[Row]:
 
 
 def stack(_h: float, _steps: int) -> Scene:
-    """Five boxes, each a little beside the one below."""
+    """Return five boxes, each slightly offset from the one below."""
     return Scene([box((0.012 * k, 0.006 * k, 0.002 + 0.102 * k)) for k in range(5)], [plate(0.0)])
 
 
 def bars(_h: float, _steps: int) -> Scene:
-    """Four bars that fall across one another."""
+    """Return four bars that fall across one another."""
     found = []
     for k in range(4):
         size, cells = ((0.4, 0.06, 0.06), (14, 2, 2)) if k % 2 == 0 else ((0.06, 0.4, 0.06), (2, 14, 2))
@@ -56,7 +56,7 @@ def bars(_h: float, _steps: int) -> Scene:
 
 
 def hairpin(_h: float, steps: int, cell: float = 0.02) -> Scene:
-    """A body of two arms, pressed by a plate until they meet, and it meets itself."""
+    """Return a body with self-contact and two arms, pressed together by a plate."""
 
     def inside(p: np.ndarray) -> np.ndarray:
         x, z = p[:, 0], p[:, 2]
@@ -76,7 +76,7 @@ def hairpin(_h: float, steps: int, cell: float = 0.02) -> Scene:
 
 
 def pile(_h: float, _steps: int) -> Scene:
-    """Ten jellies, dropped."""
+    """Return ten dropped jellies."""
     rng, found = np.random.default_rng(1), []
     for k in range(10):
         at = np.array([0.12 * (k % 2), 0.06 * ((k // 2) % 2), 0.004 + 0.115 * (k // 2)]) + 0.004 * rng.random(3)
@@ -85,7 +85,7 @@ def pile(_h: float, _steps: int) -> Scene:
 
 
 def crusher(_h: float, _steps: int) -> Scene:
-    """A block between plates that close to 40 % in twelve steps, and open again."""
+    """Return a block between plates that close by 60 % in twelve steps, and open again."""
     first = np.concatenate([plate(0.0)[0], plate(0.104)[0]])
 
     def places(k: int) -> np.ndarray:
@@ -96,7 +96,7 @@ def crusher(_h: float, _steps: int) -> Scene:
 
 
 def impact(_h: float, _steps: int) -> Scene:
-    """A block at 15 m/s against another one."""
+    """Return a block at 15 m/s that hits another one."""
 
     def thrown(whole) -> State:
         first = np.arange(whole.unknowns) < whole.slices[0].vertices.stop
@@ -107,7 +107,7 @@ def impact(_h: float, _steps: int) -> Scene:
 
 
 def hoop(_h: float, _steps: int) -> Scene:
-    """A ball in the draft lattice that falls through a hoop whose hole is 3 % smaller."""
+    """Return a ball in the draft lattice that falls through a hoop whose hole is 3 % smaller."""
     radius, tube, hole = 0.1, 0.02, 0.097
     mesh = tetrahedralize(ball(16, radius), ResolutionSettings(cells_across=10))
     lifted = mesh.rest_positions + [0.0, 0.0, radius + 3.0 * tube]
@@ -120,7 +120,7 @@ def hoop(_h: float, _steps: int) -> Scene:
 
 
 def ring(radius: float, tube: float, around: int = 48, across: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """A torus about z, its tube's middle on a circle of ``radius`` m; vertices and triangles."""
+    """Return a torus about z, its tube's middle on a circle of ``radius`` m; vertices and triangles."""
     k, j = (each.ravel() for each in np.indices((around, across)))
     a, b = 2.0 * np.pi * k / around, 2.0 * np.pi * j / across
     away = radius + tube * np.cos(b)
@@ -131,7 +131,7 @@ def ring(radius: float, tube: float, around: int = 48, across: int = 12) -> tupl
 
 
 def mouth(h: float, steps: int) -> Scene:
-    """A head whose jaw, pinned, turns by 21 degrees, farther than until the lips meet, and opens again."""
+    """Return a head whose pinned jaw rotates by 21 degrees, past contact of the lips, and opens again."""
 
     def inside(p: np.ndarray) -> np.ndarray:
         x, z = p[:, 0], p[:, 2]
@@ -167,4 +167,4 @@ SCENES = {
     "hoop": hoop,
     "mouth": mouth,
 }
-"""By name: what is stepped, of the length of a step and their number."""
+"""By name: functions of the length and number of steps that return a scene."""

@@ -1,4 +1,4 @@
-"""The skin of the draft lattice: whether it is closed and free of itself, how near it is to the body, what it takes."""
+"""Collision skin of the draft lattice: closedness, self-intersections, distance from the body, time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CELLS = 12, 20, 32
 RECORDED = "arm_coarse arm_fine armadillo_coarse armadillo_fine beam_5k boat coarse_bunny gummy_bear virus".split()
 LOST, NEAR = 0.005, 0.1
 SECONDS, SHARE = 2.0, 0.5
-"""A skin may take so long, or this part of what its lattice takes."""
+"""Maximum time of a skin, s, and as a fraction of its lattice's."""
 
 Made = Callable[[float], SurfaceMesh]
-"""A body of size 1 m for a lattice with cells of so many metres; some ignore that."""
+"""Function from the cell size of a lattice, m, to a surface of size 1 m; some ignore it."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One a body."""
+    """Yield one case per body."""
     made: dict[str, Made] = {name: _recorded(data, name) for name in RECORDED if data and has(data, name)}
     if suzanne(2.0) is not None:
         made.update(suzanne=lambda _cell: _suzanne(0), suzanne_smooth=lambda _cell: _suzanne(2))

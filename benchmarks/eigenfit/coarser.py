@@ -36,7 +36,7 @@ SHAKEN, RHYTHM = 0.04, 1.3
 SHARED = ("gummy_bear", "boat", "coarse_bunny", "virus", "beam_5k", "armadillo_fine", "arm_fine")
 TOLD = r"(?:(\d+) to )?(\d+) % off, (?:(\d+) to )?(\d+) % without"
 WORSE, FACTOR = 1.0, 2.0
-"""% of the swing by which a match may be farther off than none, and the factor within which its error is told."""
+"""Error increase of a match over none, % of the swing, and factor within which the reported error must be."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:

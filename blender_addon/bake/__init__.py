@@ -1,1 +1,1 @@
-"""Bakes from start to end, one or several, in a child or here."""
+"""Bakes of one or several bodies, in a child process or in this one."""

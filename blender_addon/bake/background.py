@@ -31,11 +31,11 @@ from .bake_queue import groups_in_order
 from .batch_read import BatchRead
 
 Reader = Callable[..., Steps[Job]]
-"""Reads a body's job, as ``job_in.job_steps`` does."""
+"""Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
-"""A mode, and of each body the job and its store."""
+"""Mode, and the job and store of each body."""
 WITHOUT_FRAMES = ("mesh", "vibrations")
-"""Modes after which the scene has the result that it had."""
+"""Modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
@@ -44,9 +44,9 @@ STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Task:
-    """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames) of a body and all that
-    it meets, ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``job_queue.begin``; ``job_steps`` reads
-    its job.
+    """Return the task ``bake`` or ``resume`` of a body and its contact group (up to frame ``until``; "" selects the one
+    that keeps existing frames), or ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``job_queue.begin``;
+    ``job_steps`` reads a job.
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     for each in bodies:
@@ -65,28 +65,26 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
-    """Begin :func:`work_on` a body."""
+    """Begin the task of :func:`work_on`."""
     mark_file_changed()
     job_queue.begin(work_on(obj, mode, until))
 
 
 def mark_file_changed() -> None:
-    """Push an undo step on a saved file, so that Blender asks before another file is opened and the bake ends."""
+    """Push an undo step on a saved file, so that Blender asks before opening another file, which ends the bake."""
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Task]:
-    """:func:`work_on` several, to go on with or to bake, those that meet together; as far as can be the others are
-    read together.
-    """
+    """Return tasks that resume or bake several bodies, one per contact group; single bodies are read together."""
     groups = groups_in_order(bodies, bpy.context)
     together = BatchRead([group[0] for group in groups if len(group) == 1])
     return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
 
 
 def _objects(uids: Sequence[int]) -> list[Any]:
-    """The bodies of these; ReferenceError where one is gone."""
+    """Return the bodies with these ``session_uid``; ReferenceError if one was deleted."""
     found = [visibility.object_of(uid) for uid in uids]
     if None in found:
         raise ReferenceError
@@ -94,7 +92,7 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """The mode that ``mode`` comes to, and of each body the job and its store."""
+    """Return, in steps, the resolved mode, and the job and store of each body."""
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
         return mode, [store.job()], [store]
@@ -103,7 +101,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
         for each in bodies:
             baking.check_folder(each, mode)
     if mode in WITHOUT_FRAMES:
-        # Tetrahedra are those of the first frame: no other is sampled for them.
+        # Tetrahedra need only the first frame.
         frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
         jobs = [(yield from job_steps(obj, bpy.context, **frames))]
     else:
@@ -125,7 +123,7 @@ def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 
 def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
-    """The whole work in this process; SinewError when it fails, with the frames done kept."""
+    """Do all the work in this process; SinewError if it fails, with the finished frames kept."""
     from ...core.simulation.frame_loop import bake, fit_handles
 
     mode, jobs, stores = read
@@ -160,7 +158,7 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
+    """Apply the child's result to the scene, or return what prevents it (Edit Mode, a running tool)."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
@@ -189,15 +187,13 @@ def _take(work: Task, names: dict[int, str]) -> str:
 
 
 def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, message: str = "") -> None:
-    """:func:`apply` of bodies that were baked together; one undo takes all back."""
+    """Apply the results of bodies that were baked together as one undo step."""
     for obj, store in zip(bodies, stores):
         apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Call the operator that turns frames into shape keys, so that one undo takes it back, with the next unless it
-    ``is_last``.
-    """
+    """Call the operator that turns frames into a result, as one undo step with the next body's unless ``is_last``."""
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
             "EXEC_DEFAULT", is_last, object_name=obj.name, folder=str(folder), status=status, message=message

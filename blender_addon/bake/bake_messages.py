@@ -14,7 +14,7 @@ from ..setup import recommendations
 
 
 def note_mesh(obj: Any, mesh: Mesh | None) -> None:
-    """Keep the figures of the tetrahedra for the panel."""
+    """Keep the statistics of the tetrahedra for the panel."""
     if mesh is None:
         return
     record = obj.sinew.bake
@@ -38,7 +38,7 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning about further materials that are neither painted nor layers; "" if there are none."""
+    """Return a warning about additional materials that are neither painted nor layers; "" if there are none."""
     layers = {layer.material for layer in job.body.layers}
     empty = [
         k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
@@ -61,13 +61,13 @@ def no_pin_words(obj: Any, job: Job) -> str:
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Warn of colliders of a body whose renders differ from viewports; "" where they do not."""
-    with suppress(SinewError):  # reported where the body is read
+    """Return a warning about colliders of a body that differ in renders; "" if none do."""
+    with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)
     return ""
 
 
 def note_warnings(obj: Any, job: Job) -> None:
-    """Keep what is to be said of what a body was read as."""
+    """Keep warnings about the job of a body for the panel."""
     record = obj.sinew.bake
     record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)

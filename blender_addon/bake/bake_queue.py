@@ -1,4 +1,4 @@
-"""Which bodies of a scene are baked in one run, and in which order."""
+"""Selection and order of the bodies of a scene that are baked in one run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import baking
 
 
 def bodies_of(scene: Any) -> list[Any]:
-    """The bodies of a scene, in the order in which they can be baked."""
+    """Return the bodies of a scene, in an order in which they can be baked."""
     return in_order(own_bodies(scene))
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Bodies that others run into, or hang on, come before those; else, and around a circle, the order stays."""
+    """Return bodies with colliders and vertex parents first; otherwise, and in cycles, the order is kept."""
     return _ordered(list(bodies), _met_by)
 
 
@@ -41,7 +41,7 @@ def _ordered(left: list[Any], before: Callable[[Any], list[Any]]) -> list[Any]:
 
 
 def _met_by(obj: Any) -> list[Any]:
-    """The other objects whose shape a body goes by: its colliders, and the one that it is parented to a vertex of."""
+    """Return the other objects whose shape a body depends on: its colliders and its vertex parent."""
     collection = obj.sinew.collisions.collection
     met = list(collection.all_objects) if collection is not None else []
     met += [obj.parent] if obj.parent_type in ("VERTEX", "VERTEX_3") else []
@@ -49,5 +49,5 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Bodies whose bake is not complete, or not what the result shows."""
+    """Return bodies whose bake is incomplete or differs from the displayed result."""
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

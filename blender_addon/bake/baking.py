@@ -1,4 +1,4 @@
-"""A bake from start to end, as buttons and the command line share it."""
+"""Steps of a bake, shared by the buttons and the command line."""
 
 from __future__ import annotations
 
@@ -36,19 +36,15 @@ _ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
-    """StoreError where it can be told before the scene is read that ``mode`` has no place for its frames, or none to go
-    on with.
-    """
+    """Raise StoreError, before the scene is read, if there is no folder for the frames or nothing to resume."""
     frame_folders.home_folder()
     if mode == "resume":
         open_store(obj)
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """The store on disk of a fresh bake, emptied of earlier frames; a SinewError when the object cannot be baked, with
-    nothing on disk touched.
-    """
-    check(job)  # the frames of the bake before are still there
+    """Return the store of a new bake, without earlier frames; SinewError, with the disk unchanged, if it is refused."""
+    check(job)  # before the earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     try:
@@ -67,7 +63,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     """Keep the frames of an earlier bake in ``folder`` for an undo if the disk has room for both bakes. Return the
-    store to which they were moved, if the job can take its tetrahedra. StoreError without room for the job.
+    store they were moved to if the job can reuse its tetrahedra. StoreError without room for the job.
     """
     with_cache = obj.sinew.result == "CACHE"
     if undone_bakes.has_frames(folder):
@@ -82,8 +78,8 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
-    """:func:`prepare`, or :func:`prepare_resume`, of bodies that are baked together: where one is refused, the others
-    are as they were.
+    """Return the stores from :func:`prepare` or :func:`prepare_resume` of bodies baked together; all are checked before
+    any is changed.
     """
     each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
@@ -94,15 +90,15 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
         kept = len(store.frames()) if resume else 0
         together.append(ToBake(job, store, kept, obj.sinew.result == "CACHE"))
         if store.exists():
-            with locked(store.folder):  # another Blender at work is told
+            with locked(store.folder):  # StoreError if another Blender uses it
                 pass
     check_disk_space(*together)
     return [(prepare_resume if resume else prepare)(obj, job) for obj, job in each]
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
-    """The store that live mode keeps, and what is found before any bake; modes are lent by the bake's, or by that of
-    before the file was saved.
+    """Return the store of live mode, also for results found before any bake; modes are copied from the bake, or from
+    the live store of the unsaved file.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -113,7 +109,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
 
 
 def check(job: Job) -> None:
-    """All that can be told of a new bake before anything is done."""
+    """Check a new bake before anything is changed."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     job.check()
@@ -121,12 +117,12 @@ def check(job: Job) -> None:
 
 
 def prepare_resume(obj: Any, job: Job) -> FrameStore:
-    """The store of an interrupted bake; StoreError when there is none, or the scene was edited."""
+    """Return the store of an interrupted bake; StoreError if there is none or the scene was edited."""
     changed = open_store(obj).changes(job)
     if changed:
         raise job_in.out_of_date(changed)
     store = own_store(obj)
-    with locked(store.folder):  # another Blender at work is told before the child is started
+    with locked(store.folder):  # StoreError if another Blender uses it
         store.mend_job(job)
     check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
     _note_folder(obj, store)
@@ -136,7 +132,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
 
 
 def open_store(obj: Any) -> FrameStore:
-    """The store of the object's last bake; StoreError when there is none."""
+    """Return the store of the object's last bake; StoreError if there is none."""
     recorded = folder = frame_folders.recorded_folder(obj)
     if folder is None or not os.path.isdir(folder):
         folder = frame_folders.default_folder(obj)
@@ -155,7 +151,7 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """:func:`open_store`, for who tells of the result: StoreError where that is of other frames."""
+    """Return the store of :func:`open_store`; StoreError if its frames are not those of the displayed result."""
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
         raise StoreError(_ANOTHER, "Press Bake Again; or, where a take or a bake was undone, redo it (Shift Ctrl Z).")
@@ -163,8 +159,8 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """:func:`open_store`, or :func:`shown_store`, to write to: frames that belong to another object or .blend too are
-    copied first, those of a name that the .blend had before are moved.
+    """Return the store of :func:`open_store` or :func:`shown_store` for writing: frames shared with another object or
+    .blend are copied first, frames stored under an earlier name of the .blend are moved.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -173,9 +169,7 @@ def own_store(obj: Any, shown: bool = False) -> FrameStore:
 
 
 def is_elsewhere(obj: Any) -> bool:
-    """Return True if frames of the object are on disk, but not where the open .blend has its own (cheap: for the
-    panel).
-    """
+    """Return True if frames of the object are on disk, but not in the open .blend's own folder (cheap)."""
     folder = frame_folders.recorded_folder(obj)
     if folder is None or not frame_folders.has_home() or not os.path.isdir(folder):
         return False
@@ -183,8 +177,8 @@ def is_elsewhere(obj: Any) -> bool:
 
 
 def bring_frames(obj: Any) -> None:
-    """Have the frames beside the open .blend; StoreError when that fails."""
-    open_store(obj)  # it is one, and of this version
+    """Move or copy the frames beside the open .blend; StoreError if that fails."""
+    open_store(obj)  # StoreError unless it is a store of this version
     cache_owner.bring(obj)
 
 
@@ -203,13 +197,13 @@ def has_frames(obj: Any) -> bool:
     try:
         with os.scandir(frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)) as entries:
             return any(entry.name.startswith("frame_") for entry in entries)
-    except OSError:  # a folder that may be entered, but not listed
+    except OSError:  # no permission to list the folder
         return False
 
 
 def mode_of(obj: Any, job: Job) -> str:
-    """``resume`` where frames on disk can be gone on with, else ``bake``; a StoreError where going on is refused for a
-    bake that would be lost.
+    """Return ``resume`` for a displayed bake, or if the frames on disk match the job; else ``bake``. StoreError if the
+    store on disk cannot be read.
     """
     if not has_frames(obj):
         return "bake"
@@ -219,7 +213,7 @@ def mode_of(obj: Any, job: Job) -> str:
 
 
 def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
-    """:func:`mode_of` bodies that are baked together; a StoreError where only some of them are baked."""
+    """Return the mode of :func:`mode_of` for bodies baked together; StoreError if only some of them are baked."""
     modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
     if len(set(modes.values())) > 1:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
@@ -243,8 +237,8 @@ def replaced_words(obj: Any) -> str:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
-    FAILED. Handles have to be in the store already; where they are not, or would make parts cross, shape keys stand in.
+    """Turn the frames of a store into the result chosen by the artist; return their number. ``status`` is DONE, STOPPED
+    or FAILED. If handles are not in the store, or would cause intersections, the result falls back to shape keys.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -266,15 +260,15 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
             missing = "The result lies on shape keys for now: press Resume, or Convert Result."
             record.message = record.message or crossing or missing
     else:
-        remove_result(obj)  # of a bake that this one has replaced
+        remove_result(obj)  # left by the replaced bake
     bake_messages.note_warnings(obj, job)
     record.status = status
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
-    from ...core.jobs.checks.costs import size_words  # loads Numba, which Blender      's start should not wait for
+    from ...core.jobs.checks.costs import size_words  # loads Numba, which would slow Blender's start
 
     record.size = size_words(store.size_on_disk())
-    cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
+    cache_owner.note_folder(obj, store.folder)  # again: an undo during the bake may have removed it
     shows = store.key() if frames else ""
     outdated.note_shown(obj, store.folder, bpy.context.scene, record.shows != shows)
     record.stale, record.shows = "", shows
@@ -286,9 +280,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Return True if a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
+    """Delete a store without frames and tetrahedra, as left by a refused job; return True if it was deleted."""
     log = store.folder / LOG_NAME
-    if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
+    if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # log of a failure
         return False
     cache_owner.delete_folder(store.folder)
     return True
@@ -315,8 +309,8 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file, which takes its name when it is whole; the
-    frames that it holds, first and last. StoreError where it cannot be written.
+    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file, atomically; return its first and last frame.
+    StoreError if it cannot be written.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
@@ -330,7 +324,7 @@ def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[
 
 
 def wanted_modes(obj: Any) -> int:
-    """Modes of the handles that the artist wants; 0 for shape keys."""
+    """Return the number of handle modes chosen by the artist; 0 unless the result is Geometry Nodes."""
     return obj.sinew.result_modes if obj.sinew.result == "NODES" else 0
 
 
@@ -343,11 +337,11 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the baked shapes, and the frames on disk when the .blend is saved without them: until then an undo
-    restores them. On a full disk they are deleted at once. Frames that another object or .blend may need stay.
+    """Remove the baked result, and its frames on disk when the .blend is saved: until then an undo restores them. On a
+    full disk they are deleted at once. Frames that another object or .blend may need stay.
 
-    Return a warning of files that stay because nothing says that they are a bake's, or "". StoreError, with the scene
-    as it was, where nothing can be deleted on the disk.
+    Return a warning about files that stay because they are not recognizable as a bake, or "". StoreError, with the
+    scene unchanged, if nothing can be deleted.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
     goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
@@ -368,13 +362,13 @@ def delete(obj: Any) -> str:
 
 
 def delete_live(obj: Any) -> None:
-    """Remove what live mode keeps of the object on disk."""
+    """Delete the object's live-mode data on disk."""
     for folder in {frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj)}:
         cache_owner.delete_folder(folder)
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Words for what was edited since the bake, by a job of the scene as it is; empty when nothing was."""
+    """Return words for the edits since the bake, found by comparing its job with one of the present scene."""
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
     if lost_words(obj):
@@ -383,7 +377,7 @@ def find_changes(obj: Any, job: Job) -> list[str]:
 
 
 def report_of(obj: Any) -> BakeReport:
-    """The story of the object's last bake, frame by frame; StoreError when there is none."""
+    """Return the report of the object's last bake, frame by frame; StoreError if there is none."""
     from ...core.jobs.results.bake_report import read_report
 
     store = shown_store(obj)
@@ -393,7 +387,7 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Keep the story of the bake for the panel, and a word of frames that did not converge."""
+    """Keep the report of the bake for the panel, with a warning about frames that did not converge."""
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
@@ -404,21 +398,19 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Keep an error for the panel: the status bar forgets it."""
+    """Keep an error for the panel, since the status bar clears it."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Keep for the panels of bodies that were baked together what of them does not meet others as it looks, in renders
-    either.
-    """
+    """Keep contact warnings for the panels of bodies baked together, including colliders that differ in renders."""
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
         obj.sinew.bake.contact_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Keep for the panels of bodies that were to be baked together which of them overlaps, and what frees it (as of
+    """Keep for the panels of bodies to be baked together which one overlaps, and its separating displacement (see
     ``errors.OverlapError``).
     """
     for obj in bodies if move else ():

@@ -1,7 +1,7 @@
-"""Bodies that wait for their bakes are read along with that whose turn it is: their scene is evaluated once for all.
+"""Batch reading: bodies that wait for their bakes are read with the current one, so that the scene is evaluated once.
 
-Left for its own turn is what hangs on the result of another: Blender knows which data-blocks a body uses, by whatever
-way. What has been read early is a part of one job, kept until its turn, unless what it was read from is edited.
+Bodies that depend on another's result are read in their own turn; Blender's user map gives the dependencies. A job that
+was read early is kept until its turn, unless a data-block that it was read from is edited.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..window import visibility
 from ..window.stepwise import Steps
 
 FAR_REACHING = {"COLLISION", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM"}
-"""Modifiers by which an object acts on others that do not name it."""
+"""Modifiers by which an object affects others that do not refer to it."""
 
 _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of one body that was read early, with the data-blocks that it was read from, and the settings then."""
+    """Job of one body that was read early, with its source data-blocks and the settings at that time."""
 
     job: Job
     sources: set[int]
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Return True if the settings are those of the reading; edits that Blender reports call
+        """Return True if dependencies and settings are unchanged; edits that Blender reports call
         :meth:`BatchRead.forget`.
         """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
@@ -49,7 +49,7 @@ class Dependencies(NamedTuple):
 
 
 class BatchRead:
-    """Reads each of some bodies once, in their order, over frames and for a solver other than their own if need be."""
+    """Reader of several bodies, each read once, in order, optionally over other frames and for another solver."""
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
         self._waiting = [obj.session_uid for obj in bodies]
@@ -58,7 +58,7 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """The job of a body whose turn has come (:func:`job_in.job_steps`)."""
+        """Return, in steps, the job of a body whose turn has come (:func:`job_in.job_steps`)."""
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
         kept = self._kept.pop(obj.session_uid, None)
@@ -66,7 +66,7 @@ class BatchRead:
             return kept.job
         sources, beside = self._beside(obj, context)
         job = yield from job_in.job_steps(obj, context, *self._asked, beside=beside)
-        context.view_layer.update()  # what was switched for it is no edit
+        context.view_layer.update()  # flushed now, so that temporary overrides do not count as edits
         names = [body.name for body in job.bodies]
         for other in (each for each in beside if each.name in names):
             alone, uid = job.alone(names.index(other.name)), other.session_uid
@@ -82,29 +82,27 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Forget what was read early from data-blocks that were edited since."""
+        """Discard jobs that were read early from data-blocks edited since."""
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """By their ``session_uid``, the data-blocks that a body is read from, the scene's own numbers included: all that it
-    uses, that those use, and so on; of what acts from afar, too.
+    """Return, by ``session_uid``, the data-blocks that each body depends on, directly or indirectly, including the
+    scene and objects that act without a reference.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
-    """The data-blocks that a body is read from, itself one of them; a body that it only has to get out of is none."""
+    """Return the data-blocks that a body is read from, including itself but not its ``separation_object``."""
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
     return _reached({obj, *far}, {**used, **own})
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """Return the dependencies in the file, without some data-blocks. Slow in large files: call it once for all
-    bodies.
-    """
+    """Return the dependencies in the file, without some data-blocks; slow in large files, so call it once."""
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users if block not in without else ():
@@ -127,7 +125,7 @@ def _acts_from_afar(obj: Any) -> bool:
 def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> bool:
     try:
         return job_in.terms(obj, context, frames) == job_in.terms(other, context, frames)
-    except SinewError:  # told when its turn comes
+    except SinewError:  # reported in its own turn
         return False
 
 
@@ -156,7 +154,7 @@ def _value(value: Any, prop: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_update(_scene: Any, depsgraph: Any) -> None:
-    """Something was edited, by an artist or by the bake before; Blender says so of what it has to evaluate anew."""
+    """Discard early readings of data-blocks that Blender has re-evaluated after an edit."""
     if depsgraph.mode == "VIEWPORT" and len(_all):
         edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
         for together in _all:
@@ -164,7 +162,9 @@ def after_update(_scene: Any, depsgraph: Any) -> None:
 
 
 def _is_edit(update: Any) -> bool:
-    """When objects come and go Blender tells of those that stay, of their collections and of the scene, too."""
+    """Return True for edits. When objects are added or removed, Blender also reports the remaining ones, their
+    collections and the scene.
+    """
     if isinstance(update.id, (bpy.types.Object, bpy.types.Scene)):
         return update.is_updated_transform or update.is_updated_geometry
     return not isinstance(update.id, bpy.types.Collection)

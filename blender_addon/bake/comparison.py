@@ -1,7 +1,7 @@
-"""A second bake of a body with other settings, beside its own: what it differs in, how far it is off, what it took.
+"""Comparison: a second bake of a body with other settings, its difference from the body's bake, and its time.
 
-What is known of it lies on the disk, in a folder beside that of the bake: the scene is not changed, so there is nothing
-to undo, and who reads the bake after Save As reads its comparison too.
+It is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to undo,
+and a .blend that reads the bake after Save As also reads its comparison.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from ..window.stepwise import Steps
 from . import background, baking
 
 LOOK = 0.5
-"""Seconds between two looks at the disk."""
+"""Seconds between two checks of the disk."""
 BAKE = "compared"
-"""Name under which a ghost's store keeps the key of the bake that it is compared with."""
+"""Name of the cached entry in a ghost's store that holds the key of the bake compared with it."""
 EQUAL = 1e-12
-"""Distance in sizes of the body that is none."""
+"""Distance, in sizes of the body, up to which the two bakes count as equal."""
 
 
 class Compared(NamedTuple):
-    """Job and store of the second bake, whether it is gone on with, and what it differs in, in words."""
+    """Job and store of the second bake, whether it is resumed, and a description of its differences."""
 
     job: Job
     store: FrameStore
@@ -51,18 +51,18 @@ class Compared(NamedTuple):
     words: str
 
 
-# -- where it lies ----------------------------------------------------------------------------------------------------
+# -- folders ----------------------------------------------------------------------------------------------------------
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Folder of the second bake, its own or that of the file or object it comes from; None where there is none."""
+    """Return the folder of the second bake, beside the body's own or recorded folder; None if there is none."""
     places = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(place) for place in places if place is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 
 def _home(obj: Any) -> Path | None:
-    """Folder of the body's bake that a comparison of its own lies beside; None before the file is saved."""
+    """Return the folder of the body's bake, beside which its comparison is stored; None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -73,14 +73,14 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Last frame that is to be compared."""
+    """Return the last frame to compare."""
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Yield until it is known whether frames of the body's own bake are missing, and return that; StoreError if
-    computing them would delete others.
+    """Return, in steps, whether frames of the body's own bake are missing; StoreError if baking them would delete
+    others.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -97,9 +97,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Compute what is missing of the body's bake, then the second. SinewError when the body is refused, or another
-    is at work.
-    """
+    """Compute missing frames of the body's bake, then the second. SinewError if the body is refused or a task runs."""
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
 
@@ -110,13 +108,13 @@ def begin(obj: Any, context: Any) -> None:
 
 
 def work_on(obj: Any) -> Task:
-    """The second bake alone."""
+    """Return the task of the second bake alone."""
     words = {"title": "Ghost", "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Keep an error for the panel: the status bar forgets it."""
+    """Keep an error for the panel, since the status bar clears it."""
     obj.sinew.compare.message = str(error)
 
 
@@ -135,7 +133,7 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """The second job and its store; a SinewError where there is nothing to compare, or nothing to compare with."""
+    """Return, in steps, the second job and its store; SinewError if there is nothing to compare."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     if obj.sinew.bake.status == "FAILED":
@@ -174,14 +172,12 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """Return a note that the ghost of a body in contact with others is simulated without them; "" if it has no
-    contact.
-    """
+    """Return a note that the ghost is simulated without the contact partners ``others``; "" if there are none."""
     return f"Alone: the ghost passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how a job differs from the job of a bake, apart from the last frame; "" if it does not."""
+    """Describe how a job differs from the job of a bake, except in its last frame; "" if it does not."""
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
         return "version of Sinew"
@@ -191,7 +187,7 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compare the frames that the child has left."""
+    """Compare the frames that the child process has computed."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         return ""
@@ -208,7 +204,7 @@ def _take(work: Task, words: str) -> str:
 
 
 def remove(obj: Any) -> None:
-    """Take the ghost away, and its frames from the disk where they are no other's; StoreError where that fails."""
+    """Remove the ghost, and its frames on disk unless others use them; StoreError if that fails."""
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
     if folder is None:
@@ -220,12 +216,12 @@ def remove(obj: Any) -> None:
     look_again(obj)
 
 
-# -- what is said of it -----------------------------------------------------------------------------------------------
+# -- display ----------------------------------------------------------------------------------------------------------
 
 
 class ShownComparison(NamedTuple):
-    """A comparison as last read from disk: the ghost's folder, whether it belongs to the displayed bake, its deviation
-    (None if unknown), and why it is not drawn, if so.
+    """Comparison as last read from disk: folder of the ghost, whether it belongs to the displayed bake, its difference
+    (None if unknown), and the reason if it is not drawn.
     """
 
     folder: Path | None
@@ -237,7 +233,7 @@ class ShownComparison(NamedTuple):
 
 
 _seen: dict[int, ShownComparison] = {}
-"""By ``session_uid``."""
+"""Comparisons as last read, by ``session_uid``."""
 
 
 def seen(obj: Any) -> ShownComparison:
@@ -263,29 +259,29 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Label of a ghost with this job: the solver and its steps; below, the difference from the bake, once known."""
+    """Return the label of a ghost: its solver and steps and, once known, its difference from the bake."""
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
     return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Note why the ghost is not drawn: a drawing changes nothing of the scene."""
+    """Record why the ghost is not drawn. It is not stored in the scene, since drawing must not change that."""
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
 
 def forget() -> None:
-    """Another file is loaded."""
+    """Clear the comparisons when another file is loaded."""
     _seen.clear()
 
 
 def look_again(obj: Any) -> None:
-    """Something of the object's comparison has changed on the disk."""
+    """Discard the cached comparison of an object after a change on disk."""
     _seen.pop(obj.session_uid, None)
 
 
 def frame_words(found: Difference, frame: int, scene: Any) -> str:
-    """How far the ghost is off at a frame."""
+    """Describe the distance between ghost and bake at a frame."""
     at = found.at(frame)
     if at is None:
         return f"Frame {frame} is not compared"
@@ -293,7 +289,7 @@ def frame_words(found: Difference, frame: int, scene: Any) -> str:
 
 
 def range_words(found: Difference, scene: Any) -> str:
-    """How far the ghost is off over all frames."""
+    """Describe the distance between ghost and bake over all frames."""
     first, last, worst = found.frames[0], found.frames[-1], found.worst
     where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
     return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
@@ -309,12 +305,12 @@ def _apart(largest: float, mean: float, size: float, scene: Any, where: str = ""
 
 
 def _percent(part: float) -> str:
-    """Two significant digits, down to a thousandth."""
+    """Format a fraction in percent with two significant digits, or as less than 0.001 %."""
     return f"{float(f'{100.0 * part:.2g}'):g} %" if part >= 1e-5 else "less than 0.001 %"
 
 
 def time_words(found: Difference) -> str:
-    """Seconds a frame of both; "" where they were not noted."""
+    """Describe the seconds per frame of both bakes; "" if they are unknown."""
     bake, ghost = found.seconds
     if bake <= 0.0 or ghost <= 0.0:
         return ""

@@ -1,8 +1,7 @@
 """Detection of outdated bakes: after each edit, the cheap inputs of a body are compared with those of its bake.
 
-Looked at is what takes no time: settings, vertices and weights of the mesh, keys of the animation, places and vertices
-of what else it is read from. What others simulate, and what modifiers and nodes around it are set to, is not: *Check
-for Edits* reads all.
+Compared are settings, vertices, weights, animation keys, and transforms and vertices of the other data-blocks it uses.
+Results of other simulations, and modifiers and nodes of other data-blocks, are not: *Check for Edits* reads everything.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from ..window.redraw import redraw
 from .batch_read import Dependencies, used_by, uses
 
 AFTER = 0.5
-"""Seconds without an edit after which what takes longer is looked at."""
+"""Seconds without an edit before the expensive inputs are compared."""
 
 _read: dict[str, str] = {}
-"""Snapshots of bodies when they were read, by the folder of the frames."""
+"""Snapshots of bodies at the time of reading, by the folder of the frames."""
 _around: dict[int, dict[str, str]] = {}
-"""Expensive parts of each body's snapshot, after the last edit."""
+"""Expensive part of each body's snapshot after the last edit, by ``session_uid``."""
 _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """Record the snapshot of a body that was read for the frames of a folder."""
+    """Record the snapshot of a body that was read for the frames in ``folder``."""
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """A body shows frames now, of ``is_another`` simulation or not: a bake is of when it was read, a take of now."""
+    """Record the snapshot of displayed frames, or the present one for a live recording (``is_another``)."""
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
     elif is_another:
@@ -55,9 +54,7 @@ def note_same(obj: Any, scene: Any) -> None:
 
 
 def words(obj: Any, scene: Any) -> str:
-    """Return the edits since the bake; "" if there are none, if there is no bake, or if it belongs to another file.
-    Cheap enough for a panel.
-    """
+    """Return the edits since the bake, from *Check for Edits* or the snapshots; "" if none are known (cheap)."""
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
         return record.stale
@@ -77,7 +74,7 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """The settings, by the word for them; a bake of more frames is no other."""
+    """Return digests of the settings by their names, without the last frame, which does not affect earlier ones."""
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = snapshot(obj, scene)
@@ -87,7 +84,7 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return the expensive parts of a snapshot: weights, keys, and other data-blocks that the body is read from."""
+    """Return digests of the expensive inputs: weights, keys, and other data-blocks that the body is read from."""
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -99,7 +96,7 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
         groups += [material.vertex_group, material.stiffness_map if material.use_range else ""]
     try:
         weights = group_weights(obj, obj.data, list(dict.fromkeys(filter(None, groups)))).tobytes()
-    except SinewError:  # a bake will tell
+    except SinewError:  # reported by the next bake
         weights = b""
     blocks = [block for block in used_by(obj, present) if block != obj]
     keys = sorted(key for block in (obj, *blocks) for key in _keys(block))
@@ -110,9 +107,7 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """Return the dependencies without results of bakes and without the display of materials, which no body is read
-    from.
-    """
+    """Return the dependencies without results of bakes and material display, which no body is read from."""
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -123,7 +118,7 @@ def _present() -> Dependencies:
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
-    """The F-curves of a data-block, by their paths, which are all or ``only`` these."""
+    """Yield the path and the keyframes of each F-curve of a data-block, optionally of the data paths ``only``."""
     for curves in curves_of(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
@@ -147,7 +142,7 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Something may have been edited: look again when it is quiet."""
+    """Schedule a comparison for when edits pause."""
     global _edited_at
     _edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
@@ -155,7 +150,7 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Look at all that is baked, unless edits or a playback go on."""
+    """Compare the expensive inputs of all baked bodies, or return the delay if edits or a playback continue."""
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
         return AFTER
@@ -173,7 +168,7 @@ def _look_again() -> float | None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Another file is open."""
+    """Clear the snapshots after another file was opened."""
     _around.clear()
     after_edit()
 

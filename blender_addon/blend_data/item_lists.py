@@ -1,7 +1,6 @@
-"""The lists of a body, its physical materials, springs and pairs: which item is active, and how it is moved and
-removed.
+"""Lists of a body (physical materials, springs, pairs): active item, moving and removing.
 
-A list is told by the ``noun`` of its items: those of ``"spring"`` are ``sinew.springs``, the index of the active one is
+The ``noun`` of its items identifies a list: ``"spring"`` stands for ``sinew.springs``, with the active index
 ``sinew.active_spring``.
 """
 
@@ -13,24 +12,24 @@ from .list_animation import follow_items
 
 
 def active_index(settings: Any, noun: str) -> int:
-    """Index of the item that the list shows as active; -1 where it is empty."""
+    """Return the index of the active item; -1 if the list is empty."""
     return min(getattr(settings, f"active_{noun}"), len(getattr(settings, f"{noun}s")) - 1)
 
 
 def active_item(settings: Any, noun: str) -> Any | None:
-    """The item that the list shows as active, or None where it is empty."""
+    """Return the active item, or None if the list is empty."""
     index = active_index(settings, noun)
     return None if index < 0 else getattr(settings, f"{noun}s")[index]
 
 
 def own_name(name: str, taken: set[str], form: str = "{} {}") -> str:
-    """``name``, or with a number, ``name 2``, ``name 3`` ..., where it is taken."""
+    """Return ``name``, numbered as ``name 2``, ``name 3`` ... if it is taken."""
     names = (name, *(form.format(name, k) for k in range(2, len(taken) + 3)))
     return next(candidate for candidate in names if candidate not in taken)
 
 
 def remove_active(obj: Any, noun: str) -> None:
-    """Remove the active item of a list that has some, its animation with it."""
+    """Remove the active item of a nonempty list, with its animation."""
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
     order = list(range(len(items)))
@@ -41,7 +40,7 @@ def remove_active(obj: Any, noun: str) -> None:
 
 
 def move_active(obj: Any, noun: str, places: int) -> bool:
-    """Move the active item of a list that has some so many places down, its animation with it; whether it could."""
+    """Move the active item of a nonempty list down by ``places``, with its animation; return True if it moved."""
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
     order, target = list(range(len(items))), index + places

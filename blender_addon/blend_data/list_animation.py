@@ -1,4 +1,4 @@
-"""Animation of list items: F-curves and drivers name an item by its index, and stay behind when a list changes."""
+"""Animation of list items: F-curves and drivers refer to items by index and are remapped when a list changes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Let the animation of ``obj``'s items follow them, and what is driven by them; call it after the list has changed.
-    An action that others play, too (as after Alt+D), stays as it is for them: ``obj`` gets its own copy.
+    """Remap the animation of ``obj``'s items, and drivers that read them, after the list has changed. An action shared
+    with others (as after Alt+D) is not changed: ``obj`` gets its own copy.
 
     Parameters
     ----------
     path : data path of the list, such as ``sinew.springs``
-    before : index that each item had before, in their present order; animation of items that are gone goes, too, and
-        drivers that read them are left without a path, which Blender marks as an error
+    before : previous index of each item, in the present order; animation of removed items is removed, too, and drivers
+        that read them get an empty path, which Blender marks as an error
     """
     now = {old: new for new, old in enumerate(before) if old is not None}
     pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
     _unshare(obj, pattern)
 
     def moved(match: re.Match[str]) -> str:
-        """The path of that item now; "" where it is gone."""
+        """Return the present path of the item; "" if it was removed."""
         index = now.get(int(match[1]))
         return "" if index is None else f"{path}[{index}]{match.string[match.end() :]}"
 
@@ -40,24 +40,24 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 
 def animated(obj: Any, path: str) -> set[str]:
-    """Names of the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers set."""
+    """Return the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers animate."""
     return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
 
 
 def animated_paths(obj: Any) -> set[str]:
-    """Data paths of all that F-curves or drivers set on an object."""
+    """Return the data paths that F-curves or drivers animate on an object."""
     return {curve.data_path for curves in _curve_lists(obj) for curve in curves}
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """The collections of F-curves and of drivers that animate an object, each once, those of NLA strips too."""
+    """Yield the driver and F-curve collections that animate an object, each once, including those of NLA strips."""
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
         yield from curves_of(obj)
 
 
 def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
-    """Give an object its own copies of the actions that animate items and that others use, or that are of a library."""
+    """Give an object its own copies of actions that animate items and are shared or linked."""
     if obj.animation_data is None or obj.animation_data.use_tweak_mode:
         return
     concerned = [
@@ -81,7 +81,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
 
 
 def _targets(obj: Any) -> Iterator[Any]:
-    """Return the driver targets in the file that read an object."""
+    """Yield the driver targets in the file that read an object."""
     for owner in _users(obj):
         animation = getattr(owner, "animation_data", None)
         for curve in animation.drivers if animation is not None else ():
@@ -90,13 +90,13 @@ def _targets(obj: Any) -> Iterator[Any]:
 
 
 def _users(block: Any) -> set[Any]:
-    """A data-block and those that use it, with the node trees that belong to them."""
+    """Return a data-block and its users, with their embedded node trees."""
     users = {block, *bpy.data.user_map(subset=[block])[block]}
     return users | {user.node_tree for user in users if getattr(user, "node_tree", None) is not None}
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
-    """The collections of F-curves that animate a data-block, each once: of its action and of its NLA strips."""
+    """Yield the F-curve collections that animate a data-block, each once: of its action and of its NLA strips."""
     seen = set()
     for _player, action, slot in _uses(owner):
         use = _key(action, slot)
@@ -106,12 +106,12 @@ def curves_of(owner: Any) -> Iterator[Any]:
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
-    """The F-curves that animate a data-block's property, those of its action first."""
+    """Return the F-curves that animate a property of a data-block, those of its action first."""
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
 
 
 def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """The actions of a data-block: what plays one (its animation data or a strip), the action and its slot there."""
+    """Yield the uses of actions by a data-block: the player (animation data or strip), the action and its slot."""
     animation = getattr(owner, "animation_data", None)
     if animation is None:
         return
@@ -127,7 +127,7 @@ def _key(action: Any, slot: Any) -> tuple[Any, int | None]:
 
 
 def _inner_strips(strips: Any) -> Iterator[Any]:
-    """The strips, and those within meta strips."""
+    """Yield the strips, and those within meta strips."""
     for strip in strips:
         yield strip
         yield from _inner_strips(strip.strips)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 ADDON_ID = "sinew"
 PACKAGE = __package__.rpartition(".blender_addon")[0]
-"""Name of the whole package: ``bl_ext.<repository>.sinew`` as an extension, else ``sinew``."""
+"""Name of the package: ``bl_ext.<repository>.sinew`` as an extension, else ``sinew``."""
 CATEGORY = "Sinew"
-"""The tab of the sidebar."""
+"""Sidebar tab."""

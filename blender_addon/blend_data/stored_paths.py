@@ -1,4 +1,4 @@
-"""Paths that a .blend has stored: it may be a stranger's, so where they lead is looked at before anything is done."""
+"""Paths stored in a .blend, which may be untrusted: they are checked before use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
     None for a network computer that Blender has not already contacted for this file, since Windows would send it the
     user's login.
     """
-    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
+    # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
     if _ON_WINDOWS:
         libraries = (bpy.path.abspath(each.filepath) for each in bpy.data.libraries)
@@ -30,31 +30,29 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
 
 
 def note_append(path: str) -> None:
-    """The user has appended something from there."""
+    """Note a folder from which the user has appended something."""
     _appended_from.add(path)
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those
-    known.
-    """
+    r"""Return True if a Windows path leads to a share (``\\COMPUTER\SHARE``) or device not among those of ``known``."""
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here
 
 
 def is_utf8(path: str) -> bool:
-    """Return True if a path is text, as Blender's properties take it; file systems take any bytes."""
+    """Return True if a path is valid UTF-8, as Blender's properties require; file systems allow any bytes."""
     return path == readable(path)
 
 
 def readable(path: str) -> str:
-    """A path as it can be shown."""
+    """Return a path with undecodable bytes replaced, for display."""
     return path.encode(errors="replace").decode()
 
 
 def is_straight(folder: Path) -> bool:
-    """Return True if no link is among the last three parts of a folder ``sinew_cache/NAME/OBJECT``: in a stranger's
-    project one may lead to the frames of another. Links above are the user's own.
+    """Return True if none of the last three parts of a folder ``sinew_cache/NAME/OBJECT`` is a link: in an untrusted
+    project one may lead to frames of others. Links above are the user's own.
     """
     place = folder.parents[2]
     seeming = os.path.join(os.path.realpath(place), folder.relative_to(place))
@@ -62,7 +60,7 @@ def is_straight(folder: Path) -> bool:
 
 
 def check_straight(folder: Path) -> None:
-    """StoreError where a link leads from such a folder to another: nothing is written or deleted there."""
+    """Raise StoreError if such a folder leads through a link; nothing is written or deleted there."""
     if not is_straight(folder):
         raise StoreError(
             f"A link leads from {folder} to {readable(os.path.realpath(folder))}, where frames of others may lie.",

@@ -1,4 +1,4 @@
-"""Temporary values of Blender's properties that animation and drivers cannot undo."""
+"""Temporary values of Blender's properties that animation and drivers do not overwrite."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .list_animation import curves_at
 
 
 class Override(NamedTuple):
-    """A value for a property of a data-block, named by its data path, which outlives edits of lists such as the
-    modifiers.
+    """Value for a property of a data-block. The property is given by its data path, which survives edits of lists such
+    as the modifiers.
     """
 
     block: Any
@@ -20,7 +20,7 @@ class Override(NamedTuple):
 
     @classmethod
     def of(cls, owner: Any, name: str, value: Any) -> Override:
-        """The override of the property ``name`` of a data-block, or of a part of one such as a modifier."""
+        """Return the override of property ``name`` of a data-block, or of a part of one such as a modifier."""
         return cls(owner.id_data, owner.path_from_id(name), value)
 
     def current(self) -> Any:
@@ -28,7 +28,7 @@ class Override(NamedTuple):
         return self.block.path_resolve(self.path)
 
     def assign(self, value: Any) -> None:
-        """Assign a value where it differs: assigning even the same value makes Blender forget rigid bodies."""
+        """Assign the value if it differs: even assigning the same value makes Blender reset rigid bodies."""
         if self.current() != value:
             before, _, name = self.path.rpartition(".")
             setattr(self.block.path_resolve(before) if before else self.block, name, value)
@@ -36,7 +36,7 @@ class Override(NamedTuple):
 
 @contextmanager
 def overridden(overrides: Iterable[Override]) -> Iterator[None]:
-    """Give properties other values within the context, and mute the F-curves and drivers that would set them."""
+    """Override properties within the context, and mute the F-curves and drivers that would set them."""
     applied: list[tuple[Override, Any, list[bool]]] = []
     try:
         for override in overrides:
@@ -55,19 +55,19 @@ def overridden(overrides: Iterable[Override]) -> Iterator[None]:
 
 
 def _mute(override: Override, muted: list[bool]) -> None:
-    """Mute the curves of an override. They are looked up each time, since an undo frees them."""
+    """Set the mute flags of an override's curves, which are looked up each time, since an undo frees them."""
     for curve, mute in zip(curves_and_drivers(override.block, override.path), muted, strict=False):
         if curve.mute != mute:
             curve.mute = mute
 
 
 def is_animated(owner: Any, name: str) -> bool:
-    """Return whether F-curves or drivers set a property of a data-block or of a part of one."""
+    """Return True if unmuted F-curves or drivers set a property of a data-block or of a part of one."""
     return any(not curve.mute for curve in curves_and_drivers(owner.id_data, owner.path_from_id(name)))
 
 
 def curves_and_drivers(block: Any, path: str) -> list[Any]:
-    """Return the F-curves, those of NLA strips too, and the drivers that set a property of a data-block."""
+    """Return the F-curves, including those of NLA strips, and the drivers that set a property of a data-block."""
     animation = getattr(block, "animation_data", None)
     if animation is None:
         return []

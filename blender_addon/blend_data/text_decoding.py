@@ -1,6 +1,4 @@
-"""Texts of a .blend that are none: a damaged file's, or a stranger's, may hold bytes that Blender cannot hand over, and
-says so with an error whenever they are read.
-"""
+"""Reset of texts in a damaged or untrusted .blend that are not valid UTF-8, which Blender refuses to return."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import bpy
 
 
 def text_of(group: Any, name: str) -> str:
-    """A text of a property group; "" where it is none, which is forgotten then."""
+    """Return a text of a property group; reset it and return "" if it cannot be decoded."""
     try:
         return getattr(group, name)
     except UnicodeDecodeError:
@@ -19,10 +17,10 @@ def text_of(group: Any, name: str) -> str:
 
 
 def mend_texts(group: Any) -> None:
-    """Forget what is no text in a property group, and in groups and lists within it."""
+    """Reset texts that cannot be decoded in a property group, and in groups and collections within it."""
     for prop in group.bl_rna.properties:
         name = prop.identifier
-        if prop.type == "STRING" and not prop.is_readonly:  # what is computed is read-only
+        if prop.type == "STRING" and not prop.is_readonly:  # computed texts are read-only
             text_of(group, name)
         elif prop.type == "COLLECTION":
             for item in getattr(group, name):

@@ -1,8 +1,8 @@
-"""Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
+"""Ownership of frame folders: each belongs to one object of one .blend. Folders of others are read and never written.
 
-A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
-their own when something is to be written. What lies where the .blend was before, which was renamed or moved outside of
-Blender, moves then.
+A duplicate, an appended copy and a file saved under another name start with the folder of their origin; they get their
+own before the first write. Folders at the former path of a .blend that was renamed or moved outside of Blender are
+moved instead.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if the recorded folder may be written for ``obj``: it is really beside the open .blend, and no other
-    object names it.
+    """Return True if ``obj`` may write its recorded folder: it is beside the open .blend, not behind a link, and no
+    other object refers to it.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if nothing else uses a folder that ``obj`` names or named."""
+    """Return True if nothing else uses a present or former folder of ``obj``."""
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``: the last one if it is its own beside this .blend (even
-    after a rename), else a folder of its name. StoreError if it cannot be written.
+    """Return a writable folder for the next bake of ``obj``: the recorded one if ``obj`` owns it (even after a rename),
+    else a folder of its name. StoreError if it cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -64,8 +64,8 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there; or,
-    where none is, beside another .blend that has the object: that may be the same file under a new name.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to another existing ``NAME.blend``; or, without such
+    a file, if another .blend beside it has the object, since it may be the same file renamed.
     """
     home = Path(os.path.normpath(folder)).parent
     place = home.parent.parent
@@ -85,14 +85,14 @@ def _is_open(blend: Path) -> bool:
 def _has_object_of(blend: Path, folder: str) -> bool:
     try:
         names = _folder_names(str(blend), blend.stat().st_mtime_ns)
-    except OSError:  # a link to nothing, say: who knows
+    except OSError:  # such as a broken link
         return True
     return names is None or any(folder.startswith(f"{name}-") for name in names)
 
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return what folders of the frames of a .blend's objects begin with; None where it cannot be read."""
+    """Return the prefixes of the frame folders of a .blend's objects; None if it cannot be read."""
     try:
         with bpy.data.libraries.load(blend) as (there, _):
             return frozenset(readable_name(name) for name in there.objects)
@@ -101,14 +101,13 @@ def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
 
 
 def _is_home(folder: Path) -> bool:
-    """Return True if a folder belongs to the open .blend, in its own folder and not behind a link."""
+    """Return True if a folder is in the cache folder of the open .blend and not behind a link."""
     return has_home() and folder.parent == Path(os.path.normpath(home_folder())) and is_straight(folder)
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if a folder that is no other file's holds frames where the .blend was before, or under the name that
-    it had, until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is
-    ever meant.
+    """Return True if a folder has frames at the former path of this .blend, before it was moved or renamed outside of
+    Blender, and belongs to no other file. The record may be untrusted, so only stores of frames qualify.
     """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
@@ -117,8 +116,8 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` a folder of its own, with its frames, where that recorded is not; whether it was not. Frames that
-    were left behind are moved, others copied, or left where they are unless that ``copies``. StoreError when it fails.
+    """Give ``obj`` its own folder with its frames, and return True, unless it has one. Frames at a former path are
+    moved; others are copied if ``copies``, else left in place. StoreError if that fails.
     """
     if is_own(obj):
         return False
@@ -135,9 +134,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move frames that were left behind, and what lies beside them, to the .blend."""
+    """Move frames at a former path, with their live and comparison folders, beside the .blend."""
     with locked(recorded):
-        pass  # nobody writes to them
+        pass  # StoreError if another process writes there
     folder.parent.mkdir(parents=True, exist_ok=True)
     for ending in ("", LIVE, COMPARE):
         source, target = (path.with_name(f"{path.name}{ending}") for path in (recorded, folder))
@@ -147,21 +146,21 @@ def _take_over(recorded: Path, folder: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a folder, in place of one that an object or file had that was called so before."""
+    """Move a folder, replacing one of a former object or file of that name."""
     try:
         if target.exists():
             shutil.rmtree(target)
         source.rename(target)
     except OSError as error:
-        if error.errno != errno.EXDEV:  # another disk
+        if error.errno != errno.EXDEV:  # another file system
             raise
         _copy(source, target)
         shutil.rmtree(source)
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder, in place of one of that name; nothing half copied is left. Links stay behind: in a folder from a
-    stranger they may lead to what is the user's alone, and a copy of that would travel with the project.
+    """Copy a folder atomically, replacing one of that name. Links are not copied: in an untrusted folder they may lead
+    to private files, whose copies would travel with the project.
     """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -180,18 +179,18 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Take away an empty folder ``sinew_cache/NAME/OBJECT``, and those above it that are empty then."""
+    """Delete an empty folder ``sinew_cache/NAME/OBJECT``, and its parents if they are empty then."""
     home = folder.parent
     if home.parent.name != CACHE:
         return
     for place in (folder, home, home.parent):
-        with contextlib.suppress(OSError):  # not empty, not there, or not ours to delete: it stays
+        with contextlib.suppress(OSError):  # not empty, missing or not permitted
             place.rmdir()
 
 
 def delete_folder(folder: Path) -> bool:
-    """Remove a store with its log and cache file, and folders above that are empty then; StoreError where the disk does
-    not let it go. False where a link leads there, or nothing says that the files are a bake's: they stay.
+    """Delete a store with its log and cache file, and parent folders that are empty then; StoreError if that fails.
+    Return False, with the files kept, behind a link or if they are not recognizable as a bake.
     """
     if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
         return False
@@ -200,20 +199,20 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Give ``obj`` its recorded frames beside the open .blend; StoreError when that fails."""
+    """Give ``obj`` its recorded frames beside the open .blend; StoreError if that fails."""
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
-    """Record where the frames of ``obj`` are, from the folder of the .blend or from ``home``."""
+    """Record the folder of the frames of ``obj``, relative to the .blend or to ``home``."""
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
     record.folder, record.is_deleted = kept_path(folder, home), False
 
 
 def point_to(obj: Any, folder: Path) -> None:
-    """:func:`note_folder`, and the Mesh Cache that plays the frames reads them there."""
+    """Record a folder (:func:`note_folder`), and point the Mesh Cache that plays its frames there."""
     note_folder(obj, folder)
     record = obj.sinew.bake
     carrier = obj if record.on_itself else record.result

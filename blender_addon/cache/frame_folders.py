@@ -1,4 +1,4 @@
-"""Folders of an object's frames: beside its .blend, or as its record says."""
+"""Folders of an object's frames: beside its .blend, or as recorded."""
 
 from __future__ import annotations
 
@@ -17,37 +17,35 @@ from ..blend_data.text_decoding import text_of
 from ..objects import linked
 
 CACHE = "sinew_cache"
-"""Folder beside a .blend that holds all frames of its objects."""
+"""Folder beside a .blend with the frames of all its objects."""
 LIVE, COMPARE = "-live", "-compare"
-"""Suffixes of folders beside that of the frames: for live mode, and for the bake that is compared."""
+"""Suffixes of the folders of live mode and of the compared bake, beside that of the frames."""
 LONGEST = 200
-"""Bytes of an object's name that its folder has: since 5.0 names have up to 255, which is all that a folder's has."""
+"""Bytes of an object's name in its folder name: since 5.0 names may have 255, the limit of a folder name."""
 
 
 def has_home() -> bool:
-    """Return True if the open .blend has a place for frames: it is saved, where records can name it (they are
-    UTF-8).
-    """
+    """Return True if the open .blend can have a folder for frames: it is saved, with a UTF-8 path for records."""
     return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
 
 
 def home_folder() -> Path:
-    """Folder of the frames of all objects, beside the .blend; StoreError where it has none."""
+    """Return the folder of the frames of all objects, beside the .blend; StoreError if it has none."""
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     if not is_utf8(blend):
         raise StoreError(f"The path {readable(blend)} is no UTF-8.", "Rename that folder, or the .blend.")
-    # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
+    # A backup NAME.blend1 does not own the frames of NAME.blend.
     name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
     return Path(bpy.path.abspath("//")) / CACHE / name
 
 
 def default_folder(obj: Any) -> Path:
-    """Folder of the object's frames in :func:`home_folder`."""
+    """Return the folder of the object's frames in :func:`home_folder`."""
     home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
-    # An object that was renamed keeps its folder: a new one of the old name gets another.
+    # A renamed object keeps its folder, so a new object of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other != obj]
     while folder in taken:
         folder, k = home / f"{name}-{k}", k + 1
@@ -60,13 +58,13 @@ def folder_name(name: str, identity: str = "") -> str:
 
 
 def readable_name(name: str) -> str:
-    """Return the part of the folder name that is made of the object's name."""
+    """Return the part of the folder name that derives from the object's name."""
     short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
     return short.encode()[:LONGEST].decode(errors="ignore")
 
 
 def live_path(obj: Any) -> Path:
-    """Folder for what live mode keeps, beside that of the object's frames."""
+    """Return the folder of live mode, beside that of the object's frames."""
     if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
@@ -79,18 +77,18 @@ def unsaved_live_path(obj: Any) -> Path:
 
 
 def live_folder(obj: Any) -> Path:
-    """:func:`live_path`, made and tried; StoreError when nothing can be written there."""
+    """Return the folder of :func:`live_path`, created and tested; StoreError if it cannot be written."""
     return writable(live_path(obj))
 
 
 def compare_path(folder: Path) -> Path:
-    """Folder of the bake that is compared with the one in ``folder``."""
+    """Return the folder of the bake that is compared with the one in ``folder``."""
     return folder.with_name(f"{folder.name}{COMPARE}")
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Folder that the object's last bake wrote to, told from ``home`` or the record's own; None where there is none,
-    or where asking for it would be a risk. What is appended goes by the folder that it comes from.
+    """Return the folder of the object's last bake, relative to ``home``, the record's own or, for linked objects, the
+    library; None if there is none, or if accessing it would be a risk (:func:`stored_path`).
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")
@@ -99,19 +97,19 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
 
 
 def writable(folder: Path) -> Path:
-    """The folder ``sinew_cache/NAME/OBJECT``, made and tried; StoreError when nothing can, or may, be written there."""
+    """Return the folder ``sinew_cache/NAME/OBJECT``, created and tested; StoreError if it cannot be written safely."""
     check_straight(folder)
     remedy = "Save the .blend where you may write, and see that the disk is not full."
     with refusing(f"The folder {folder} cannot be written", remedy):
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".writable-{os.getpid()}"  # another Blender with this .blend may try it now, too
+        probe = folder / f".writable-{os.getpid()}"  # another Blender may test the same folder
         open_own(probe, "wb").close()
         probe.unlink()
     return folder
 
 
 def written(path: Path) -> int:
-    """When a file or folder was changed, ns; -1 where there is none."""
+    """Return the modification time of a file or folder, ns; -1 if it does not exist."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

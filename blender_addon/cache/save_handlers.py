@@ -1,8 +1,8 @@
 """Handlers that keep bake records valid: frames stay in their folder wherever the .blend that refers to them is saved.
 
-As Blender's own relative paths are, a record is made anew when the .blend is saved elsewhere, and what is appended goes
-on naming the folder beside the file that it comes from. All play and read, and each copies the frames when it is to
-write some (``cache/cache_owner.py``).
+Like Blender's relative paths, a record is remapped when the .blend is saved elsewhere; appended objects still refer to
+the folder beside their source file. Any file plays and reads the frames, and copies them before it writes some
+(``cache/cache_owner.py``).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Do something with the record of each object; one that cannot be told loses it, and keeps none of the others from
-    theirs: a file may be damaged, or a stranger's.
+    """Call ``note`` for each object. If a record raises an error, as in a damaged or untrusted file, it is reset and
+    the others are still processed.
     """
     for obj in objects:
         try:
@@ -37,13 +37,13 @@ def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
 
 
 def _is_local(obj: Any) -> bool:
-    """Return True for an object of this file whose record has a home."""
+    """Return True for an object of this file whose record has a relative folder."""
     return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
 
 
 @bpy.app.handlers.persistent
 def before_save(path: Any = "", *_: Any) -> None:
-    """A handler of ``save_pre``: records are told from where the .blend will be."""
+    """Handle ``save_pre``: make records relative to the path that the .blend is saved to."""
     _before.clear()
     home = os.path.dirname(path) if isinstance(path, str) else ""
 
@@ -60,7 +60,7 @@ def before_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """A handler of ``save_post``: after Save Copy the open file is still the one before."""
+    """Handle ``save_post``: restore the records after Save Copy, since the open file keeps its path."""
     if _before and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
     _before.clear()
@@ -68,7 +68,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """A handler of ``save_post_fail``."""
+    """Handle ``save_post_fail``: restore the records."""
     records = {uid: (folder, home) for uid, folder, home in _before}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -78,8 +78,8 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """A handler of ``load_post``: what the file names is beside it, wherever it has come to; or, without its frames, it
-    names, and plays, those where it was before.
+    """Handle ``load_post``: records refer to frames beside the file, wherever it was moved; if there are none, to those
+    at its former path.
     """
 
     def note(obj: Any) -> None:
@@ -88,14 +88,14 @@ def after_load(*_: Any) -> None:
         if not _is_local(obj) or not has_home():
             return
         before = recorded_folder(obj)
-        # Not before: the module of 5.2 refuses it while an extension is installed.
+        # Not earlier: the ``bpy`` module of 5.2 forbids it while an extension is installed.
         obj.sinew.bake.home = bpy.path.abspath("//")
         now = recorded_folder(obj)
         if now is not None and os.path.isdir(now):
             return
         if before is not None and os.path.isdir(before):
             point_to(obj, before)
-        elif os.path.isdir(default_folder(obj)):  # moved there after the file was renamed, which was not saved then
+        elif os.path.isdir(default_folder(obj)):  # moved there after a rename that was not saved
             point_to(obj, default_folder(obj))
 
     _for_each(note, bpy.data.objects)
@@ -103,7 +103,7 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """A handler of ``blend_import_post``: the file that something comes from may have been moved since it was saved."""
+    """Handle ``blend_import_post``: the source file may have been moved since it was saved."""
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
     def note(obj: Any) -> None:
@@ -119,8 +119,8 @@ def after_import(imported: Any, *_: Any) -> None:
 
 
 def register() -> None:
-    """Called with the extension's registration."""
-    if hasattr(bpy.data, "objects"):  # switched on in an open file; at Blender's start one is loaded afterwards
+    """Update the records of a file that is already open."""
+    if hasattr(bpy.data, "objects"):  # enabled in an open file; at Blender's start, files are loaded later
         after_load()
 
 

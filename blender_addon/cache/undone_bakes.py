@@ -1,7 +1,7 @@
-"""Frames that an undo may need: deleted bakes and bakes that another one replaced, until the .blend is saved.
+"""Frames kept for undo until the .blend is saved: deleted bakes, and bakes replaced by another one.
 
-Delete Bake only marks a record (``is_deleted``). A bake that replaces another renames the folder of the earlier one
-first; an undo finds it by the key of the frames that the result shows, and exchanges the folders.
+Delete Bake only marks a record (``is_deleted``). A bake that replaces another first renames the folder of the earlier
+one; an undo finds it by the key of the displayed frames, and exchanges the folders.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
 _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
-"""Folders of earlier bakes: the name of a body's folder (``frame_folders.folder_name``), and a number."""
+"""Pattern of the folder names of earlier bakes: that of a body (``frame_folders.folder_name``), and a number."""
 ROOM = 100e6
 """Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
-"""Folders of the earlier bakes of this session, by the folder where each bake was."""
+"""Folders of the earlier bakes of this session, by their original folder."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Session UIDs of bodies with a deleted bake, its folder, and the record of it, during a save."""
+"""Session UIDs of bodies with a deleted bake, its folder, and the record's folder and home, during a save."""
 
 
 def has_frames(folder: Path) -> bool:
-    """Return whether a folder that may be renamed is a store with frames."""
+    """Return True if a folder is a store with frames and may be renamed."""
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Return whether the disk has room for deleted frames until the .blend is saved; StoreError where another process
-    uses the folder, or nothing can be written there.
+    """Return True if the disk has room for deleted frames until the .blend is saved; StoreError if another process uses
+    the folder, or it cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
@@ -58,8 +58,8 @@ def free_path(folder: Path) -> Path:
 
 
 def keep(folder: Path) -> Path:
-    """Rename the folder of a bake that is to be replaced, and return the new path; StoreError when that fails. Folders
-    that an earlier session left of the same body are deleted.
+    """Rename the folder of a bake about to be replaced, and return the new path; StoreError if that fails. Folders of
+    the same body left by an earlier session are deleted.
     """
     for left in _left_by(folder):
         if left not in _kept.get(folder, ()):
@@ -71,7 +71,7 @@ def keep(folder: Path) -> Path:
 
 
 def delete_kept() -> None:
-    """Delete the frames of all earlier bakes of the open .blend, except those that a result shows."""
+    """Delete the frames of all earlier bakes of the open .blend, except displayed ones."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
     for folder in _left_by(None):
         if FrameStore(folder).key() not in shown:
@@ -82,7 +82,7 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of earlier bakes of a folder, or of all of the open .blend."""
+    """Yield the folders of earlier bakes of a folder, or of all folders of the open .blend."""
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return
@@ -93,7 +93,7 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder, or print why it stays: no save or bake fails because of it."""
+    """Delete a folder, or print why it cannot be: no save or bake fails because of it."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -102,24 +102,24 @@ def _delete(folder: Path) -> None:
 
 def _rename(source: Path, target: Path) -> None:
     with locked(source):
-        pass  # StoreError where another Blender writes to it
+        pass  # StoreError if another Blender writes to it
     with refusing(f"The frames in {source} cannot be moved to {target}", "Close what uses them."):
         source.rename(target)
 
 
 @bpy.app.handlers.persistent
 def after_undo(*_: Any) -> None:
-    """A handler of ``undo_post`` and ``redo_post``."""
+    """Handle ``undo_post`` and ``redo_post``."""
     restore_shown()
 
 
 def restore_shown() -> None:
-    """Move the frames that results show back to their folders, and others that are there away."""
+    """Move displayed frames back to their folders, and other frames there away."""
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
             if FrameStore(path).key() == obj.sinew.bake.shows != FrameStore(folder).key():
-                with contextlib.suppress(SinewError):  # a bake writes there: the panel warns of other frames
+                with contextlib.suppress(SinewError):  # a bake writes there; the panel reports the difference
                     _exchange(folder, path)
                     obj.update_tag()
                 break
@@ -140,7 +140,7 @@ def _exchange(folder: Path, path: Path) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """A handler of ``save_pre``: the saved file names no deleted frames."""
+    """Handle ``save_pre``: the saved file has no records of deleted frames."""
     _deleted.clear()
     for obj in bpy.data.objects:
         record = obj.sinew.bake
@@ -152,7 +152,7 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """A handler of ``save_post``: frames that the saved file does not need are deleted; not after Save Copy."""
+    """Handle ``save_post``: delete frames that the saved file does not need, except after Save Copy."""
     if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
         return
@@ -167,7 +167,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """A handler of ``save_post_fail``."""
+    """Handle ``save_post_fail``: restore the records of deleted bakes."""
     records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -178,7 +178,7 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """A handler of ``load_post``: another file has no undo for these."""
+    """Handle ``load_post``: another file has no undo steps for these frames."""
     _kept.clear()
     _deleted.clear()
 

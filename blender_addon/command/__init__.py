@@ -1,8 +1,8 @@
 """``sinew`` on the command line: ``bake``, ``report``, ``batch`` and ``farm``, without a window.
 
-``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``sinew bake scene.blend``
-(the ``bpy`` wheel) through :func:`main`. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 nothing to bake in
-this .blend, 128 + the signal's number when one stopped it.
+``blender -b scene.blend --command sinew bake ...`` calls :func:`run`, ``sinew bake scene.blend`` (the ``bpy`` wheel)
+calls :func:`main`. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 nothing to bake in this .blend, 128 + the
+signal's number if a signal stopped it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
 
 class NothingToBake(StoreError):
-    """The scene has no body: exit code 3, since a folder of .blend files may hold such."""
+    """Error of a scene without bodies: exit code 3, since a folder of .blend files may contain such scenes."""
 
 
 def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
-    """Run ``sinew bake scene.blend [options]``, or another command, on the file that it names; return the exit code.
-    ``register`` registers the add-on before the file is opened.
+    """Run ``sinew bake scene.blend [options]``, or another command; return the exit code. ``register`` registers the
+    add-on before the file is opened.
     """
     return _do(command, arguments, True, register)
 
 
 def run(arguments: list[str]) -> int:
-    """``blender -b scene.blend --command sinew bake [options]``, or another command: the exit code."""
+    """Run ``blender -b scene.blend --command sinew bake [options]``, or another command; return the exit code."""
     if arguments[:1] == ["--version"]:
         print(f"sinew {__version__}")
         return 0
@@ -46,8 +46,8 @@ def run(arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End a process that has ``bpy`` as a module, all files being closed: 4.2 crashes when it is torn down after a bake
-    that was stopped, and the exit code would be that of the crash.
+    """Exit a process that uses the ``bpy`` module without its teardown, with all files closed: 4.2 crashes there after
+    a stopped bake, which would change the exit code.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -55,7 +55,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _do(command: str, arguments: list[str], with_scene: bool, register: Callable[[], None] | None) -> int:
-    """Do it and tell how it ended."""
+    """Run a command and report its outcome; return the exit code."""
     try:
         options = parser(command, with_scene).parse_args(arguments)
     except SystemExit as leaving:
@@ -64,7 +64,7 @@ def _do(command: str, arguments: list[str], with_scene: bool, register: Callable
     try:
         if getattr(options, "blend", None):
             _open(options.blend, options.enable_autoexec, register)
-        # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
+        # Imported on demand: `batch` needs no Blender.
         code = importlib.import_module(f".{command}", __package__).main(options, tell)
     except (SinewError, OSError) as error:
         tell.refuse(error if isinstance(error, SinewError) else StoreError(system_words(error)))

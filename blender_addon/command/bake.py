@@ -1,6 +1,4 @@
-"""``sinew bake``: a bake without a window, in this process. The result is the .blend itself: it is saved with it when
-the bake is complete.
-"""
+"""``sinew bake``: a bake without a window, in this process. The .blend is saved with the result of a complete bake."""
 
 from __future__ import annotations
 
@@ -37,14 +35,14 @@ from .scenes import active, in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake, save, export, render; the exit code."""
+    """Bake, save, export and render; return the exit code."""
     check_loaded()
     with in_scene(options, tell) as opened_in:
         return _bake_scene(options, opened_in, tell)
 
 
 def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
-    """Do it in the active scene of a .blend that was opened in another, perhaps."""
+    """Do this in the active scene; ``opened_in`` was active when the .blend was opened."""
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
     _tell_of_blocked_python(tell)
@@ -71,8 +69,8 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies, those that meet together, or tell what would be done, until a signal comes; whether anything had
-    to be done, and what some were refused for, which hinders the others as little as with Bake All.
+    """Bake the bodies, contact groups together, or report what would be done, until a signal arrives. Return whether
+    anything had to be done, and the errors of refused bodies, which do not stop the others, as in Bake All.
     """
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
@@ -103,8 +101,8 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save what was baked, as far as that is wanted. The .blend opens in the same scene as before, a copy in that which
-    was baked, so that this one is rendered.
+    """Save the baked .blend, or a copy, as the options ask. The .blend opens in the same scene as before, a copy in the
+    baked scene, so that this one is rendered.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -118,7 +116,7 @@ def _keep(
 def _bake_group(
     group: list[Any], jobs: list[Job], options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
 ) -> bool:
-    """Bake bodies that meet, or one that meets none; whether anything had to be done."""
+    """Bake a contact group or a single body; return True if there was anything to bake."""
     for obj in group:
         if options.result:
             obj.sinew.result = options.result.upper()
@@ -138,7 +136,7 @@ def _bake_group(
     progress.tell_of(group)
     modes = [baking.wanted_modes(obj) for obj in group]
     try:
-        with ExitStack() as held:  # until the frames are in the scene
+        with ExitStack() as held:  # locked until the frames are in the scene
             for store in stores:
                 held.enter_context(locked(store.folder))
             library.bake_group(jobs, stores, progress, lambda: bool(caught), resumes, modes)
@@ -150,7 +148,7 @@ def _bake_group(
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
         baking.note_separation(group, getattr(error, "move", ()))
-        background.apply_all(group, stores, "FAILED", str(error))  # with others' bakes, this may be saved
+        background.apply_all(group, stores, "FAILED", str(error))  # may be saved with other bodies' bakes
         raise
     if caught:
         progress.end("stopped", len(stores[0].frames()))
@@ -167,7 +165,7 @@ def _bake_group(
 
 
 def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
-    """The stores, and whether their frames are gone on with."""
+    """Return the stores, and whether their frames are resumed."""
     if options.resume or options.update:
         try:
             return baking.prepare_all(group, jobs, resume=True), True
@@ -198,7 +196,7 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Tells the events of one of several bakes."""
+    """Reporter of the events of one of several bakes."""
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
         self._tell, self._bodies_before, self._bodies = tell, before, bodies
@@ -206,11 +204,11 @@ class _Progress:
         self.state = State(Stage.READ)
 
     def begin(self, frames: int) -> None:
-        """So many are to be there in the end."""
+        """Note the total number of frames."""
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Tell what is known of the bodies before they are baked."""
+        """Report warnings that are known before the bake."""
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
@@ -231,7 +229,7 @@ class _Progress:
 
     def _tell_phase(self, event: Phase, is_new: bool) -> None:
         phase, about = event.phase, {"done": event.done, "total": event.total}
-        if phase == "compile":  # a minute or two, in which nothing else is told
+        if phase == "compile":  # the only report for a minute or two
             self.say(f"compile {event.done}/{event.total} (once after an installation)")
         elif is_new:
             self.say(phase)
@@ -259,7 +257,7 @@ class _Progress:
         self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{total})")
 
     def _part(self) -> float:
-        """How much of all bodies is done, 0 to 1: each counts the same."""
+        """Return the fraction of all contact groups that is done, 0 to 1; each counts the same."""
         state = self.state
         return (self._bodies_before + state.frames_there / max(1, state.frames_total)) / self._bodies
 
@@ -268,11 +266,11 @@ class _Progress:
         say(f"{self._name}: {text}")
 
     def warn(self, text: str) -> None:
-        """Tell a warning."""
+        """Report a warning."""
         self._tell.warn(self._name, text)
 
     def end(self, outcome: str, frames: int) -> None:
-        """Tell how it ended, with so many frames on disk."""
+        """Report the outcome, with the number of frames on disk."""
         self._tell.event("body", body=self._name, outcome=outcome, frames=frames)
 
 
@@ -291,7 +289,7 @@ def _save(tell: ConsoleReporter) -> None:
 
 
 def _save_as(path: Path, tell: ConsoleReporter) -> None:
-    """Save the result as another .blend, whose relative paths are made to fit, those of bakes by ``save_handlers``."""
+    """Save a copy as another .blend with remapped relative paths, those of bakes by ``save_handlers``."""
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)

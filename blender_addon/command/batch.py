@@ -1,7 +1,6 @@
-"""``sinew batch``: many .blend files, each baked (and rendered) by a Blender of its own, several at once.
+"""``sinew batch``: many .blend files, each baked (and rendered) by its own Blender process, several at once.
 
-Nothing here touches Blender's data. What is done is known from the files themselves, so the same command again goes on
-where this one was stopped or failed.
+The state is read from the files, not from Blender's data, so the same command resumes after a stop or failure.
 """
 
 from __future__ import annotations
@@ -30,14 +29,15 @@ from .console import ConsoleReporter, say
 
 POLL = 0.1
 TAIL = 12
-"""Last lines of a file that failed, shown at the end."""
+"""Number of last output lines of a failed file that are printed at the end."""
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
 class Task:
-    """One .blend. ``outcome`` is ``done``, ``failed``, ``stopped`` or ``no body`` once it has ended; ``said`` is what
-    its Blender printed last, ``told`` the last of it that is ours; ``asked``: to end before it is done."""
+    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``, ``told``: the
+    last output lines, and our last one; ``asked``: asked to end early.
+    """
 
     path: Path
     name: str
@@ -53,7 +53,7 @@ class Task:
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake all files, tell how each went; the exit code."""
+    """Bake all files and report the outcomes; return the exit code."""
     tasks = find_tasks(options.files)
     if not tasks:
         raise StoreError(f"There is no .blend in {', '.join(options.files)}.", "Name .blend files, or their folders.")
@@ -67,7 +67,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def find_tasks(names: list[str]) -> list[Task]:
-    """The .blend files that are named, and those in folders that are named and below; each once."""
+    """Return the named .blend files, and those in named folders and below, each once."""
     found: dict[Path, bool] = {}
     for name in names:
         path = Path(os.path.realpath(name))
@@ -94,7 +94,7 @@ def _same_drive(paths: dict[Path, bool]) -> bool:
 
 
 class _Runner:
-    """Keeps up to so many Blenders at work."""
+    """Runner of a limited number of Blender processes at once."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -106,7 +106,7 @@ class _Runner:
         self._share = share
 
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
-        """Run all, or until a signal comes; no child is left at work."""
+        """Run all tasks, or until a signal arrives; no child process is left running."""
         waiting, running = deque(tasks), []
         asked = 0
         try:
@@ -124,7 +124,7 @@ class _Runner:
                 task.process.wait()
 
     def _start(self, task: Task) -> list[Task]:
-        """The task, at work; empty when it could not be started."""
+        """Start a task, and return it in a list; an empty list if it could not be started."""
         if not os.path.isfile(task.path) or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
             task.told = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
@@ -155,7 +155,7 @@ class _Runner:
         return [task]
 
     def command(self, path: Path) -> list[str]:
-        """The command line of a file's Blender."""
+        """Return the command line of a file's Blender."""
         options = self._options
         given = [] if options.fresh else ["--update"]
         given += ["--render"] if options.render else []
@@ -177,7 +177,7 @@ class _Runner:
         if self._logs is None:
             return open(os.devnull, "w", encoding="utf-8")
         self._logs.mkdir(parents=True, exist_ok=True)
-        # Shots of different folders may have the same name.
+        # Shots in different folders may have the same name.
         unique = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
         log = open_own(self._logs / f"{path.stem}-{unique}.log", "w")
         log.reconfigure(line_buffering=True)
@@ -185,8 +185,8 @@ class _Runner:
 
 
 def _isolated() -> dict[str, str]:
-    """Return environment variables that prevent Python from importing modules from the current folder, which may hold a
-    stranger's .blend. Blender's own Python ignores both.
+    """Return environment variables that prevent Python from importing modules from the current folder, which may hold
+    an untrusted .blend. Blender's own Python ignores both.
     """
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
@@ -194,7 +194,7 @@ def _isolated() -> dict[str, str]:
 
 
 def _own_blender() -> str:
-    """The Blender that runs this; "" under the ``bpy`` wheel, where Python itself is started."""
+    """Return the path of the running Blender; "" under the ``bpy`` wheel, where Python itself is started."""
     import bpy
 
     if not bpy.app.binary_path and PACKAGE != "sinew":
@@ -203,7 +203,7 @@ def _own_blender() -> str:
 
 
 def _read(task: Task, log: IO[str]) -> None:
-    """All that a child prints: to its log, its last lines kept, ours shown."""
+    """Write the output of a child to its log, keep its last lines, and print ours."""
     with log:
         for line in task.process.stdout:
             log.write(line)
@@ -221,7 +221,7 @@ def _hear(task: Task, text: str) -> None:
 
 
 def _has_ended(task: Task) -> bool:
-    """Return True if a child has, and if so how."""
+    """Return True if a child has ended, and record its outcome."""
     code = task.process.poll()
     if code is None:
         return False
@@ -232,7 +232,7 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "done"
     elif code == NOTHING_TO_BAKE:
         task.outcome = "no body"
-    elif task.asked or code in _stop_codes():  # Windows ends what is asked with the code 1
+    elif task.asked or code in _stop_codes():  # on Windows the exit code is 1
         task.outcome = "stopped"
     else:
         task.outcome = "failed"
@@ -248,7 +248,7 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """A child ends after its step, and its frames stay; at once, and on Windows always, it loses the step."""
+    """Stop children after their step, with its frames kept; or during it (``at_once``, and always on Windows)."""
     if running and not at_once:
         say(f"stopping {len(running)} Blender; once more to end at once")
     for task in running:
@@ -262,7 +262,7 @@ def _is_failure(task: Task) -> bool:
 
 
 def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
-    """How each went, failures last."""
+    """Report each outcome, failures last."""
     counts = [f"{sum(task.outcome == kind for task in tasks)} {kind}" for kind in ("done", "failed", "no body")]
     left = [task for task in tasks if task.outcome in ("", "stopped")]
     say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))

@@ -1,4 +1,4 @@
-"""The objects that a command is about."""
+"""Selection of the objects that a command works on."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from . import NothingToBake
 
 
 def check_loaded() -> None:
-    """StoreError where no .blend is loaded: with a missing one Blender runs its commands on the default scene."""
+    """Raise StoreError if no .blend is loaded: Blender runs commands on the default scene if the file is missing."""
     if not bpy.data.filepath:
         raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """All bodies of the scene, those that others run into first, or the one of that name; StoreError when there is
-    none.
-    """
+    """Return all bodies of the scene, colliders of others first, or the named one; StoreError if there is none."""
     scene = bpy.context.scene
     if name is None:
         bodies = bake_queue.bodies_of(scene)
@@ -31,7 +29,7 @@ def bodies_of_scene(name: str | None) -> list[Any]:
             raise NothingToBake("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
         return bodies
     named = [obj for obj in scene.objects if obj.name == name]
-    obj = min(named, key=is_linked, default=None)  # what is linked may have the name of one that is here
+    obj = min(named, key=is_linked, default=None)  # a linked object may have the name of a local one
     if obj is None:
         names = ", ".join(o.name for o in scene.objects) or "none"
         raise StoreError(f"The scene has no object “{name}”.", f"It has {names}.")
@@ -41,7 +39,7 @@ def bodies_of_scene(name: str | None) -> list[Any]:
 
 
 def all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """One error for all that bodies were refused for."""
+    """Return one error for all refused bodies."""
     if len(refused) == 1:
         return refused[0]
     return SinewError(f"{len(refused)} of {total} bodies failed. " + " ".join(str(error) for error in refused), "")

@@ -14,22 +14,20 @@ from ...core.foundation.errors import SinewError
 
 
 def say(text: str) -> None:
-    """Print one line for readers."""
+    """Print one line of text."""
     print(f"sinew: {text}", file=sys.stderr, flush=True)
 
 
 def _print(text: str) -> None:
-    """Print lines for programs. What Blender has printed waits in a buffer of C's, which would be written out up to the
-    middle of a line, and ours would go on with that.
-    """
+    """Print lines for programs, after flushing Blender's output from C's buffer, which may end within a line."""
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)
 
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Reports of a command besides the text: JSON objects with ``--json``, and with ``--openjd`` the progress lines of
-    Open Job Description.
+    """Reporter of a command besides the text: JSON objects with ``--json``, progress lines of Open Job Description with
+    ``--openjd``.
     """
 
     as_json: bool = False
@@ -41,22 +39,22 @@ class ConsoleReporter:
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 
     def event(self, event: str, **fields: Any) -> None:
-        """Something that happened; ``docs/manual/farms.md`` names events and fields, which stay as they are."""
+        """Report an event; ``docs/manual/farms.md`` documents the events and fields, which do not change."""
         if self.as_json:
             _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
-        """How much of the whole is done, 0 to 1, and what was done last."""
+        """Report the fraction of the whole that is done, 0 to 1, and the last thing done."""
         if self.as_openjd:
             _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 
     def warn(self, body: str, message: str) -> None:
-        """A warning about a body, or "" about the file."""
+        """Report a warning about a body, or "" for the file."""
         say(f"{body}: warning: {message}" if body else f"warning: {message}")
         self.event("warning", body=body, message=message)
 
     def refuse(self, error: SinewError) -> None:
-        """The error that ends the command."""
+        """Report the error that ends the command."""
         say(f"error: {error}")
         self.event("error", code=error.code, message=error.message, remedy=error.remedy)
         if self.as_openjd:

@@ -15,11 +15,11 @@ from .console import ConsoleReporter, say
 from .file_dates import is_newer
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
-"""By the word of the option: the format, the ending of its file, and where Blender says whether it has it."""
+"""Format, file extension and build option in ``bpy.app``, by the word of ``--export``."""
 
 
 def check_formats(words: Sequence[str]) -> None:
-    """SettingsError where this Blender lacks one of them: told before the bake, not after it."""
+    """Raise SettingsError, before the bake, if this build of Blender lacks a format."""
     for word in words:
         kind, _, build_option = FORMATS[word]
         if not getattr(bpy.app, build_option).supported:
@@ -29,8 +29,8 @@ def check_formats(words: Sequence[str]) -> None:
 def export_bodies(
     bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: ConsoleReporter
 ) -> None:
-    """Write the bodies in each format beside the .blend, under its name; StoreError where that fails. With
-    ``keep_current`` one that is newer than the .blend stays.
+    """Write the bodies in each format beside the .blend, under its name; StoreError if that fails. With
+    ``keep_current`` files newer than the .blend are kept.
     """
     for word in words:
         kind, ending, _ = FORMATS[word]

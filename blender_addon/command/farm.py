@@ -1,6 +1,6 @@
 """``sinew farm``: job templates for render farms, written beside a .blend and filled in from it.
 
-The templates lie in ``farm_files`` and are copied as they are; what the .blend says comes as a file of values, so that
+The templates in ``farm_files`` are copied unchanged. Values from the .blend are written to a file of their own, so that
 one template serves every shot.
 """
 
@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).with_name("farm_files")
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Write the folder; the exit code."""
+    """Write the folder; return the exit code."""
     import bpy
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
@@ -42,8 +42,8 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy them into a folder. One that is there already may have come with a stranger's .blend: only one that the user
-    has chosen may be a link to another.
+    """Copy the templates into a folder. An existing folder may have come with an untrusted .blend: only one that the
+    user has chosen may be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)
@@ -56,8 +56,8 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
 
 
 def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
-    """Values of the template's parameters, and the files that the .blend needs, as AWS Deadline Cloud reads them from
-    a job bundle. ``scene_name`` is that of the scene where it need not be the one that is active in the .blend.
+    """Write the template's parameter values, and the files that the .blend needs, as AWS Deadline Cloud reads them from
+    a job bundle. ``scene_name`` is needed unless the scene is the active one in the .blend.
     """
     import bpy
 

@@ -1,4 +1,4 @@
-"""Options of each command; importing this does not need Blender."""
+"""Options of each command; importable without Blender."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AUTOEXEC_HELP = "run Python that the files bring along (drivers, scripts): only 
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """The options of a command; with its .blend as an argument where no Blender has loaded it."""
+    """Return the parser of a command, with its .blend as an argument if no Blender has loaded it (``with_scene``)."""
     if with_scene:
         prog = f"sinew {command}"
     else:

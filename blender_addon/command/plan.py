@@ -1,6 +1,4 @@
-"""``sinew bake --dry-run``: what a bake would do. Everything is checked that can be before it begins; nothing is
-written.
-"""
+"""``sinew bake --dry-run``: plan of a bake. All checks that precede a bake are done, and nothing is written."""
 
 from __future__ import annotations
 
@@ -22,10 +20,10 @@ from .console import ConsoleReporter, say
 
 
 def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleReporter) -> None:
-    """Say what would be done for a body with its job; a SinewError where it would be refused."""
+    """Report what a bake of a body with its job would do; SinewError if it would be refused."""
     baking.check_folder(obj)
     baking.check(job)
-    if options.frames:  # what is changed here is not saved
+    if options.frames:  # not saved
         obj.sinew.use_scene_range = False
         obj.sinew.frame_start, obj.sinew.frame_end = options.frames
     obj.sinew.solver = options.solver or obj.sinew.solver
@@ -47,7 +45,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """The frame from which on the bake would go, and why frames on disk are not gone on with, if there are any."""
+    """Return the first frame to bake, and why existing frames are not resumed, or ""."""
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)
     try:

@@ -1,7 +1,6 @@
-"""``sinew bake --render``: the scene's frames, as its own settings want them.
+"""``sinew bake --render``: frames of the scene, rendered with its own settings.
 
-An image takes its name when it is whole: a kill leaves none that is cut off, and one that is newer than the .blend
-shows what is in it.
+Images get their names when complete: a kill leaves no partial ones, and an image newer than the .blend is up to date.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from ...core.foundation.errors import RenderError, refusing
 from .file_dates import is_newer
 
 PARTIAL = ".sinew-rendering"
-"""Folder beside the images for those that are being written."""
+"""Folder beside the images for unfinished ones."""
 
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
-    """Render the scene's frame range; RenderError when a frame cannot be.
+    """Render the scene's frame range; RenderError if a frame cannot be rendered.
 
-    With ``keep_current`` images that are newer than the .blend stay. Ends after a frame once ``caught`` holds a signal.
+    With ``keep_current`` images newer than the .blend are kept. Ends after a frame once ``caught`` holds a signal.
     """
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
     if scene.render.is_movie_format:
-        frames = frames[:1]  # one file holds all
+        frames = frames[:1]  # one file for all frames
     saved = os.stat(bpy.data.filepath).st_mtime_ns
     before, began, kept = scene.frame_current, time.monotonic(), 0
     try:
@@ -53,10 +52,10 @@ def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep
 
 
 def _images(scene: Any, frame: int) -> list[Path]:
-    """The files of a frame: one, or one a view."""
+    """Return the image files of a frame, one per view."""
     render = scene.render
     views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
-    # A template in the path may be one that cannot be filled.
+    # The path may contain an invalid template.
     with refusing("The output path is no path", "Mend it under Output Properties.", RenderError, RuntimeError):
         return [Path(bpy.path.abspath(render.frame_path(frame=frame, view=view))) for view in views]
 
@@ -93,11 +92,11 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
 
 @contextmanager
 def _partial(folder: Path) -> Iterator[Path]:
-    """An empty folder beside the images, gone afterwards."""
+    """Create an empty folder beside the images, and delete it afterwards."""
     partial = folder / PARTIAL
     remedy = "Choose another output folder under Output Properties."
     with refusing(f"The folder {folder} cannot be written", remedy, RenderError):
-        shutil.rmtree(partial, ignore_errors=True)  # of a render that was killed
+        shutil.rmtree(partial, ignore_errors=True)  # left by a killed render
         partial.mkdir(parents=True)
     try:
         yield partial

@@ -1,4 +1,4 @@
-"""``sinew report``: what is known of the bakes of a .blend."""
+"""``sinew report``: reports of the bakes of a .blend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scenes import in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Print it, or write it to a file; the exit code. A body without a bake does not keep others from being told of."""
+    """Print or write the reports; return the exit code. A body without a bake does not stop those of the others."""
     check_loaded()
     with in_scene(options, tell):
         return _report_scene(options)
@@ -53,7 +53,7 @@ def _text(reports: dict[str, BakeReport], options: argparse.Namespace) -> str:
 
 
 def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
-    """A bake, then each of its frames; their fields are those of :class:`FrameReport`."""
+    """Yield a bake, then each of its frames with the fields of :class:`FrameReport`."""
     about = asdict(report)
     frames = about.pop("frames")
     yield {"event": "report", "body": name, **about, "unconverged": report.unconverged, "seconds": report.seconds}

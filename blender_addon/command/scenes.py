@@ -1,4 +1,4 @@
-"""The scene of a .blend that a command works in."""
+"""Scene of a .blend that a command works in."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .console import ConsoleReporter
 
 @contextmanager
 def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
-    """Make the scene active that the options choose, with a warning where bodies of others are left out; the scene that
-    was active before, which is so again afterwards. StoreError where there is no such scene.
+    """Activate the scene that the options choose, yield the one that was active before, and restore it. Warn about
+    bodies that are only in other scenes. StoreError if there is no such scene.
     """
     before = bpy.context.scene
     scene = _scene_of(options, before)
@@ -29,9 +29,9 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
 
 @contextmanager
 def active(scene: Any) -> Iterator[None]:
-    """Make a scene the active one, by which Blender evaluates animation and which it saves as such."""
+    """Make a scene active within the context: Blender evaluates its animation and saves it as the active one."""
     before = bpy.context.scene
-    if scene == before:  # assigned anyway, it would be an edit
+    if scene == before:  # any assignment would be an edit
         yield
         return
     window = bpy.context.window or bpy.context.window_manager.windows[0]
@@ -43,7 +43,7 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """The scene that is named, or the present one; where that lacks the object that is named, the one that has it."""
+    """Return the named scene, or the present one; if that lacks the named object, the scene that has it."""
     name, named = options.scene, getattr(options, "object", None)
     if name:
         scene = bpy.data.scenes.get(name)
@@ -61,7 +61,7 @@ def _scene_of(options: argparse.Namespace, present: Any) -> Any:
 
 
 def _warn_of_others(scene: Any, tell: ConsoleReporter) -> None:
-    """Warn of bodies that are in other scenes alone."""
+    """Warn about bodies that are only in other scenes."""
     here = own_bodies(scene)
     for other in bpy.data.scenes:
         left_out = [body.name for body in own_bodies(other) if body not in here]

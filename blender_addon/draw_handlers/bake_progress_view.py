@@ -1,4 +1,4 @@
-"""Preview of a running bake over its bodies: the shape at the current frame, or at the newest baked frame before it."""
+"""Overlay of a running bake: its bodies at the current frame of the timeline, or at the newest frame before it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BakeProgressView(Layer):
         super().__init__()
 
     def draw_view(self, context: Any) -> None:
-        """Draw the bodies of the bake that are visible in this view."""
+        """Draw the bodies of the bake that this view shows."""
         work, space = job_queue.current(), context.space_data
         if work is not self._of:
             self._of, self._ghosts = work, {}
@@ -41,7 +41,7 @@ class BakeProgressView(Layer):
         view = View(context.region_data.view_matrix, context.region_data.window_matrix)
         for obj in filter(None, map(visibility.object_of, work.uids)):
             seen, folder = picking_view.seen_as(obj, space), recorded_folder(obj)
-            if seen is None or folder not in work.order.folders:  # a comparison draws its own ghost
+            if seen is None or folder not in work.order.folders:  # comparisons are drawn by CompareView
                 continue
             if (batch := self.batch(folder, context.scene.frame_current)) is not None:
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
@@ -52,5 +52,5 @@ class BakeProgressView(Layer):
             if folder not in self._ghosts:
                 self._ghosts[folder] = Ghost(folder)
             return self._ghosts[folder].batch(frame)
-        except StoreError:  # for example, its disk was removed: the bake's process reports it
+        except StoreError:  # for example on a removed disk; the child process reports it
             return None

@@ -1,4 +1,4 @@
-"""Ghosts of comparisons in the 3D Views, drawn over their bodies at the scene's frame."""
+"""Overlay of comparisons in the 3D Views: a ghost over each compared body, at the current frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..window.redraw import redraw_views
 from . import mode_playback
 
 SOON = 0.1
-"""Delay, in s, from a redraw to the update of the ghosts' Subdivision."""
+"""Delay from a redraw to the check of the ghosts' Subdivision, s."""
 
 
 class CompareView(Layer):
@@ -38,19 +38,19 @@ class CompareView(Layer):
 
     @property
     def handlers(self) -> dict[str, Callable[..., None]]:
-        """Handlers by the name of Blender's list."""
+        """Handlers by the name of their list in ``bpy.app.handlers``."""
         return {"load_pre": self.forget}
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Free all GPU data before another file is loaded; it is recreated when drawn."""
+        """Drop comparisons and GPU batches, which are rebuilt on demand; also before another file is loaded."""
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """Draw the ghosts of the bodies that are visible in this view."""
+        """Draw the ghosts that this view shows."""
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -63,14 +63,14 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Draw the ghosts' labels, each in its ghost's colour."""
+        """Draw the labels of the ghosts, each in its ghost's colour."""
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
         work = job_queue.current()
         if (
             mode_playback.current() is not None or work is not None and work.order.mode == "live"
-        ):  # their texts occupy the same corner
+        ):  # these write in the same corner
             return
         lines, colours = [], []
         for obj in self.bodies(context.scene):
@@ -97,10 +97,10 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Update each ghost's Subdivision to that of the object below it. Runs in a timer, since draw handlers must not
-        change Blender's data. Skipped during a render, and while a body is read with its modifiers off.
+        """Draw each ghost with the Subdivision of the object under it. Runs in a timer, since draw callbacks must not
+        change Blender's data; skipped during a render, and while a body is read, when its modifiers are off.
         """
-        # Imported here, since it loads SciPy, which would delay Blender's start.
+        # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
 
         if is_rendering() or job_queue.reading() is not None:
@@ -115,7 +115,7 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost. The list is refreshed periodically for all scenes."""
+        """Return the bodies of a scene that have a ghost; searched in all scenes, since windows may show several."""
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
             candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)
@@ -125,7 +125,7 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return the ghost of a body, or None; StoreError if it cannot be read."""
+        """Return the ghost of a body, or None; raise StoreError if it cannot be read."""
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

@@ -1,4 +1,4 @@
-"""Overlay of a body's contact pressure and contact surface."""
+"""Contact overlay of a body: the pressure on its vertices at a frame, and its contact surface at rest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 TOUCHING = (0.02, 0.35, 0.6)
 THROUGH = (0.9, 0.05, 0.6)
-"""Linear colours of the contact surface and of its vertices without self-contact."""
+"""Linear colours of the contact surface, and of vertices that never collide with their own body."""
 
 
 class ContactsOf:
-    """Contacts of one body as GPU batches."""
+    """Cached contact overlay of one body."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -32,7 +32,7 @@ class ContactsOf:
         self._surface: Made[Any] = Made()
 
     def draw(self, painter: Painter, asked: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
-        """Draw the contacts; ``seen`` is the body and the object that shows it."""
+        """Draw the requested overlays; ``seen`` is the body and the object that shows it."""
         from ..drawing import overlay_contacts
 
         obj, shown = seen
@@ -57,14 +57,14 @@ class ContactsOf:
 
         places = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
         vertices, levels, _range = self.pushed
-        if len(vertices) and vertices[-1] >= len(places):  # a modifier before the simulated stage adds vertices
+        if len(vertices) and vertices[-1] >= len(places):  # simulated modifiers add vertices
             return
         for level, colour in enumerate(overlay_contacts.colours().tolist()):
             points = marks_batch("POINTS", places[vertices[levels == level]])
             painter.marks("POINTS", points, view, np.eye(4), colour, self._dot(context))
 
     def explain(self, legend: Legend, asked: frozenset[str]) -> None:
-        """Add the meaning of the colours to the legend."""
+        """Explain the colours in the legend."""
         if "contacts" in asked and self.pushed is None:
             legend.words.append("Nothing touches at this frame")
         elif "contacts" in asked:

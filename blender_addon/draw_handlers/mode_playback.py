@@ -1,8 +1,7 @@
-"""Playback of a body's vibration mode in the 3D Views, drawn in front of the mesh; the scene is unchanged.
+"""Playback of a vibration of a body, drawn in front of its mesh in the 3D Views; the scene is unchanged.
 
-Draw handlers and timer are removed at Esc, at an undo or a file load, and if the body is deleted, edited, no longer
-active, prepared again or simulated live. Mode and amplitude are properties of the workspace, so that changing them
-is not an undo step.
+Playback ends at Esc, undo and file load, and when the body is deleted, edited, inactive, prepared again or in live
+mode. The workspace stores the chosen vibration and its amplitude, so that changing them adds no undo step.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from ..setup.unit_format import frequency_of, pace_words, slower, vibration_fact
 from ..window import redraw, visibility
 
 TICK = 1.0 / 30.0
-"""Interval between two redraws, in s."""
+"""Interval between two redraws, s."""
 
 
 class ModePlayback(Layer):
-    """Draw handler of the chosen vibration of a body; StoreError if its mode shapes are not on disk."""
+    """Draw handler of the chosen vibration, until :meth:`remove`; StoreError if its shapes are not on disk."""
 
     FAILED = "The vibration cannot be drawn ({error})."
 
@@ -48,11 +47,11 @@ class ModePlayback(Layer):
 
     @property
     def object(self) -> Any | None:
-        """Return the body, or None if it was deleted."""
+        """The body, or None if it was deleted."""
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True while the playback may continue."""
+        """Return True while playback may continue."""
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
@@ -61,12 +60,12 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement of the mode's farthest point at a time, s, as a fraction of the body's size."""
+        """Return the displacement of the farthest point at a time, s, in sizes of the body."""
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
 
     def draw_view(self, context: Any) -> None:
-        """Draw the vibrating surface in front of everything else in the view."""
+        """Draw the surface in front of everything else in the view."""
         if (seen := self._seen(context)) is None:
             return
         obj, settings, region = self.object, context.workspace.sinew, context.region_data
@@ -76,7 +75,7 @@ class ModePlayback(Layer):
         self._painter.swing(batch, view, matrix, self.part(obj, settings, time.monotonic()))
 
     def draw_over(self, context: Any) -> None:
-        """Draw the mode's number and frequency."""
+        """Write the number and frequency of the vibration."""
         if self._seen(context) is None:
             return
         obj = self.object
@@ -90,7 +89,7 @@ class ModePlayback(Layer):
         super().refuse(reason, way)
 
     def _seen(self, context: Any) -> Any | None:
-        """Return the object that a view shows of the body; None if it shows none, or the playback is about to end."""
+        """Return the object that shows the body in a view; None if there is none, or playback is about to end."""
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
 
@@ -104,7 +103,7 @@ def current() -> ModePlayback | None:
 
 
 def begin(obj: Any) -> None:
-    """Play the chosen vibration of a body; StoreError if it is not on disk."""
+    """Play the chosen vibration of a body; raise StoreError if it is not on disk."""
     global _swing
     stop()
     _swing = ModePlayback(obj)
@@ -113,7 +112,7 @@ def begin(obj: Any) -> None:
 
 
 def stop() -> None:
-    """Stop the playback; the timer ends itself at its next call."""
+    """Stop playback; the timer ends by itself."""
     global _swing
     if _swing is not None:
         _swing.remove()
@@ -122,7 +121,7 @@ def stop() -> None:
 
 
 def tick() -> float | None:
-    """Timer callback; return the seconds until its next call, or None if nothing is played."""
+    """Redraw the views; return the seconds until the next call of the timer, None when nothing is played."""
     if _swing is not None and not _swing.goes_on():
         stop()
     if _swing is None:
@@ -132,12 +131,12 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index of the vibration chosen in a workspace's settings."""
+    """Return the index, from 0, of the vibration chosen in a workspace's settings."""
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the simulated frequency, Hz, of the vibration with this index."""
+    """Return the frequency, Hz, of a vibration of the table (index from 0) in the simulation."""
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
@@ -159,12 +158,12 @@ def shapes_of(obj: Any) -> Shapes:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Stop the playback before an undo, a redo or a file load replaces the mesh."""
+    """Stop before the drawn mesh is replaced."""
     stop()
 
 
 def unregister() -> None:
-    """Stop the playback and unregister the timer."""
+    """Stop playback and remove the timer."""
     stop()
     if bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)

@@ -12,11 +12,11 @@ import bpy
 from ..window.redraw import redraw_views
 
 TICK = 0.1
-"""Delay, in s, after which all panels of a region have been drawn."""
+"""Delay, s, within which a region is drawn completely."""
 
 
 class OpenPanel:
-    """Panel, in any editor, whose overlay is shown while it ``is_open``."""
+    """Panel, in any editor, for which the 3D Views draw an overlay while it ``is_open``."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()
@@ -37,7 +37,7 @@ class OpenPanel:
             redraw_views()
 
     def parent_drawn(self, context: Any) -> None:
-        """Note that the parent is being drawn; the panel is drawn after it if it is open."""
+        """Note that the parent is being drawn; the panel itself follows if it is open."""
         area = _pointer(context)
         self._drawn.discard(area)
         self._asked.add(area)

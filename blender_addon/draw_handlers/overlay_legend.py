@@ -14,15 +14,15 @@ from ..drawing.screen import WHITE, Colour, free_corners, mark, rectangle, write
 from ..properties.choices import STIFFNESS_UNITS, fitting_unit
 
 LINE, TEXT, BAR, GAP = 18.0, 12.0, 150.0, 8.0
-"""Pixels at a UI scale of one: line height, font size, height of the colour bar, spacing."""
+"""Line height, text size, bar height and spacing, pixels at a UI scale of 1."""
 NEAR = 0.09
-"""Minimum distance of labels as a fraction of the bar."""
+"""Minimum distance of labels, as a fraction of the bar."""
 
 
 @dataclass
 class Legend:
-    """Contents of the legend: ``title``; colours of the ``bar`` (n,3), sRGB, from the bottom, with ``ticks`` (position
-    0..1, text); ``rows`` of an sRGB colour, a text and the form of the mark (``screen.mark``); ``words`` below.
+    """Content of the legend: ``title``; ``bar`` (n,3) of display colours from the bottom, with ``ticks`` (position
+    0..1, label); ``rows`` of display colour, label and mark shape (``screen.mark``); ``words`` below.
     """
 
     title: str = ""
@@ -32,17 +32,17 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row with a linear colour."""
+        """Add a row for a linear colour."""
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
     def is_empty(self) -> bool:
-        """Return True if there is nothing to draw."""
+        """Return True if the legend has no content."""
         return not (self.title or self.rows or self.words)
 
 
 def short_pascals(stiffness: float) -> str:
-    """Return a stiffness in a fitting unit with at most three digits, such as ``50 kPa``."""
+    """Return a stiffness, Pa, with at most three digits and its fitting unit: ``50 kPa``."""
     stiffness = float(f"{stiffness:.3g}")
     name = fitting_unit(stiffness)
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
@@ -50,8 +50,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return positions and labels on a logarithmic bar from ``low`` to ``high``, Pa, in ascending order: both ends, and
-    the powers of ten between them that fit.
+    """Return the ticks (position, label) of a logarithmic bar from ``low`` to ``high``, Pa, from the bottom: both ends,
+    and the powers of ten that have room.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

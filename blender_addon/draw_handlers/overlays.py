@@ -1,7 +1,7 @@
-"""Overlays of the active body in the 3D Views: tetrahedra, pins, springs, dynamic nodes, colliders, contacts.
+"""Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, nodes and colliders.
 
-Batches are cached. Tetrahedra are rebuilt if the files of the store are newer or the slice has moved, marks after an
-update of the depsgraph.
+Batches are built at first use and rebuilt when outdated: tetrahedra after a change of the store's files or the slice,
+marks after a depsgraph update.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 GOAL = tuple(0.75 * part + 0.25 for part in PINS)
-"""Linear colour of a goal pin of weight 0.5."""
+"""Linear colour of a pin of weight 0.5, as the shader draws it."""
 OWN = {
     "over ground": ("LINE", "colliders", OUTLINE),
     "ground": ("LINE", "colliders", COLLIDERS),
@@ -44,26 +44,26 @@ OWN = {
     "pins": ("SQUARE", "pins", PINS),
     "nodes": ("ROUND", "nodes", NODES),
 }
-"""Marks of a body in drawing order: form, switch, colour."""
+"""Marks of a body in drawing order: shape, switch, colour."""
 EXPLAINED = (
     ("pins", "Pins", PINS),
     ("goal", "Goal, Paler Where Weaker", GOAL),
     ("springs", "Springs", SPRINGS),
     ("nodes", "Dynamic Nodes", NODES),
 )
-"""Rows of the legend: name of the marks, label, colour."""
+"""Rows of the legend: mark, label, colour."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
-"""Diameter of a dot in pixels at a UI scale of one."""
+"""Diameter of a dot, pixels at a UI scale of 1."""
 LOOK = 0.5
-"""Interval between two checks of the disk for newer tetrahedra, in s."""
+"""Interval between checks of the disk for newer tetrahedra, s."""
 BODIES = 3
-"""Number of bodies whose tetrahedra and marks are cached on the GPU, for windows that show different ones."""
+"""Number of bodies whose batches stay on the GPU, since windows may show different bodies."""
 FIRST = "Tetrahedralize first (Resolution)"
 
 
 class TetsOf:
-    """Tetrahedra of one body as GPU batches."""
+    """GPU batches of the tetrahedra of one body."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -72,7 +72,7 @@ class TetsOf:
         self._read, self._drawn, self._outside = Made(), Made(), Made()
 
     def look(self, obj: Any) -> None:
-        """Read the tetrahedra from disk if they are newer than those shown."""
+        """Reload the tetrahedra if those on disk are newer."""
         if time.monotonic() - self._looked < LOOK:
             return
         from ..drawing.overlay_tets import newest_store, read_tets
@@ -82,7 +82,7 @@ class TetsOf:
         self._looked = time.monotonic()
 
     def batch(self, settings: Any) -> Any:
-        """Return the triangles for the slice and colours in the workspace's settings."""
+        """Return the triangles for the chosen slice and colours."""
         from ..drawing.overlay_tets import Slice
 
         cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
@@ -90,12 +90,12 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return the marks of badly embedded vertices, or None."""
+        """Return points at the badly embedded vertices, or None."""
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """Lines of a collider as GPU batches, or None, and the session uids of their source objects."""
+    """Line batches of a collider, or None, and the uids of the objects they were built from."""
 
     edges: Any
     outline: Any
@@ -103,7 +103,7 @@ class ShownCollider(NamedTuple):
 
 
 class MarksOf:
-    """Pins, springs, dynamic nodes and colliders of one body as GPU batches."""
+    """GPU batches of the pins, springs, dynamic nodes and colliders of one body."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -115,7 +115,7 @@ class MarksOf:
         self._least: Made[float] = Made()
 
     def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
-        """Drop the batches that depend on objects with changed geometry (``shapes``) or transform (``places``)."""
+        """Drop batches made outdated by objects, by uid, with new geometry (``shapes``) or transforms (``places``)."""
         self._own = Made()
         if self.uid in shapes and not frame_changed:
             self._weights = Made()
@@ -126,7 +126,7 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the batches of pins, springs, nodes, lines and the ground."""
+        """Return the batches of pins, springs, nodes, spring lines and the ground."""
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
 
@@ -139,13 +139,13 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return the outlines of the nodes' balls in a view, after :meth:`own`; None if there are none."""
+        """Return the outlines of the nodes' balls in a view, or None; call :meth:`own` first."""
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Return the names of the body's marks, including ``colliders`` and their contact ``distance``."""
+        """Names of the body's marks, with ``colliders`` and ``distance`` for outlines at contact distance."""
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
         if "ground" in found or any(each.edges is not None for each in around):
@@ -178,14 +178,14 @@ class Overlays(Layer):
 
     def __init__(self) -> None:
         self._painter = Painter()
-        self._failed: tuple[frozenset[str], int, str] | None = None  # switches, body and error of a failed drawing
+        self._failed: tuple[frozenset[str], int, str] | None = None  # switches, uid, reason
         self._trying: tuple[frozenset[str], int] | None = None
         self.forget()
         super().__init__()
 
     @property
     def handlers(self) -> dict[str, Callable[..., None]]:
-        """Handlers by the name of Blender's list."""
+        """Handlers by the name of their list in ``bpy.app.handlers``."""
         return {
             "depsgraph_update_post": self.after_update,
             "frame_change_post": self.after_frame_change,
@@ -196,24 +196,24 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Free all GPU data before another file is loaded; it is recreated when drawn."""
+        """Drop all GPU batches, which are rebuilt on demand; also before another file is loaded."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop all marks, since an undo may change any object; tetrahedra on disk are unaffected."""
+        """Drop the marks, which an undo may have changed; tetrahedra come from disk and stay."""
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """Drop marks of objects whose geometry or transform changed."""
+        """Drop batches made outdated by a new geometry or transform."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Drop marks of objects that moved or deformed at a frame change."""
+        """Drop batches made outdated by a frame change."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -227,7 +227,7 @@ class Overlays(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Draw the tetrahedra and marks of the active body."""
+        """Draw the tetrahedra, marks and contacts of the active body."""
         self._trying = None
         asked = asked_for(context)
         found = shown_body(context) if asked else None
@@ -236,14 +236,14 @@ class Overlays(Layer):
             self._draw_body(context, asked, *found)
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Skip this body with these switches, and show the reason; other combinations are still drawn."""
+        """Note why the body cannot be drawn with these switches; other switches or bodies are still tried."""
         if way == self.draw_over or self._trying is None:
             super().refuse(reason, way)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, asked: frozenset[str], obj: Any) -> str:
-        """Return the error if drawing this body with these switches failed, else "" after clearing an older error."""
+        """Return why the body could not be drawn with these switches; "" tries again."""
         if self._failed is not None and self._failed[:2] == (asked, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -319,7 +319,7 @@ class Overlays(Layer):
     # -- caches ---------------------------------------------------------------------------------------------------
 
     def _tets_of(self, obj: Any, asked: frozenset[str]) -> TetsOf | None:
-        """Return the tetrahedra of a body if they are shown and on disk, else None."""
+        """Return the tetrahedra of a body if requested and on disk, else None."""
         if not asked & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
@@ -328,18 +328,18 @@ class Overlays(Layer):
 
     def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
         wanted = asked & {"pins", "springs", "nodes", "colliders"}
-        if not wanted or obj.mode != "OBJECT":  # in other modes the mesh may change at any time
+        if not wanted or obj.mode != "OBJECT":  # other modes change the mesh
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
 
 
 def kind_of(form: str) -> str:
-    """Return the GPU primitive type of a form."""
+    """Return the primitive type of a mark shape."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
 def explain_outside(legend: Legend, count: int) -> None:
-    """Add the number of badly embedded vertices to the legend."""
+    """Add the number of badly embedded vertices."""
     if count:
         legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
     else:
@@ -347,7 +347,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return a rotation-invariant key of a (3,3) map's stretch, to four digits."""
+    """Return a rotation-invariant key, to four digits, of the stretch of a (3,3) map."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -355,7 +355,7 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the cached value of a body, or make it; the last BODIES bodies are cached."""
+    """Return the cached value of a body, or make it; the last BODIES bodies stay cached."""
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
         del kept[next(iter(kept))]
@@ -363,7 +363,7 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the overlays to show: those switched on, those of the pick tool, and pins while their panel is open."""
+    """Return the overlays to show: by the workspace's switches, the pick tool, and the open Pins panel."""
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()
@@ -375,14 +375,14 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and the object that shows it in this view: itself or the duplicate with its bake."""
+    """Return the active body, and the object that shows it in this view: itself or its bake's duplicate."""
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
-    """Add the meaning of the tetrahedra's colours to the legend."""
+    """Explain the colours of the tetrahedra."""
     legend.words.append(f"{tets.count:,} tetrahedra, at rest")
     if settings.colour == "MATERIALS":
         legend.title = "Materials"
@@ -392,6 +392,6 @@ def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
     legend.title = "Stiffness"
     low, high = tets.stiffness
     legend.ticks = overlay_legend.ticks(low, high)
-    # A uniform stiffness has a single colour, that of the middle.
+    # A single stiffness has the colour of the middle.
     logs = np.linspace(0.0, 1.0, 64) if len(legend.ticks) > 1 else np.zeros(1)
     legend.bar = as_shown(stiffness_colours(logs))

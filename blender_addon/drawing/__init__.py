@@ -1,1 +1,1 @@
-"""GPU drawing."""
+"""Drawing on the GPU."""

@@ -1,6 +1,6 @@
-"""GPU drawing: vertex buffers, batches, shaders, and the GPU state while drawing.
+"""GPU drawing: vertex buffers, shaders, and the GPU state during a draw call.
 
-Every shader has the push constants ``to_clip`` (4,4) and ``opacity``, and its own vectors of four floats.
+Every shader has the push constants ``to_clip`` (4,4), ``opacity``, and its own vectors of four floats.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DOT_COLOUR = """
   }
   vec3 linear = distance2 > 0.5 ? vec3(0.0) : inner;
 """
-"""GLSL of round dots with a dark rim; their colour is the interpolated ``inner``."""
+"""GLSL of round dots with a dark rim, in the colour of the varying ``inner``."""
 LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Return a vertex buffer with an attribute for each column (n,4)."""
+    """Return a vertex buffer of these attributes, each (n,4)."""
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -51,7 +51,9 @@ def elements_of(kind: str, corners: np.ndarray) -> Any:
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """Return a batch of TRIS, LINES or POINTS; ``corners`` are indices (k,3) or (k,2), or an index buffer."""
+    """Return a batch of TRIS, LINES or POINTS, in the order of the vertices or with ``corners``: indices (k,3) or
+    (k,2), or an index buffer from :func:`elements_of`.
+    """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
     elements = elements_of(kind, corners) if isinstance(corners, np.ndarray) else corners
@@ -59,7 +61,7 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """Return the create-info of a shader with vertex attributes of four floats."""
+    """Return the description of a shader that reads attributes of four floats."""
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
@@ -69,16 +71,16 @@ def shader_info(*attributes: str) -> Any:
 def shader_of(
     info: Any, vectors: tuple[str, ...], vertex: str, colour: str, carried: tuple[str, ...] = (), end: str = OPAQUE
 ) -> Any:
-    """Return the compiled shader with push constants ``vectors``; PreviewError if the driver rejects it.
+    """Return the shader of a description, with push constants ``vectors``; raise PreviewError if the driver rejects it.
 
-    ``vertex`` sets the position and the VEC3 varyings ``carried``. In the fragment shader, ``colour`` sets ``linear``
-    and ``end`` the opacity of the result.
+    ``vertex`` sets the position and the varyings ``carried``, of three floats each. In the fragment shader ``colour``
+    sets ``linear``, and ``end`` the opacity of the result.
     """
     info.push_constant("MAT4", "to_clip")
-    # Vectors first: a scalar before them adds padding, and some GPUs limit push constants to 128 bytes.
+    # Vectors first: a scalar before one leaves a gap, and some GPUs limit push constants to 128 bytes.
     for name in vectors:
         info.push_constant("VEC4", name)
-    # Set by Blender if the frame buffer does the sRGB encoding.
+    # Blender sets it if the frame buffer encodes sRGB itself.
     info.push_constant("BOOL", "srgbTarget")
     info.push_constant("FLOAT", "opacity")
     if carried:
@@ -93,7 +95,7 @@ def shader_of(
 
 
 def compiled(info: Any) -> Any:
-    """Return the shader of a complete create-info; PreviewError if the graphics driver rejects it."""
+    """Return the shader of a complete description; raise PreviewError if the driver rejects it."""
     try:
         return gpu.shader.create_from_info(info)
     except Exception as error:
@@ -120,8 +122,8 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Set the GPU state for drawing. Afterwards, states that can be queried are restored, others reset to defaults.
-    Without ``colour`` only depth is drawn.
+    """Set the complete GPU state for drawing. State that can be queried is restored, the rest reset to its default.
+    Without ``colour`` only depth is written.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
     gpu.state.blend_set(blend)
@@ -135,7 +137,7 @@ def drawing(
     try:
         yield
     finally:
-        # Blender mistakes a new shader at the address of a freed, still bound one for bound, and draws nothing.
+        # Blender takes a new shader at the address of a freed one for the bound one, and then draws nothing.
         gpu.shader.unbind()
         gpu.state.program_point_size_set(False)
         gpu.state.face_culling_set("NONE")

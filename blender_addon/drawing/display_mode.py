@@ -1,4 +1,4 @@
-"""Display mode of the preview: opacity of faces and colour of wires, as the viewport would draw the object."""
+"""Display mode of the body as in a viewport: faces, their opacity, and edges."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """Display mode of a body: ``opacity`` of its faces, two-sided below 1, not drawn at 0; ``wires``, the linear colour
-    of its edges or None; ``behind``, the opacity factor of wires behind invisible faces.
+    """Display mode: ``opacity`` of the faces, two-sided below 1, none at 0; ``wires``, the linear colour of the edges
+    or None; ``behind``, the fraction of edges that stays visible behind faces without opacity.
     """
 
     opacity: float = 1.0

@@ -1,4 +1,4 @@
-"""GPU batches of a bake drawn as a ghost: the simulated surface at one frame."""
+"""Ghost of a second bake on the GPU: its simulated surface at one frame."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Frames of a bake in the object's local coordinates, the shown one as a GPU batch; StoreError if they cannot be
+    """Frames of a second bake in object space, with the GPU batch of the displayed one; StoreError if they cannot be
     read.
     """
 
@@ -30,7 +30,7 @@ class Ghost:
         self._store = FrameStore.open(folder)
         self._job = self._store.job()
         self._triangles = self._job.body.surface.triangles
-        # Triangles are counter-clockwise, seen from outside, in world space.
+        # Triangles are oriented outwards in world space.
         self._outwards = 1.0 if np.linalg.det(self._job.body.object_to_world[0][:3, :3]) > 0.0 else -1.0
         self._numbers: Made[list[int]] = Made()
         self._batch: Made[Any] = Made()
@@ -39,10 +39,10 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Use a Subdivision with these settings, of a cage with the same vertices. Do not call while drawing, since it
-        evaluates Blender data. Return True if it changed; ``coarser`` is a warning if its level had to be lowered.
+        """Draw with a Subdivision of these settings on a mesh, or without; return True if that is a change. ``coarser``
+        names a lower level. Not for draw callbacks, since Blender is queried.
         """
-        # Imported here, since they load SciPy, which would delay Blender's start.
+        # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
         from .preview_fine import FineCard
 
@@ -57,15 +57,15 @@ class Ghost:
 
     @property
     def job(self) -> Job:
-        """Return the simulated job."""
+        """Simulated job."""
         return self._job
 
     def numbers(self) -> list[int]:
-        """Return the available frames in ascending order."""
+        """Return the frames on disk that can be shown, ascending."""
         return [frame for frame in self._store.frames() if frame >= self._job.first_shown]
 
     def at(self, frame: int) -> np.ndarray:
-        """Return the positions (n,3), float32, at a frame."""
+        """Return the positions (n,3) float32 at a frame."""
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
@@ -91,5 +91,5 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the latest of the frames up to ``frame``, else the first; None if there are none."""
+    """Return the newest frame up to ``frame``, else the first one; None without frames."""
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

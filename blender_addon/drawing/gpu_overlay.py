@@ -1,7 +1,7 @@
-"""GPU drawing of overlays; a graphics context must be current.
+"""GPU drawing of the overlays; needs a current graphics context.
 
-Tetrahedra are drawn in front of everything else, since the mesh would hide a slice: their depth is compressed to the
-nearest hundredth of the depth range. So is that of marks while tetrahedra are shown.
+Tetrahedra are drawn in front of everything else, since the mesh around them would hide a slice: their depths are mapped
+to the nearest hundredth. So are the marks while tetrahedra are shown.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""Fraction of the viewing distance by which marks are drawn nearer, so that their surface does not hide them."""
+"""Fraction of the distance by which marks are drawn nearer, so that their surface does not hide them."""
 _DIM = 0.35
-"""Colour factor of hidden marks."""
+"""Factor on the colour of hidden marks."""
 _HIDDEN = 0.3
-"""Opacity factor of hidden parts of a ghost."""
+"""Factor on the opacity of the hidden part of a ghost."""
 
 
 class View:
-    """Matrices of a viewport, as in ``RegionView3D``; with ``in_front`` nothing in the scene hides the drawing."""
+    """Matrices of a viewport, as in ``RegionView3D``; ``in_front`` draws in front of the scene."""
 
     def __init__(self, view_matrix: Any, window_matrix: Any, in_front: bool = False) -> None:
         self.view, window = np.array(view_matrix, dtype=np.float64), np.array(window_matrix, dtype=np.float64)
@@ -35,8 +35,8 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """Return the column-major matrix from object to clip space. Points are moved ``nearer`` by this fraction of
-        their distance (orthographic: of the view's height) and keep their pixels.
+        """Return the matrix from object space to clip space, column-major. ``nearer`` moves points towards the viewer
+        by a fraction of their distance, or of the view's height without perspective, at the same pixels.
         """
         lift = np.eye(4)
         if self._height:
@@ -47,8 +47,8 @@ class View:
 
 
 class Painter:
-    """Drawing functions with shaders compiled at first use; PreviewError if the driver rejects one. ``matrix`` is an
-    object's world matrix (4,4); colours are linear.
+    """Drawing of overlays with shaders made at first use; PreviewError if the driver rejects one. ``matrix`` is an
+    object's world matrix (4,4), colours are linear.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,9 @@ class Painter:
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
     def ghost(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
-        """Draw the ghost of an object: faint where hidden, elsewhere only the frontmost surface. ``colour`` is RGBA."""
+        """Draw the ghost of an object: faint if hidden, and each pixel once elsewhere. The fourth component of
+        ``colour`` is the opacity.
+        """
         faint, flat = _HIDDEN * colour[3], view.to_clip(matrix, _LIFT)
         passes = (
             ({"depth_test": "GREATER", "depth_mask": False, "blend": "ALPHA", "culled": "BACK"}, faint),
@@ -77,7 +79,7 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw the vibration of an object at an amplitude ``part``, a fraction of the body's size."""
+        """Draw a vibration of an object whose farthest point is displaced by ``part`` of the body's size."""
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
 
@@ -91,7 +93,9 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """Draw LINES, or POINTS as marks of one of ``FORMS``, ``width`` pixels wide; hidden ones smaller and dim."""
+        """Draw LINES, or POINTS as one of ``FORMS`` with a width in pixels; hidden ones are smaller and dim. None draws
+        nothing.
+        """
         if batch is None:
             return
         are_points = kind == "POINTS"
@@ -105,13 +109,13 @@ class Painter:
 
 
 def tets_batch(corners: Corners) -> Any:
-    """Return the batch of triangles."""
+    """Return the triangles as a batch."""
     return batch_of("TRIS", vertices_of(**corners._asdict()))
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return the batch of points (n,3), as POINTS or as ends of LINES, or None if there are none. The fourth column of
-    POINTS (n,4) blends each from a pale tint, 0, to its colour, 1.
+    """Return points (n,3) as a batch of POINTS or of ends of LINES; None without points. The fourth component of POINTS
+    (n,4) blends from white to the colour.
     """
     if len(points) == 0:
         return None

@@ -1,7 +1,7 @@
-"""GPU preview of a body: per frame, only its handles are sent in a subspace, otherwise all vertices.
+"""Preview of a body on the GPU: in a subspace only the handles are sent per frame, otherwise all vertices.
 
-GPU coordinates are relative to the body's centre in units of its size, so that single precision suffices at any
-distance from the world's origin.
+GPU coordinates are relative to the body's centre and size, so that 32 bits suffice at any distance from the world's
+origin.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
-"""Diameter, in pixels, of a dot of the mean volume."""
+"""Diameter of a dot of mean volume, pixels."""
 
 WIRE = 0.6
 """Opacity of wires, which matches the look of Blender's, thinner than a pixel."""
 
 NEARER = 1e-3
-"""Fraction of the viewing distance by which wires are moved in front of their faces."""
+"""Fraction of the distance by which wires are drawn in front of their faces."""
 
 
 class Preview:
-    """Preview of a surface and of dots, both deformed by handles (linear blend skinning).
+    """Preview of a surface, and of dots, deformed by handles.
 
     Parameters
     ----------
-    mesh : drawn mesh at rest (``preview_mesh.read_drawn_mesh``)
+    mesh : mesh to draw, at rest (``preview_mesh.read_drawn_mesh``)
     skin : its rest positions, weights, centre and size
-    metres : length of a Blender unit in m (``mesh_in.unit_scale``)
-    lights : lights fixed to the view, by default those of Solid mode
-    fine : Subdivision that is drawn instead of the mesh; positions and colours are always the mesh's
+    metres : length of a Blender unit (``mesh_in.unit_scale``)
+    lights : lights fixed to the view; by default those of Solid mode
+    fine : Subdivision to draw instead; positions and colours are still the mesh's
 
-    ``handles`` (h,4,3), m, are those shown; ``card`` are the GPU vertices, with slopes only until these are uploaded;
-    ``shape`` is the input of :meth:`positions`.
+    ``handles`` (h,4,3), m, are those displayed; ``card`` the GPU vertices, whose slopes are dropped after upload;
+    ``shape`` the input of :meth:`positions`.
 
-    Drawing needs a current graphics context, as in a draw handler; other methods can be called anywhere::
+    Draw where a graphics context is current, as in a draw handler; everything else can be called anywhere::
 
         preview = Preview(read_drawn_mesh(obj, context, first), skin, unit_scale(scene))
         preview.set_handles(handles)                                # (h,4,3) m, once a frame
@@ -58,16 +58,16 @@ class Preview:
         preview.set_dots(Skin(points_rest, points_weights, centre, size), volumes)
         preview.draw(..., manner=Manner(0.5))                        # X-ray; wires and more: Manner
         preview.draw(..., dots=True)
-        preview.set_positions(positions)                            # instead of handles
+        preview.set_positions(positions)                            # instead of handles, without a subspace
         preview.positions()                                         # (n,3) m, on the CPU: for picking
 
-    Vertices, weights and triangles are uploaded at the first drawing, handles and colours when they change. Deleting
+    Vertices, weights and triangles are uploaded at the first drawing, handles and colours when they change. Dropping
     the object frees the GPU memory.
 
     Raises
     ------
     PreviewError
-        The graphics driver rejects the shaders (at the first drawing), or the body is too large for its textures.
+        The driver rejects the shaders (at the first drawing), or the body is too large for the GPU's textures.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class Preview:
         self._colour_texture: Any = None
 
     def set_handles(self, handles: np.ndarray) -> None:
-        """Set the handles (h,4,3), m, that deform the body."""
+        """Show the body deformed by handles (h,4,3), m."""
         self.handles = np.asarray(handles, dtype=np.float64)
         count = len(self.handles)
-        # Shader layout: a row of four floats per handle and coordinate.
+        # The shader reads a row of four floats per coordinate.
         self._rows[: 3 * count] = (self.handles / self._coordinates.size).transpose(0, 2, 1).reshape(-1, 4)
         self._changed = True
         if self._fine is not None:
@@ -116,7 +116,7 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the displayed shape: positions (n,3), m, and the handles (h,4,3), m, that move them."""
+        """Displayed shape: positions (n,3), m, and the handles (h,4,3), m, that move them."""
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
@@ -127,27 +127,28 @@ class Preview:
         return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the positions (m,3), m, and ``triangles`` (t,3) of the drawn surface: the mesh, or its Subdivision."""
+        """Return the positions (m,3), m, of the drawn surface: the mesh, or its Subdivision, with ``triangles`` (t,3).
+        """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return, for mesh vertices, the positions (k,3), m, of the drawn vertices that they influence most."""
+        """Return the positions (k,3), m, of the drawn vertices that these vertices of the mesh move most."""
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the mesh vertex with the largest influence on a drawn vertex."""
+        """Return the mesh's vertex that moves a vertex of the surface most."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
-        """Set linear colours (n,3) of the mesh vertices, or None for a uniform colour."""
+        """Show linear colours (n,3) of the mesh's vertices, or a single colour with None."""
         blended = colours is not None and self._fine is not None
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Set the points deformed by the same handles, and the volumes that determine their dots' sizes."""
+        """Set points that follow the same handles, and the volumes that size their dots."""
         self._dots, self._dots_of = Made(), (skin, volumes)
 
     def draw(
@@ -162,7 +163,7 @@ class Preview:
     ) -> None:
         """Draw into the bound frame buffer, with depth; the GPU state is restored.
 
-        Matrices are those of a ``RegionView3D``; colours are linear; ``pixel_size`` is that of Blender's preferences.
+        Matrices are those of a ``RegionView3D``, colours are linear, ``pixel_size`` is that of Blender's preferences.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -191,7 +192,7 @@ class Preview:
                     tint, drawn = (*manner.wires, 0.0), {**state, "depth_test": depth_test}
                     self._draw_plain(wires, nearer, tint, drawn, WIRE * part)
         if dots and self._dots_of is not None:
-            # Dots are inside the body, so they are drawn without a depth test.
+            # They lie inside the body, which must not hide them.
             state = {"depth_test": "ALWAYS", "depth_mask": False, "sized_points": True}
             batch = self._dots.get(None, lambda: self._make_dots(*self._dots_of))
             self._draw_plain(batch, to_clip, (*dot_colour[:3], pixel_size), state)
@@ -204,13 +205,13 @@ class Preview:
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
     def _to_world(self) -> np.ndarray:
-        """Return the matrix (4,4) from GPU coordinates to world space in Blender units."""
+        """Return the matrix (4,4) from GPU coordinates to Blender units."""
         matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
         matrix[:3, 3] = self._coordinates.centre / self._metres
         return matrix
 
     def ready(self) -> SkinnedBatch:
-        """Upload all changes and return the body's batch; a graphics context must be current."""
+        """Upload all changes and return the body's batch; needs a current graphics context."""
         if self.sent is None:
             self.sent = gpu.types.GPUUniformBuf(self._rows)
         elif self._changed:
@@ -233,13 +234,13 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices, their positions (g,3) before deformation by handles, and weights (g,h)."""
+        """Return the GPU vertices, their positions (g,3) before the handles move them, and weights (g,h)."""
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         places = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, places, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the same for the Subdivision, whose positions are already deformed."""
+        """Return the same for the Subdivision, which no handle moves."""
         places = self._fine.places(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(places)
         return card, places[card.vertices], card.slopes[0]
@@ -252,11 +253,11 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """Return the GPU states of the successive passes that draw the faces."""
+    """Return the GPU states in which the faces are drawn, in order."""
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:
         return [{"depth_test": "LESS_EQUAL", "colour": False}]
     through = {"depth_test": "LESS_EQUAL", "depth_mask": False, "blend": "ALPHA"}
-    # Back faces first, since they are behind except in folds.
+    # Back faces first: they lie behind, except in folds.
     return [{**through, "culled": side} for side in ("FRONT", "BACK")] if manner.opacity > 0.0 else []

@@ -1,4 +1,4 @@
-"""Base class of draw handlers in the 3D Views, and their caches."""
+"""Base class of draw handlers in the 3D Views, and cached values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 
 class Layer:
-    """Draw handlers of every 3D View until :meth:`remove`. An unexpected ``{error}`` is shown once by ``FAILED``; if
+    """Draw handler of all 3D Views until :meth:`remove`. An unexpected ``{error}`` is reported once with ``FAILED``;
     raised, it would be printed at each redraw.
     """
 
@@ -28,17 +28,17 @@ class Layer:
         self._handlers = [add_handler(self.draw, (way,), "WINDOW", kind) for kind, way in ways]
 
     def draw_view(self, context: Any) -> None:
-        """Draw into the scene (POST_VIEW)."""
+        """Draw in world space."""
 
     def draw_over(self, context: Any) -> None:
-        """Draw over the scene in pixels of the region (POST_PIXEL)."""
+        """Draw over the view, in pixels of the region."""
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Stop calling the draw callback ``way`` that failed; ``reason`` is for subclasses that show it."""
+        """Stop drawing by a callback that failed for this reason."""
         self._refused.append(way)
 
     def draw(self, way: Callable[[Any], None]) -> None:
-        """Run a draw callback. Called by Blender."""
+        """Draw by a callback; called by Blender."""
         if way in self._refused:
             return
         try:
@@ -50,16 +50,16 @@ class Layer:
             self.refuse(self.FAILED.format(error=error), way)
 
     def remove(self) -> None:
-        """Remove the draw handlers."""
+        """Stop drawing."""
         while self._handlers:
             remove_handler(self._handlers.pop(), "WINDOW")
 
 
 class Made(Generic[Result]):
-    """Lazily computed ``value``, recomputed when its key changes."""
+    """Cached ``value``, made on demand and again when its key has changed."""
 
     value: Result | None = None
-    _made_for: Any = object()  # equal to no key
+    _made_for: Any = object()  # unequal to any key
 
     def get(self, made_for: Any, make: Callable[[], Result]) -> Result:
         """Return the cached value for this key, else that of ``make()``."""

@@ -1,4 +1,4 @@
-"""Colliders as lines: edges of their meshes and instances, and the same edges offset by the contact distance."""
+"""Colliders as lines: the edges of their meshes and instances, and an outline at contact distance."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positi
 MOST_EDGES = 300_000
 """Maximum number of edges; beyond it, instances are drawn as bounding boxes."""
 SEEN = 0.004
-"""Minimum contact distance that is drawn, as a fraction of the collider's size."""
+"""Smallest contact distance that is drawn, as a fraction of a collider's size."""
 _LEVEL = 1e-4
-"""Regularization weight of the least squares for offsets; a vertex has the sum of three or more squared normals."""
+"""Regularization of the squared normals, of which a vertex has three or more."""
 _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit])
 
 
 class ColliderLines(NamedTuple):
-    """Line ends in a collider's local coordinates: its ``edges`` (2e,3), and the ``outline`` (2o,3) at the contact
-    distance; ``sources`` are the ``session_uid`` of its source objects.
+    """Line ends in a collider's object space: its ``edges`` (2e,3), and the ``outline`` (2o,3) at contact distance;
+    ``sources`` are the ``session_uid`` of the objects drawn.
     """
 
     edges: np.ndarray
@@ -33,8 +33,8 @@ class ColliderLines(NamedTuple):
 
 
 class _Wires(NamedTuple):
-    """Mesh of vertices (n,3), edges (e,2), face normals (f,3) and corners (c,2), as vertex and face. It is closed if
-    each edge has two faces.
+    """Mesh: vertices (n,3), edges (e,2), face normals (f,3), vertex and face of each corner (c,2), and whether each
+    edge has two faces.
     """
 
     vertices: np.ndarray
@@ -45,11 +45,11 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a body's collider at a contact ``distance``, for sheets at ``least`` that value, in Blender
-    units. Objects that are not evaluated are drawn with their original data.
+    """Return the lines of a collider of a body, with an outline at ``distance``, at least ``least`` for sheets, in
+    Blender units. Objects that are not evaluated are drawn with their own data.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
-    if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened
+    if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
         return ColliderLines(np.empty((0, 3)), np.empty((0, 3)), frozenset())
     known: dict[str, _Wires] = {}
     placed, sources, count = [], set(), 0
@@ -75,8 +75,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield objects with their matrices to world space. Blender lists no instances of hidden objects, so their
-    collections are traversed instead.
+    """Yield the objects of a collider with their world matrices. Blender lists no instances of hidden objects, so their
+    collections are traversed.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -125,8 +125,9 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return vertex offsets (n,3), in world space, that move the adjacent faces outwards by one unit: the least squares
-    solution of ``normal . way = 1``, regularized towards the mean normal, of length 2 at most.
+    """Return vertex displacements (n,3), world space, that move the faces around outwards by one unit, as nearly as
+    possible: least squares of ``normal . way = 1``, regularized towards the mean normal for flat surroundings. Two
+    units at most.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

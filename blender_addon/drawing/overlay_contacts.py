@@ -1,6 +1,6 @@
 """Contact pressure and contact surface of a body, read from disk.
 
-This module loads Numba; import it only when contacts are shown.
+Imports Numba, so it is imported only when something is shown.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from ..cache import frame_folders
 from .preview_colours import stiffness_colours
 
 LEVELS = 6
-"""Number of colours of the pressure scale."""
+"""Number of colours for pressures."""
 DECADES = 3.0
-"""Range of the pressure scale, in decades below the maximum."""
+"""Decades below the greatest pressure that the colours cover."""
 
 
 class Pushed(NamedTuple):
-    """Vertices (k,) under contact pressure at a frame, with their colour levels (k,); ``range`` of the scale, Pa."""
+    """Vertices under contact pressure at a frame: indices (k,), the level of each, and the ``range`` of pressures, Pa.
+    """
 
     vertices: np.ndarray
     levels: np.ndarray
@@ -58,8 +59,8 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edge ends (2l,3) of the contact surface at rest, and its vertices (k,3) excluded from self-contact, in
-    the object's local coordinates; empty if the surface is not on disk.
+    """Return the edge ends (2l,3) of the contact surface at rest, and its vertices (k,3) that never collide with their
+    own body, in object space; empty if unknown.
     """
     found = cached_contact_surface(store)
     if found is None:

@@ -15,7 +15,7 @@ from .overlay_colliders import SEEN
 CORNERS = 64
 """Number of corners of a circle."""
 GRID = 8
-"""Number of grid squares along a side of the drawn ground."""
+"""Number of grid squares across the drawn part of the ground."""
 
 PINS = (0.057, 0.576, 1.0)
 SPRINGS = (1.0, 0.987, 0.0)
@@ -24,19 +24,19 @@ COLLIDERS = (0.006, 0.248, 0.088)
 OUTLINE = (0.3, 0.65, 0.42)
 OUTSIDE = (0.364, 0.067, 0.291)
 NEWEST = (0.695, 1.0, 1.0)
-"""Linear colours of marks and of a bake's newest frame. They, Blender's selection and the default ghost differ by a
-CIE76 of at least 25, for normal vision and each of the three dichromacies.
+"""Linear colours of marks and of the newest frame of a bake. Colour-blind users can tell them from each other,
+Blender's selection and the default ghost: CIE76 differences are at least 25 for normal sight and three dichromacies.
 """
 
 
 def groups_of(obj: Any) -> tuple[str, ...]:
-    """Return the names of a body's vertex groups: pins, each spring, nodes. Their weights are slow to read."""
+    """Return the names of a body's vertex groups of pins, of each spring and of nodes, which are slow to read."""
     return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs), obj.sinew.node_group
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return points and line ends (k,3), in world space, by name of the mark, from the weights (n,2+springs) of those
-    groups and positions (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
+    """Return points and line ends (k,3) by mark, in world space, from the weights (n,2+springs) of those groups and
+    vertex positions (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -55,10 +55,10 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of the dynamic nodes' balls at vertex positions (n,3), with radii from the rest
-    mesh; empty if there are more nodes than a bake accepts.
+    """Return centres and radii (k,4) of the balls of dynamic nodes at vertices (n,3), with the mesh's own radii; empty
+    if a bake would reject so many.
     """
-    from ...core.jobs.job.body import MOST_NODES  # loads kernels: not at Blender's start
+    from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
 
     if not 0 < len(nodes) <= MOST_NODES:
@@ -68,7 +68,8 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return line ends (2l,3) of a circle around each ball (k,4) that faces the viewer of a view matrix (4,4)."""
+    """Return the line ends (2l,3) of a circle around each ball (k,4) that faces the viewer, by the view matrix (4,4).
+    """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
     lines = np.stack([round_[:-1], round_[1:]], axis=1).reshape(-1, 3)
@@ -76,8 +77,8 @@ def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
-    """Return vertex positions (n,3), world space, as displayed on the object ``shown``, the body or its duplicate;
-    those of the original mesh if modifiers change their number.
+    """Return the positions (n,3), world space, of a body's vertices in the viewport, on ``shown``: itself or its bake's
+    duplicate. At rest if modifiers change their number.
     """
     evaluated = shown.evaluated_get(depsgraph)
     mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
@@ -85,7 +86,7 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices (s,3) pulled by springs, and line ends (2l,3) from them to the springs' target objects."""
+    """Return the vertices (s,3) that springs pull, and the line ends (2l,3) to the objects that they are pulled to."""
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
         pulled = positions[weights[:, 1 + k] > 0.0]
@@ -98,7 +99,7 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the body's colliders; none if its collection is empty, which the bake reports."""
+    """Return the body's colliders; empty if its collection is empty, which the bake reports."""
     try:
         return collider_objects(obj, context)
     except ColliderError:
@@ -106,8 +107,8 @@ def colliders_of(obj: Any, context: Any) -> list[Any]:
 
 
 def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
-    """Return line ends (2l,3), in world space, of a grid around the body at a distance above the ground; empty without
-    ground, or if the distance is too small to be visible.
+    """Return the line ends (2l,3) of a grid at a distance over the ground around the body, world space; empty without a
+    ground, or at a distance too small to be seen.
     """
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:

@@ -1,4 +1,4 @@
-"""Shaders of the overlays: weakly shaded triangles with dark edges, transparent ghosts, vibrations, dots, lines."""
+"""Shaders of the overlays: faintly shaded triangles with dark edges, translucent ghosts, vibrations, dots, lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TETS_VERTEX = (
 """
 )
 
-# The amplitude is the w component of the first row, like the colour of a ghost.
+# The displacement factor is the fourth component of a row, like a ghost's colour.
 _SWUNG_VERTEX = """
   float a = normal_x.w;
   vec3 n = normal.xyz + a * (turn.xyz + a * bend.xyz);
@@ -31,13 +31,13 @@ _SWUNG_VERTEX = """
   lit_colour = colour.xyz;
 """
 
-# A weak headlight: colours must match the legend.
+# Weak headlight, so that colours match the legend.
 _LIGHT = """
   vec3 n = normalize(lit_normal);
   vec3 linear = lit_colour * (0.55 + 0.45 * abs(n.z));
 """
 
-# Edges one pixel wide, faded out as triangles approach that size.
+# Edges a pixel wide, fainter on triangles that are hardly wider.
 _EDGES = """
   vec3 step_of = fwidth(corner);
   vec3 away = corner / max(step_of, vec3(1e-6));
@@ -46,7 +46,7 @@ _EDGES = """
   linear *= 1.0 - 0.5 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
 """
 
-# Push constants are limited to 128 bytes on some GPUs, so the colour is in the w components of the rows.
+# Some GPUs limit push constants to 128 bytes, so the colour is the fourth component of each row.
 _SEEN_THROUGH = """
   float rim = 1.0 - abs(normalize(lit_normal).z);
   vec3 linear = vec3(normal_x.w, normal_y.w, normal_z.w) * (1.0 - 0.25 * rim);
@@ -60,7 +60,7 @@ _DOT = """
   inner = mix(tint.xyz, vec3(max(tint.x, max(tint.y, tint.z))), pale * pale);
 """
 
-# Distance of a pixel from the centre, 1 at the border, for form.x, an index in FORMS.
+# Distance of a pixel from the centre, 1 at the border, by form.x, an index in FORMS.
 _MARK_COLOUR = """
   vec2 away = abs(2.0 * gl_PointCoord - vec2(1.0));
   float far = length(away);
@@ -73,32 +73,36 @@ _MARK_COLOUR = """
   vec3 linear = far * far > 0.5 ? vec3(0.0) : inner;
 """
 FORMS = ("ROUND", "SQUARE", "DIAMOND", "CROSS")
-"""Forms of marks, which distinguish them for colour-blind users."""
+"""Shapes of marks, which do not depend on colour vision."""
 _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
 def tets_shader() -> Any:
     """Return the shader of tetrahedra, with the attributes of ``overlay_tets.Corners``; ``normal_x``, ``_y`` and ``_z``
-    are the rows of the normal matrix to view space. PreviewError if the driver rejects it.
+    are the rows that turn normals into the view's frame. Raise PreviewError if the driver rejects it.
     """
     info = shader_info("position", "normal", "colour")
     return shader_of(info, _ROWS, _TETS_VERTEX, _LIGHT + _EDGES, ("lit_normal", "lit_colour", "corner"))
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts; rows as in :func:`tets_shader`, with the colour in the w components."""
+    """Return the shader of ghosts, with ``position`` and ``normal``; the rows of :func:`tets_shader` end with the
+    colour.
+    """
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
 def swing_shader() -> Any:
-    """Return the shader of ``gpu_mode.swing_batch``; rows as in :func:`tets_shader`, amplitude in ``normal_x.w``."""
+    """Return the shader of vibrations, with the attributes of ``gpu_mode.swing_batch``; of the rows of
+    :func:`tets_shader`, the first ends with the displacement factor.
+    """
     info = shader_info("position", "shift", "normal", "turn", "bend", "colour")
     return shader_of(info, _ROWS, _SWUNG_VERTEX, _LIGHT, ("lit_normal", "lit_colour"))
 
 
 def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """Return ``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4); ``behind`` are
-    their w components.
+    """Return ``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4); ``behind`` has
+    their fourth components.
     """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T
@@ -107,12 +111,14 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Return the shader of marks. ``position.w`` blends from pale, 0, to the colour ``tint.xyz``, 1; ``tint.w`` is the
-    width in pixels, ``form.x`` the index in ``FORMS``. PreviewError if the driver rejects it.
+    """Return the shader of marks at ``position``, whose fourth component blends from white to ``tint``. The fourth
+    component of ``tint`` is the width in pixels, the first of ``form`` the index in ``FORMS``. Raise PreviewError if
+    the driver rejects it.
     """
     return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 
 
 def lines_shader() -> Any:
-    """Return the shader of lines in the colour ``tint``. PreviewError if the driver rejects it."""
+    """Return the shader of lines between ``position``s in the colour ``tint``; PreviewError if the driver rejects it.
+    """
     return shader_of(shader_info("position"), ("tint",), _PLACED, LINE_COLOUR)

@@ -1,6 +1,6 @@
-"""Tetrahedra of a solver, read from disk, and their drawn triangles.
+"""Tetrahedra of a solver, read from disk, and the triangles drawn of them.
 
-This module loads Numba; import it only when tetrahedra are shown.
+Imports Numba, so it is imported only when something is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """Clipping plane across an axis (0, 1, 2) at an ``offset`` between 0 and 1; ``flipped`` shows the far side."""
+    """Plane across an axis (0, 1, 2) at an ``offset`` from 0 to 1; ``flipped`` shows the side beyond it."""
 
     axis: int
     offset: float
@@ -29,8 +29,8 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Corners of the drawn triangles, three per triangle, each (3t,4) float32: positions in the object's local
-    coordinates with the corner's number, outward unit normals with 0, linear colours with 1.
+    """Corners of the triangles to draw, three per triangle, each (3t,4) float32: object-space positions with the
+    corner's number, outward unit normals with 0, linear colours with 1.
     """
 
     position: np.ndarray
@@ -41,15 +41,15 @@ class Corners(NamedTuple):
 class ShownTets:
     """Tetrahedra of a solver, ready to draw.
 
-    ``names`` of the k materials; ``colours_of_materials`` (k,3), linear; ``stiffness``, the smallest and largest
-    Young's modulus, Pa; ``outside`` (v,3) float32, badly embedded vertices in the object's local coordinates.
+    ``names`` of the k materials; ``colours_of_materials`` (k,3), linear; ``stiffness``, the range of Young's modulus,
+    Pa; ``outside`` (v,3) float32, the badly embedded vertices in object space.
     """
 
     def __init__(self, got: CachedMaterials) -> None:
         to_own = np.linalg.inv(got.object_to_world)
         mesh, surface = got.mesh, got.embedding
         self._places = _transformed(to_own, mesh.rest_positions)
-        # Tets are right-handed in world space.
+        # Tets are positively oriented in world space.
         self._outwards = 1.0 if np.linalg.det(to_own[:3, :3]) > 0.0 else -1.0
         self._centroids = self._places[mesh.tets].mean(axis=1)
         self._faces = tet_faces(mesh.tets)

@@ -1,4 +1,4 @@
-"""GPU vertices deformed by handles, and textures of their weights and colours."""
+"""GPU vertices that follow handles, and textures of their data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of vertices deformed by handles.
 
-    ``places`` (g,3) are positions; ``normals`` (g,4) have a w component for the shader's use; ``numbers`` (g,h,3) are
-    weights and their derivatives along the two tangents.
+    ``places`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights and
+    their derivatives along the tangents.
     """
 
     def __init__(self, places: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,13 +36,15 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Bind the handles' uniform buffer and the weights to a bound shader."""
+        """Set the handles' uniform buffer and the weights of a bound shader."""
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Return a batch as of :func:`card.batch_of`, with the shader ``make_shader(handles, per_row)``."""
+        """Return a batch, with ``corners`` as in :func:`card.batch_of` and the shader ``make_shader(handles,
+        per_row)``.
+        """
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
 
@@ -54,18 +56,18 @@ class SkinnedBatch(NamedTuple):
     batch: Any
 
     def draw(self, handles: Any) -> None:
-        """Draw with the batch's own shader, which must be bound."""
+        """Draw with its own shader, which must be bound."""
         self.skinned.bind(self.shader, handles)
         self.batch.draw(self.shader)
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Return the maximum number of items, of ``each`` texels, in a row of a texture."""
+    """Return the number of items, of so many texels each, in a row of a texture."""
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
-    """Return a float32 texture of texels (n,e,4) of n items, ``per_row`` per row."""
+    """Return a texture of texels (n,e,4) of n items, ``per_row`` to a row, as 32-bit floats."""
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each
     most = gpu.capabilities.max_texture_size_get()

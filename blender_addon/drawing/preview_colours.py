@@ -1,6 +1,6 @@
-"""Linear colours of the preview: the object's viewport colour, or vertex colours (n,3) by stiffness, weight or cluster.
+"""Linear colours of the preview: the object's as in a viewport, or (n,3) of vertices by stiffness, weight or cluster.
 
-Colour maps are interpolated in sRGB and then converted to linear colours.
+Colour maps are interpolated in display colours, then converted to linear ones.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ _STIFFNESS = np.array([
     [0.16, 0.18, 0.45], [0.13, 0.45, 0.60], [0.30, 0.68, 0.50], [0.85, 0.80, 0.35], [0.90, 0.45, 0.20],
     [0.65, 0.10, 0.15],
 ])  # fmt: skip
-"""sRGB colour map from soft to stiff: dark blue, teal, green, yellow, orange, red."""
+"""Display colours from soft to stiff: dark blue, teal, green, yellow, orange, red."""
 
 _SIGNED = np.array([[0.10, 0.25, 0.65], [0.45, 0.65, 0.90], [0.93, 0.93, 0.93], [0.95, 0.60, 0.40], [0.70, 0.10, 0.15]])
-"""sRGB colour map from -1, blue, over 0, white, to 1, red."""
+"""Display colours from -1 to 1: blue, white at 0, red."""
 
 _GOLDEN = 0.61803398875
-"""Hue step between successive numbers: the golden ratio keeps the hues of the first few far apart."""
+"""Step of the hue from a number to the next, the golden ratio: the hues of a few numbers are well separated."""
 
 
 def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
-    """Return the object's colour in Solid mode with this shading: the material's, the object's or a single one. The
-    object's is also used for colour types that vary by face or are random.
+    """Return the colour of the object in Solid mode with this shading: its material's, its own, or a single one; its
+    own too where the viewport uses another for every face or object.
     """
     if shading.color_type == "SINGLE":
         return tuple(shading.single_color)
@@ -35,7 +35,7 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
 
 
 def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object's wires with this shading; ``theme`` is the 3D View's."""
+    """Return the linear colour of the object's edges with this shading; ``theme`` is the 3D View's."""
     if shading.wireframe_color_type == "THEME":
         return tuple(_linear(np.array(theme.wire)).tolist())
     return tuple(obj.color[:3])
@@ -47,7 +47,7 @@ def stiffness_colours(
     """Return colours of the logarithm (n,) of the stiffness; the colour range is the body's own by default."""
     low = float(log_stiffness.min()) if softest is None else softest
     high = float(log_stiffness.max()) if stiffest is None else stiffest
-    # A uniform stiffness gets the middle colour.
+    # A body of one material has the middle colour.
     t = (log_stiffness - low) / (high - low) if high - low > 1e-9 else np.full(len(log_stiffness), 0.5)
     return _mapped(t, _STIFFNESS)
 
@@ -63,7 +63,7 @@ def cluster_colours(clusters: np.ndarray) -> np.ndarray:
     numbers = np.asarray(clusters, dtype=np.int64)
     hue = (numbers * _GOLDEN) % 1.0
     bright = np.array([0.95, 0.70, 0.82])[numbers % 3]
-    # Hue to red, green and blue: each is full over a third of the circle and fades over a sixth.
+    # Hue to RGB: each is full over a third of the circle and fades over a sixth.
     away = np.abs(((hue[:, None] - np.array([0.0, 1 / 3, 2 / 3]) + 0.5) % 1.0) - 0.5)
     return _linear(bright[:, None] * (0.25 + 0.75 * np.clip(2.0 - 6.0 * away, 0.0, 1.0)))
 
@@ -75,11 +75,11 @@ def _mapped(t: np.ndarray, stops: np.ndarray) -> np.ndarray:
 
 
 def _linear(shown: np.ndarray) -> np.ndarray:
-    """Return linear colours for sRGB colours, IEC 61966-2-1."""
+    """Convert display colours to linear ones, IEC 61966-2-1."""
     return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
 
 
 def as_shown(linear: np.ndarray) -> np.ndarray:
-    """Return sRGB colours for linear colours, IEC 61966-2-1."""
+    """Convert linear colours to display colours, IEC 61966-2-1."""
     linear = np.clip(linear, 0.0, 1.0)
     return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)

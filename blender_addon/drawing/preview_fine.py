@@ -1,4 +1,4 @@
-"""GPU data of a subdivided surface, whose vertices are a matrix times the mesh vertices."""
+"""Subdivided surface on the GPU: its vertices are a matrix times those of the simulated mesh."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivision of a mesh for the GPU, with Blender's smooth and flat shading, in single precision.
+    """Subdivision of a mesh on the GPU, with Blender's smooth and flat shading, in 32 bits.
 
-    ``mirrored`` is set if the coordinates of the mesh invert its faces. ``triangles`` (t,3) are indices of the m
-    subdivided vertices.
+    ``mirrored``: the mesh's coordinates turn its faces inside out. ``triangles`` (t,3) index the subdivided vertices
+    (m,).
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
@@ -35,13 +35,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the mesh vertex with the largest influence on a subdivided vertex."""
+        """Return the mesh's vertex that moves a subdivided vertex most."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Return, for each of the n mesh vertices, the subdivided vertex that it influences most."""
+        """Subdivided vertex that each of the mesh's n vertices moves most."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)
@@ -49,7 +49,7 @@ class FineCard:
         return found
 
     def at(self, places: np.ndarray) -> CardVertices:
-        """Return the GPU vertices for subdivided positions (m,3), with area-weighted normals of the adjacent faces."""
+        """Return the GPU vertices at subdivided positions (m,3), with area-weighted normals."""
         a, b, c, d = (places.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)

@@ -1,8 +1,8 @@
-"""Lighting of the preview: lights fixed to the view, by default those of Solid mode in the preferences.
+"""Lights of the preview, fixed to the view; by default the user's own of Solid mode.
 
-The diffuse term is wrapped Lambert, which imitates large lights and conserves energy: (n.l + w) / (1 + w)² with w
-between 0 and 1 (McAuley 2013, "Energy-Conserving Wrapped Diffuse"). The highlight is that of Blinn 1977, scaled by
-(e + 8) / 8, and is stronger at grazing angles (Schlick 1994).
+Each is diffuse over more than a hemisphere, like a large light, without adding energy (wrapped Lambert, (n.l + w) / (1
++ w)² with w from 0 to 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"). Its highlight (Blinn 1977, scaled by (e +
+8) / 8) is stronger at grazing angles (Schlick 1994).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _GLOSS = 25.0
 """Blinn exponent of the highlight of a light with wrap 0."""
 
 _FACING = 0.05
-"""Reflectance of the highlight at normal incidence; at grazing angles it is 0.4."""
+"""Fraction of the light in a highlight seen head-on; 0.4 at grazing angles."""
 
 
 class Light(NamedTuple):
-    """Light with ``direction`` towards it in view space, linear colours, and ``wrap`` between 0 and 1."""
+    """Light: ``direction`` towards it, in the view's frame; linear colours; ``wrap`` from 0 to 1."""
 
     direction: Colour
     diffuse: Colour
@@ -28,14 +28,14 @@ class Light(NamedTuple):
 
 
 def studio_lights(preferences: Any) -> tuple[Light, ...]:
-    """Return the studio lights of Solid mode that are set in Blender's preferences."""
+    """Return the lights of Solid mode's default studio, as set in Blender's preferences."""
     system = preferences.system
     lights = [
         Light(tuple(light.direction), tuple(light.diffuse_color), tuple(light.specular_color), light.smooth)
         for light in system.solid_lights
         if light.use
     ]
-    # Ambient light is constant, the sum of two fully wrapped lights from opposite sides.
+    # Ambient light is uniform: fully wrapped from both sides, it is constant.
     ambient = tuple(2.0 * value for value in system.light_ambient)
     if any(ambient):
         lights += [Light((0.0, side, 0.0), ambient, (0.0, 0.0, 0.0), 1.0) for side in (-1.0, 1.0)]

@@ -1,7 +1,7 @@
 """Arrays of the preview: triangles with corner normals, and GPU vertices.
 
-A GPU vertex is a mesh vertex with one of its corner normals: one per vertex in smooth meshes, several at flat faces
-and sharp edges.
+A GPU vertex is a mesh vertex with one of its corner normals: one per vertex on smooth meshes, and as many as needed on
+flat faces and sharp edges.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
-"""Quantization steps of a normal's coordinate for the test of equality."""
+"""Number of steps per unit of each coordinate of a normal, by which equal normals are found."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant of the tangents' own derivatives, 1 on a plane, below which a fan is too folded for the correction."""
+"""Determinant of the tangents' own derivatives, 1 on a plane, below which a fan is too folded to be corrected."""
 
 
 class DrawnMesh(NamedTuple):
-    """Mesh at rest: ``triangles`` (t,3); unit corner ``normals`` (t,3,3) in world space; ``edges`` (e,2) for wires; the
-    ``cage`` of its Subdivision; ``mirrored`` if its world matrix has a negative determinant.
+    """Mesh at rest: ``triangles`` (t,3); unit ``normals`` (t,3,3) of their corners, in world space; ``edges`` (e,2) for
+    wires; the ``cage`` for a Subdivision; ``mirrored`` if the world matrix reflects it.
     """
 
     triangles: np.ndarray
@@ -49,9 +49,8 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """GPU vertices: mesh ``vertices`` (g,); rest ``normals`` (g,3); ``triangles`` (t,3) and ``edges`` (e,2) of GPU
-    vertices; ``slopes`` (2,g,h), derivatives of the weights along the two tangents by rest positions in units of
-    the body's size.
+    """GPU vertices: ``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges`` (e,2)
+    between them; ``slopes`` (2,g,h), derivatives of the weights along the two tangents, per size of the body.
     """
 
     vertices: np.ndarray
@@ -62,9 +61,7 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices of a mesh whose positions are set per frame, without handles; ``card`` and ``skin`` are those at
-    rest.
-    """
+    """GPU vertices at given positions of the mesh, without handles; ``card`` and ``skin`` are those at rest."""
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
         self._card, self._rest, self._size = card, skin.rest, skin.size
@@ -72,7 +69,7 @@ class BentCard:
         self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, places)
 
     def at(self, positions: np.ndarray) -> CardVertices:
-        """Return the GPU vertices for mesh positions (n,3), m, with normals computed as in the shader."""
+        """Return the vertices for mesh positions (n,3), m, with normals as the shader computes them."""
         moved = (positions - self._rest) / self._size
         first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
         normals = _unit(np.cross(first, second)).astype(np.float32)
@@ -80,24 +77,24 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """Return the rest mesh of an object at the simulated stage of its modifier stack, with its transform at a frame;
-    the scene is restored.
+    """Return the mesh at rest of a simulated object, at its position in the modifier stack, with the object's transform
+    at a frame; the scene is restored.
     """
     place = stack_position(obj)
     with cut_after(obj, place), at_frame(context.scene, frame):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
-            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # a mesh with shape keys is a copy here
+            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # with shape keys, the mesh is a copy
                 mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
                 mesh.update()
             return drawn_mesh(mesh, object_to_world(evaluated, context.scene))
 
 
 def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
-    """Return the arrays of a mesh with a (4,4) matrix to world space."""
+    """Return triangles and corner normals of a mesh; the matrix (4,4) maps its coordinates to world space."""
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
     corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
-    # Normals transform by the inverse transpose, and are normalized below.
+    # Normals transform by the inverse transpose, up to their length.
     turned = columns_of(mesh.corner_normals, "vector", 3, np.float32) @ np.linalg.inv(matrix[:3, :3])
     edges = columns_of(mesh.edges, "vertices", 2, np.int32)
     normals = _unit(turned)[corners[:, ::-1] if mirrored else corners]
@@ -105,7 +102,7 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit tangents (g,3) for unit normals (g,3): Duff et al. 2017, as in the shader."""
+    """Return two unit tangents for each unit normal (g,3): Duff et al. 2017, as in the shader."""
     nx, ny, nz = normals.T
     s = np.where(nz >= 0.0, 1.0, -1.0)
     p = -1.0 / (s + nz)
@@ -114,10 +111,10 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices with normals and derivatives of the weights."""
+    """Return the GPU vertices, their normals and the derivatives of the weights."""
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
-    # The tangents are discontinuous at this sign change, which GPU and CPU must see alike.
+    # The tangents jump where this changes its sign: GPU and CPU must agree.
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
     places = (skin.rest - skin.centre) / skin.size
@@ -127,8 +124,8 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge face corners (f,k) of the same vertex with equal normals (f,k,3) into GPU vertices. Return the index of the
-    first corner of each, and the GPU vertex of each corner (f,k).
+    """Merge face corners (f,k) of one vertex with equal normals (f,k,3) into one GPU vertex. Return the first corner of
+    each, and the GPU vertex (f,k) of each corner.
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -139,8 +136,8 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Return mesh edges as indices of GPU vertices (g,), any one of each mesh vertex; ``count`` is the number of mesh
-    vertices. Loose edges are dropped.
+    """Return mesh edges (e,2) as edges between GPU vertices (g,), any one of a mesh vertex; ``count`` is the number of
+    mesh vertices. Loose edges are dropped.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -158,7 +155,7 @@ def _derivatives(
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = np.linalg.norm(double_area, axis=1)
     unit = double_area / np.where(size > 0.0, size, 1.0)[:, None]
-    # Twice the area times the gradient of a corner's hat function, from the opposite edge.
+    # Twice the area times the gradient at a corner, whose opposite edge runs from the next to the one after.
     gradients = np.stack([np.cross(unit, x[:, (k + 2) % 3] - x[:, (k + 1) % 3]) for k in range(3)], axis=1)
     total = np.bincount(fans.ravel(), np.repeat(size, 3), len(normals))
     share = (1.0 / np.where(total > 0.0, total, 1.0))[fans]
@@ -169,7 +166,7 @@ def _derivatives(
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
         means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
-    # Derivatives of the tangent coordinates; their inverse makes the result exact for linear functions.
+    # Derivatives of the tangents' own coordinates; their inverse makes linear functions exact.
     (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
     determinant = a * d - b * c
     spread = determinant > _LEAST_SPREAD

@@ -20,14 +20,15 @@ DISC = 16
 
 
 def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
-    """Draw text from a position on, in the current font size."""
+    """Write text from a position, in the current size."""
     blf.color(0, *colour)
     blf.position(0, x, y, 0.0)
     blf.draw(0, words)
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Draw lines of text in the lower left corner, beside the toolbar; lines without a colour are white."""
+    """Write lines in the lower left corner, beside the toolbar: the first ones in these colours, the others in white.
+    """
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
@@ -43,7 +44,7 @@ def rectangle(low: Corner, high: Corner, colour: Colour) -> None:
 
 
 def frame(low: Corner, high: Corner, colour: Colour) -> None:
-    """Draw the outline of a rectangle."""
+    """Draw the edges of a rectangle."""
     _shape("LINES", _corners(low, high), [(0, 1), (1, 2), (2, 3), (3, 0)], colour)
 
 
@@ -60,7 +61,7 @@ def disc(centre: Corner, radius: float, colour: Colour) -> None:
 
 
 def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
-    """Draw a mark of one of ``overlay_shader.FORMS``, or a LINE."""
+    """Draw one of ``overlay_shader.FORMS``, or a LINE."""
     (x, y), r = centre, radius
     if form == "ROUND":
         disc(centre, r, colour)
@@ -92,7 +93,7 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Return the left, right and lower edge of the region not covered by toolbar, sidebar or asset shelf."""
+    """Return the left, right and lower edges of the area free of toolbar, sidebar and asset shelf."""
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0
     if not context.preferences.system.use_region_overlap:

@@ -1,4 +1,4 @@
-"""Mesh object that is deformed instead of drawing the body on the GPU."""
+"""Stand-in mesh that is moved instead of a body if the GPU does not draw it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..objects.duplicate_result import local_views_of, show_in_local_views
 
 
 class StandIn:
-    """Temporary object at the world's origin with the body's vertices. If an undo removes it, :meth:`move` creates it
-    again.
+    """Temporary object at the world's origin with the body's vertices; an undo may remove it, the next move restores
+    it.
 
     Parameters
     ----------
     obj : the body, for its name, colour, materials and local views
-    scene : scene of the object
-    triangles : triangles (t,3) of the surface
-    metres : length of a Blender unit in m
+    scene : scene that gets the object
+    triangles : (t,3) of the surface
+    metres : length of a Blender unit
     """
 
     def __init__(self, obj: Any, scene: Any, triangles: np.ndarray, metres: float = 1.0) -> None:
@@ -31,11 +31,11 @@ class StandIn:
 
     @property
     def is_there(self) -> bool:
-        """Return True if the object exists."""
+        """Return True if the object is in the file."""
         return find(self.uid) is not None
 
     def move(self, positions: np.ndarray) -> None:
-        """Set the vertex positions (n,3), m, world space."""
+        """Move the vertices to positions (n,3), m, world space."""
         obj = find(self.uid)
         if obj is None or len(obj.data.vertices) != len(positions):
             self.remove()
@@ -44,7 +44,7 @@ class StandIn:
         obj.data.update()
 
     def remove(self) -> None:
-        """Delete the object."""
+        """Remove the object from the file."""
         if (obj := find(self.uid)) is not None:
             delete(obj)
         self.uid = None
@@ -82,6 +82,6 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Delete all stand-ins restored by an undo or a file, except that of the live session."""
+    """Remove the stand-ins that an undo or a file has brought back, except one."""
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

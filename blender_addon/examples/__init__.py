@@ -1,6 +1,6 @@
-"""Scenes to begin with: Add > Sinew Examples. One file each, with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
+"""Example scenes of Add > Sinew Examples: one module each, with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
 
-They are built in code from Blender's primitives, in a collection of their own, and change nothing else.
+They are built from Blender's primitives, in a collection of their own, and change nothing else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EXAMPLES: dict[str, ModuleType] = {
 
 
 def add(name: str, context: Any) -> Any:
-    """Build the example of that name at the 3D cursor; its body, which is the active object then, alone selected."""
+    """Build an example at the 3D cursor; return its body, which becomes the active and only selected object."""
     example = EXAMPLES[name]
     stage = Stage(context, example.LABEL)
     body = example.build(stage)

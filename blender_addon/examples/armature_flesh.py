@@ -1,4 +1,4 @@
-"""A chubby figure that jumps: what is near its bones follows the armature, belly and behind swing after."""
+"""Chubby figure that jumps: flesh near the bones follows the armature, belly and behind swing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BONES = {
     "Leg.L": ((0.10, 0.05, 0.32), (0.13, 0.03, 0.04), "Hips"),
     "Leg.R": ((-0.10, 0.05, 0.32), (-0.13, 0.03, 0.04), "Hips"),
 }
-"""Head, tail (m) and parent."""
+"""Head, tail (m) and parent of each bone."""
 REACH = 0.09
 """Distance to a bone, or behind the spine, within which flesh is pinned to it, m."""
 
@@ -41,7 +41,7 @@ PARTS = [
     ball((0.0, 0.03, 0.64), (0.15, 0.11, 0.13), 48),
     ball((0.0, 0.0, 0.88), (0.115, 0.115, 0.12), 48),
 ]
-"""Standing, 1 m tall, looking along -Y."""
+"""Shapes of the figure, standing 1 m tall and facing -Y."""
 for side in SIDES:
     PARTS += [
         ball((0.085 * side, 0.1, 0.36), (0.095, 0.1, 0.095), 32),
@@ -54,7 +54,7 @@ for side in SIDES:
 
 
 def build(stage: Stage) -> Any:
-    """The figure, its armature, and what they do."""
+    """Build the figure with its animated armature; return the figure."""
     figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", PARTS, stage.shader("Skin", SKIN, 0.5)), VOXEL, 6))
     armature = add_armature(stage, BONES)
     follow(stage, figure, armature, BONES)
@@ -72,7 +72,7 @@ def build(stage: Stage) -> Any:
 
 
 def _held(points: np.ndarray) -> np.ndarray:
-    """(n,) bool: limbs, head, shoulders and the back."""
+    """Return the pinned vertices, (n,) bool: limbs, head, shoulders and the back."""
     limb = distances(points, BONES)[:, 2:].min(axis=1) < REACH
     x, y, z = points.T
     torso = (z > 0.26) & (z < 0.7) & (np.abs(x) < 0.2)
@@ -81,7 +81,7 @@ def _held(points: np.ndarray) -> np.ndarray:
 
 
 def _soft(points: np.ndarray) -> np.ndarray:
-    """(n,) how much of what is there is fat: belly and behind, with a soft edge."""
+    """Return the fraction of fat at each vertex, (n,): belly and behind, with a soft edge."""
     x, y, z = points.T
     belly = np.linalg.norm((points - (0.0, -0.1, 0.43)) / (0.18, 0.16, 0.18), axis=1)
     behind = np.linalg.norm((np.column_stack([np.abs(x), y, z]) - (0.085, 0.12, 0.36)) / 0.11, axis=1)
@@ -89,7 +89,7 @@ def _soft(points: np.ndarray) -> np.ndarray:
 
 
 def _dance(stage: Stage, armature: Any) -> None:
-    """Three jumps with a twist, the arms going up and down."""
+    """Key three jumps with a twist, the arms moving up and down."""
     hips = armature.pose.bones["Hips"]
     up = Vector((0.0, 1.0, 0.0))  # bones point along their own Y
     heights = [0.0, 0.0, 0.0, 0.18, 0.0, 0.18, 0.0, 0.18, 0.0, 0.0]

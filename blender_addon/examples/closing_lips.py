@@ -1,4 +1,4 @@
-"""A puppet's head whose jaw closes farther than to a touch: soft lips press each other flat."""
+"""Puppet's head whose jaw closes beyond first contact, so that its soft lips press each other flat."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ BONES = {
     "Jaw": ((0.0, 0.10, 0.15), (0.0, -0.06, 0.06), None),
 }
 UPPER, LOWER = (-0.075, 0.215), (-0.08, 0.108)
-"""Centres of the lips: along Y and in height, m."""
+"""Y coordinate and height of the centres of the lips, m."""
 LIP_THICK, WIDE = 0.03, 0.1
 EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
 
 def _lip(middle: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Points along it."""
+    """Return points along a lip, m."""
     y, z = middle
     return [(WIDE * math.sin(t), y + 0.09 * (1.0 - math.cos(t)), z) for t in np.linspace(-1.25, 1.25, 25)]
 
@@ -44,11 +44,11 @@ PARTS = [
     ball((0.0, -0.105, 0.29), 0.03),
     *(ball(point, LIP_THICK) for point in LIPS),
 ]
-"""Looking along -Y."""
+"""Shapes of the head, facing -Y."""
 
 
 def build(stage: Stage) -> Any:
-    """The head, its armature, and what they do."""
+    """Build the head with its animated armature; return the head."""
     shaders = stage.shader("Skin", SKIN, 0.5), stage.shader("Lips", LIP, 0.25)
     head = stage.add("Head", stage.one_skin(stage.mesh("Head", PARTS, *shaders), VOXEL, 8))
     armature = add_armature(stage, BONES)
@@ -80,7 +80,7 @@ def build(stage: Stage) -> Any:
 
 
 def _chew(stage: Stage, jaw: Any) -> None:
-    """Close hard, rub sideways, open, and close again: seconds, degrees up and to the side."""
+    """Close hard, rub sideways, open, and close again; keys are time, s, and rotation up and sideways, degrees."""
     ways = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),
         (2.4, 20, 0),

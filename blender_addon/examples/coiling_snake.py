@@ -1,4 +1,4 @@
-"""A snake that is let down into a basket and coils up there: its head alone is moved."""
+"""Snake that is lowered into a basket and coils up there; only its head is animated."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LABEL = "Coiling Snake"
 DESCRIPTION = "A snake whose head is keyed comes down into a basket in circles, where it coils up"
 SKIN, BAND, BLACK, STRAW = (0.10, 0.30, 0.12), (0.75, 0.62, 0.12), (0.01, 0.01, 0.012), (0.50, 0.33, 0.14)
 LONG, THICK, RINGS, AROUND = 1.15, 0.032, 60, 16
-"""The snake's length and radius, m; rings of vertices along it, and vertices of each."""
+"""Length and radius of the snake, m; number of rings of vertices along it, and of vertices per ring."""
 EYES = [(0.025 * side, -0.031, LONG - 0.05) for side in SIDES]
 HELD = 0.07
-"""How much of it is moved: its head, m."""
+"""Length of the animated part, the head, m."""
 BASKET = [
     (0.0, 0.001), (0.16, 0.001), (0.2, 0.03), (0.215, 0.075), (0.205, 0.12), (0.195, 0.12), (0.202, 0.075),
     (0.19, 0.038), (0.155, 0.013), (0.0, 0.013),
 ]  # fmt: skip
-"""Radius and height of its outline, m."""
+"""Radius and height of the basket's outline, m."""
 CIRCLE, DOWN, TURNS, SECONDS = 0.11, 0.9, 1.5, 2.0
-"""The head's circle and how far it comes down, m; how often it goes around, and until when."""
+"""Radius of the head's circular path and its descent, m; number of turns, and duration, s."""
 
 
 def build(stage: Stage) -> Any:
-    """The snake hanging by its head, the floor below it."""
+    """Build the snake hanging by its head, the floor and the basket; return the snake."""
     colours = ("Skin", SKIN), ("Band", BAND), ("Eye", BLACK)
     shaders = [stage.shader(name, colour, 0.3) for name, colour in colours]
     snake = stage.add("Snake", stage.mesh("Snake", [_snake(), *(ball(eye, 0.009, 16) for eye in EYES)], *shaders))
@@ -60,7 +60,7 @@ def _come_down(stage: Stage, snake: Any) -> None:
 
 
 def _snake() -> Part:
-    """Upright, its tail at height 0, its head on top."""
+    """Return the upright snake, its tail at height 0, its head at the top."""
     sections = []
     for along in np.linspace(0.0, 1.0, RINGS):
         thick = THICK * min(1.0, 0.12 + 2.2 * along) if along < 0.9 else _head(along)
@@ -70,6 +70,6 @@ def _snake() -> Part:
 
 
 def _head(along: float) -> float:
-    """The radius there: a neck, a wider head, a round snout."""
+    """Return the radius at a fraction of the length, m: a neck, a wider head, a round snout."""
     part = (along - 0.9) / 0.1
     return THICK * (1.0 + 0.35 * math.sin(math.pi * part)) * math.sqrt(max(1.0 - part**6, 0.02))

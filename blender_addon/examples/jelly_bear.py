@@ -1,4 +1,4 @@
-"""A bear of jelly around a hard core, that falls and bounces."""
+"""Jelly bear with a hard core, which falls and bounces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = [
     ball((0.0, -0.008, 0.225), (0.07, 0.066, 0.064), 48),
     ball((0.0, -0.066, 0.212), (0.026, 0.022, 0.02)),
 ]
-"""Sitting, 0.3 m tall, looking along -Y."""
+"""Shapes of the bear, sitting 0.3 m tall and facing -Y."""
 for side in SIDES:
     PARTS += [
         ball((0.05 * side, 0.0, 0.28), (0.026, 0.016, 0.026)),
@@ -33,13 +33,13 @@ for side in SIDES:
 
 
 def build(stage: Stage) -> Any:
-    """The bear in the air, the floor below it."""
+    """Build the bear in the air and the floor below it; return the bear."""
     mesh = stage.mesh("Jelly Bear", PARTS, stage.shader("Jelly", COLOUR, roughness=0.15, transmission=0.5))
     bear = stage.add("Jelly Bear", stage.one_skin(mesh, VOXEL, 4))
     bear.location = (0.0, 0.0, HEIGHT)
     bear.rotation_euler = (math.radians(14.0), math.radians(9.0), 0.0)
     settings = stage.body(bear, 2.5, 16)
-    settings.max_iterations = 150  # where so soft a body lands
+    settings.max_iterations = 150  # for the landing of so soft a body
     stage.material(bear, "Gelatine", 5e3)
     core = stage.material(bear, "Silicone", 1e7)
     core.name = "Core"

@@ -1,4 +1,4 @@
-"""Ten jellies that fall into a dish and onto each other: bodies that meet."""
+"""Ten jellies in contact, which fall into a dish and onto each other."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DISH = [
 ]  # fmt: skip
 """Radius and height of the dish's outline, m."""
 LAYERS = (3, 3, 3, 1)
-"""How many fall side by side, from the lowest on."""
+"""Number of jellies in each layer, from the lowest."""
 APART, LOWEST, HIGHER = 0.095, 0.1, 0.145
-"""From the middle of its layer to a jelly, how high the lowest layer hangs, and from one layer to the next, m."""
+"""Distance of a jelly from the middle of its layer, height of the lowest layer, and height between layers, m."""
 STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 4, 100
 
 
 def build(stage: Stage) -> Any:
-    """The jellies in the air, the dish below them."""
+    """Build the jellies in the air and the dish below them; return the last jelly."""
     shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
     jellies = []
     for number, place in enumerate(_places()):
@@ -55,7 +55,7 @@ def _places() -> list[tuple[float, float, float]]:
 
 
 def _jelly(number: int) -> Part:
-    """A drop, a ball or a pill, some 0.13 m wide."""
+    """Return a drop, a ball or a pill, about 0.13 m wide."""
     if number % 3 == 0:
         return gumdrop(0.13, middle=0.05)
     return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)

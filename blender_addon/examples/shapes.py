@@ -1,4 +1,4 @@
-"""Parts of shapes from Blender's primitives: each is a function that adds it to a ``bmesh``; lengths in metres."""
+"""Mesh parts made of Blender's primitives, as functions that add them to a ``bmesh``; lengths in metres."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SIDES = (-1.0, 1.0)
 
 
 def ball(centre: Point, radii: float | Point, segments: int = 24) -> Part:
-    """A sphere or an ellipsoid."""
+    """Return a sphere or an ellipsoid."""
     size = (radii,) * 3 if isinstance(radii, int | float) else radii
     matrix = Matrix.LocRotScale(centre, None, size)
     return partial(bmesh.ops.create_uvsphere, u_segments=segments, v_segments=segments // 2, radius=1.0, matrix=matrix)
 
 
 def box(centre: Point, size: Point) -> Part:
-    """A box along the axes."""
+    """Return an axis-aligned box."""
     return partial(bmesh.ops.create_cube, size=1.0, matrix=Matrix.LocRotScale(centre, None, size))
 
 
 def limb(a: Point, b: Point, thick: float, thin: float, segments: int = 24) -> Part:
-    """A cone from ``a``, where its radius is ``thick``, to ``b``."""
+    """Return a truncated cone from ``a``, with radius ``thick``, to ``b``, with radius ``thin``."""
     along, middle = Vector(b) - Vector(a), 0.5 * (Vector(a) + Vector(b))
     matrix = Matrix.LocRotScale(middle, along.to_track_quat("Z", "Y"), None)
     sizes = {"radius1": thick, "radius2": thin, "depth": along.length}
@@ -43,7 +43,7 @@ def lathe(
     flute: Callable[[float, float], float] = lambda angle, height: 1.0,
     x: float = 0.0,
 ) -> Part:
-    """A closed body of revolution: points (radius, height) from the lower to the upper end on the axis at ``x``;
+    """Return a closed body of revolution: points (radius, height) from the lower to the upper end on the axis at ``x``;
     ``flute`` scales the radius by angle and height.
     """
     angles = [2.0 * math.pi * k / segments for k in range(segments)]
@@ -63,7 +63,7 @@ def lathe(
 
 
 def sweep(sections: Sequence[Sequence[Point]]) -> Part:
-    """A closed body through rings of as many points each, with a lid at either end."""
+    """Return a closed body through rings with equal numbers of points, capped at both ends."""
 
     def add(shape: Any) -> None:
         rings = [[shape.verts.new(point) for point in section] for section in sections]
@@ -77,7 +77,7 @@ def sweep(sections: Sequence[Sequence[Point]]) -> Part:
 
 
 def disc(radius: float, thickness: float, segments: int = 64) -> Part:
-    """A round plate whose upper face lies at height 0."""
+    """Return a round plate with its upper face at height 0."""
     rim = 0.15 * thickness
     profile = [
         (0.0, -thickness), (radius - rim, -thickness), (radius, rim - thickness), (radius, -rim), (radius - rim, 0.0),
@@ -87,7 +87,7 @@ def disc(radius: float, thickness: float, segments: int = 64) -> Part:
 
 
 def gumdrop(width: float, middle: float = 0.0) -> Part:
-    """A flat foot with a round rim, a dome above; from its foot so much is below height 0, m."""
+    """Return a drop with a flat foot, a round rim and a dome; its foot is ``middle`` below height 0, m."""
     foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
     rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]
     dome = [(0.065 * math.cos(a) ** 0.8, 0.015 + 0.085 * math.sin(a)) for a in (0.1 * k for k in range(1, 15))]

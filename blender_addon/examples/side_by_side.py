@@ -19,12 +19,12 @@ DROPS = (
     ("Rubber", 5e6, (0.12, 0.35, 0.60)),
     ("Bone", 1e9, (0.93, 0.88, 0.74)),
 )
-"""Preset, stiffness in Pa, color."""
+"""Preset, Young's modulus (Pa) and colour of each drop."""
 APART, LONG, HANGS_AT = 0.16, 0.3, 0.5
 
 
 def build(stage: Stage) -> Any:
-    """The drops, and the bar as their parent."""
+    """Build the drops and the animated bar that is their parent; return the drops."""
     wood = stage.shader("Wood", (0.30, 0.20, 0.13), 0.6)
     bar = stage.add("Bar", stage.mesh("Bar", [box((0.0, 0.0, 0.015), (5.4 * APART, 0.14, 0.03))], wood, smooth=False))
     drops = stage.add("Drops", _drops(stage))
@@ -42,7 +42,7 @@ def build(stage: Stage) -> Any:
 
 
 def _drops(stage: Stage) -> Any:
-    """One mesh of five parts; each has a shader of its own."""
+    """Return one mesh of five drops, each with its own shader."""
     stem = [(0.05, 0.0), (0.05, -0.012), (0.042, -0.03), (0.032, -0.06)]
     stem += [(0.028, -0.06 - 0.02 * k) for k in range(1, 8)]
     head = [(0.034, -0.215), (0.048, -0.225), (0.056, -0.245), (0.056, -0.265), (0.048, -0.285), (0.03, -0.297)]

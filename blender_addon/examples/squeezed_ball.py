@@ -1,4 +1,4 @@
-"""A soft ball that two jaws squeeze, lift by friction and let go."""
+"""Soft ball that two jaws squeeze, lift by friction and release."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ DESCRIPTION = (
 COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
 RADIUS, STIFFNESS, CELLS = 0.1, 2e5, 8
 OPEN, CLOSED, UP = 0.12, 0.07, 0.16
-"""From the middle to a jaw, open and closed, and how high they lift, m."""
+"""Distance of a jaw from the middle when open and when closed, and height of the lift, m."""
 MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.6, CLOSED, 0.0), (0.75, CLOSED, 0.0), (1.5, CLOSED, UP),
          (2.1, CLOSED, UP), (2.25, OPEN, UP), (2.75, OPEN, UP))  # fmt: skip
-"""Seconds, how far the jaws are apart, and how high, m."""
+"""Time, s, distance of each jaw from the middle, m, and its height, m."""
 
 
 def build(stage: Stage) -> Any:
-    """The ball on the floor, and what the jaws do."""
+    """Build the ball on the floor and the animated jaws; return the ball."""
     flesh = stage.add(
         "Ball", stage.mesh("Ball", [ball((0.0, 0.0, 0.0), RADIUS, 48)], stage.shader("Flesh", COLOUR, 0.4))
     )

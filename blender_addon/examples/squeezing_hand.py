@@ -1,4 +1,4 @@
-"""A hand of flesh on bones, which an armature closes around a soft ball."""
+"""Hand of flesh on bones, which an armature closes around a soft ball."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DIGITS = {
 }
 """For each finger: its origin, m; direction, degrees from X to Y; lengths of its two bones and its radius, m."""
 BEND = {"Index": (72, 72), "Middle": (65, 67), "Ring": (72, 72), "Thumb": (74, 54)}
-"""By how much each bone is turned when the hand is closed, degrees."""
+"""Rotation of each bone when the hand is closed, degrees."""
 SECONDS = 2.0
 
 
 def build(stage: Stage) -> Any:
-    """The open hand, palm up, the ball on it."""
+    """Build the open hand, palm up, with the ball on it; return the hand."""
     bones = _bones()
     hand = stage.add("Hand", _hand(stage, bones))
     hand.location = (0.0, 0.0, HIGH)
@@ -75,7 +75,7 @@ def _bones() -> Bones:
 
 
 def _hand(stage: Stage, bones: Bones) -> Any:
-    """One skin, and within it the bones."""
+    """Return a mesh of the skin with the bones inside it."""
     parts = [
         ball((0.0, 0.0, 0.0), (0.1, 0.108, 0.034), 48),
         ball((-0.065, 0.0, 0.015), (0.04, 0.075, 0.034), 32),
@@ -102,7 +102,7 @@ def _hand(stage: Stage, bones: Bones) -> Any:
 
 
 def _close(stage: Stage, armature: Any) -> None:
-    """Close, loosen the grip, and close again."""
+    """Key the hand: close, loosen the grip, and close again."""
     for name, bends in BEND.items():
         for k, bend in enumerate(bends, start=1):
             bone = armature.pose.bones[f"{name} {k}"]

@@ -1,5 +1,5 @@
-"""Stage of an example: a new collection at the 3D cursor, with lengths in metres and times in seconds for any units,
-frame rate and first frame.
+"""Stage of an example: a new collection at the 3D cursor, with lengths in metres and times in seconds, independent of
+the scene's units, frame rate and first frame.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .shapes import Part, disc
 
 
 class Stage:
-    """Everything an example makes goes through here. ``root`` is an empty at the cursor, one metre large, that all
-    objects are children of: who moves it moves the example.
+    """Builder of an example's objects. ``root``, an empty at the cursor whose local unit is 1 m, is the parent of all
+    objects, so moving it moves the example.
     """
 
     def __init__(self, context: Any, name: str) -> None:
@@ -36,14 +36,14 @@ class Stage:
         self.root.empty_display_size = 0.1
 
     def add(self, name: str, data: Any, collection: Any = None) -> Any:
-        """An object of the example, in its collection or in one within."""
+        """Add an object to the example's collection, or to one within it."""
         obj = bpy.data.objects.new(name, data)
         (collection or self.collection).objects.link(obj)
         obj.parent = self.root
         return obj
 
     def mesh(self, name: str, parts: Sequence[Part], *shaders: Any, smooth: bool = True) -> Any:
-        """A mesh of parts, with shaders' materials."""
+        """Return a mesh of the parts, with shaders as its materials."""
         shape = bmesh.new()
         for part in parts:
             part(shape)
@@ -54,8 +54,8 @@ class Stage:
         return _shaded(mesh, shaders, smooth)
 
     def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
-        """A mesh around all of the parts of another, which is removed: voxels of a size in metres, smoothed so many
-        times.
+        """Return a remeshed skin around all parts of ``mesh``, which is removed; ``voxel`` is a size in metres,
+        ``smooth`` the number of smoothing iterations.
         """
         parts = bpy.data.objects.new("Parts", mesh)
         self.collection.objects.link(parts)
@@ -72,13 +72,13 @@ class Stage:
         return _shaded(skin, shaders)
 
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
-        """A material for renders and viewports."""
+        """Return a material for renders and viewports."""
         material = bpy.data.materials.new(name)
-        if material.node_tree is None:  # since 5.0 there always is one, and the switch is deprecated
+        if material.node_tree is None:  # since 5.0 it always exists, and ``use_nodes`` is deprecated
             material.use_nodes = True
         material.diffuse_color = (*colour, 1.0)
         material.roughness = roughness
-        # By its type: in another language it has another name.
+        # By type, since node names are translated.
         surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED").inputs
         surface["Base Color"].default_value = (*colour, 1.0)
         surface["Roughness"].default_value = roughness
@@ -86,20 +86,20 @@ class Stage:
         return material
 
     def frame(self, seconds: float) -> int:
-        """The frame so many seconds after the scene's first."""
+        """Return the frame ``seconds`` after the scene's first frame."""
         render = self.scene.render
         return self.scene.frame_start + round(seconds * render.fps / render.fps_base)
 
     def key(self, owner: Any, name: str, *keys: tuple[float, Any]) -> None:
-        """Key a property at pairs of seconds and value."""
+        """Key a property at pairs (seconds, value)."""
         for seconds, value in keys:
             setattr(owner, name, value)
             owner.keyframe_insert(name, frame=self.frame(seconds))
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make an object an elastic body that is baked over so many seconds, and meets those of the example alone; its
-        settings, without materials yet.
+        """Make an object an elastic body, baked over ``seconds``, with contact only within the example; return its
+        settings, which have no materials yet.
         """
         settings = obj.sinew
         settings.enabled = True
@@ -110,8 +110,8 @@ class Stage:
         return settings
 
     def material(self, obj: Any, preset: str, stiffness: float, weights: np.ndarray | None = None) -> Any:
-        """Append a physical material of a stiffness in Pa, else as one of the library's presets; where its weights
-        (n,) are, or everywhere.
+        """Append a physical material with a preset's values and a Young's modulus ``stiffness``, Pa, for vertices with
+        weights (n,), or all.
         """
         chosen = next(p for p in PRESETS if p.name == preset)
         material = defaults.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
@@ -120,14 +120,14 @@ class Stage:
         return material
 
     def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
-        """A vertex group with weights (n,), those of zero left out; its name."""
+        """Add a vertex group with the nonzero ones of the weights (n,); return its name."""
         group = obj.vertex_groups.new(name=name)
         for weight in np.unique(weights[weights > 0.0]):
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *bodies: Any) -> Any:
-        """A round floor at the cursor's height; bodies of these settings run into it."""
+        """Add a round floor at the cursor's height, a collider of the bodies with these settings."""
         collection = None
         if bodies:
             collection = bpy.data.collections.new(f"{self.collection.name} Colliders")

@@ -1,4 +1,4 @@
-"""A belt that runs round two turning drums, and jellies that ride on it into a bowl."""
+"""Belt on two turning drums, which carries jellies into a bowl."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COLOURS = ((0.75, 0.05, 0.09), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.
 RADIUS, APART, HIGH = 0.08, 0.42, 0.26
 """Radius of the drums, distance of their axles, and height of the axles, m."""
 WIDE, THICK, PIECES = 0.12, 0.01, 144
-"""Width and thickness of the belt, m, and its number of flat pieces."""
+"""Width and thickness of the belt, m, and its number of flat segments."""
 LONG = 2.0 * (APART + math.pi * RADIUS)
 TRAVEL, SECONDS = 0.62, 2.5
-"""How far the belt runs, m, and how long that takes."""
+"""Travel of the belt, m, and its end time, s."""
 JELLY, STIFFNESS, CELLS, SUBSTEPS = 0.075, 4e4, 4, 4
 FIRST, NEXT, ABOVE = -0.2, 0.092, 0.004
 """Positions of the jellies: first along the belt, spacing, and height over it, m."""
@@ -30,11 +30,11 @@ BOWL = [
     (0.0, 0.001), (0.08, 0.001), (0.13, 0.03), (0.16, 0.09), (0.16, 0.1), (0.15, 0.1), (0.12, 0.037), (0.075, 0.012),
     (0.0, 0.012),
 ]  # fmt: skip
-"""Radius and height of its outline, m."""
+"""Radius and height of the bowl's outline, m."""
 
 
 def build(stage: Stage) -> Any:
-    """Jellies on the belt, the drums, and the bowl where it ends."""
+    """Build jellies on the belt, the drums, and the bowl at the belt's end; return the last jelly."""
     jellies = []
     for number, colour in enumerate(COLOURS):
         jelly = stage.add("Jelly", stage.mesh("Jelly", [gumdrop(JELLY)], stage.shader("Jelly", colour, 0.15, 0.4)))
@@ -54,7 +54,7 @@ def build(stage: Stage) -> Any:
 
 
 def _belt(stage: Stage, colliders: Any) -> None:
-    """A straight band, which a curve leads round both drums: who moves it along X makes it run."""
+    """Add a straight band that a curve bends around both drums, keyed along X, which makes it run."""
     curve = bpy.data.curves.new("Track", "CURVE")
     curve.dimensions, curve.fill_mode = "2D", "NONE"
     spline = curve.splines.new("POLY")
@@ -76,14 +76,14 @@ def _belt(stage: Stage, colliders: Any) -> None:
 
 
 def _band() -> Part:
-    """Along X, its inner face at Y 0."""
+    """Return the belt along X, its inner face at Y = 0."""
     half = 0.5 * WIDE
     corners = ((0.0, -half), (0.0, half), (THICK, half), (THICK, -half))
     return sweep([[(LONG * k / PIECES, y, z) for y, z in corners] for k in range(PIECES + 1)])
 
 
 def _drums(stage: Stage) -> None:
-    """Within the belt, where nothing touches them; painted by sixths, so that they are seen to turn."""
+    """Add drums inside the belt, without contact, painted in sixths so that their rotation is visible."""
     half = 0.5 * WIDE + 0.01
     profile = [(0.0, -half), (0.03, -half), (RADIUS, -half), (RADIUS, half), (0.03, half), (0.0, half)]
     shaders = stage.shader("Steel", STEEL, 0.3), stage.shader("Paint", PAINT, 0.4)

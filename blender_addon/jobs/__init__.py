@@ -1,1 +1,1 @@
-"""The process that simulates, seen from Blender."""
+"""Background tasks and their child process."""

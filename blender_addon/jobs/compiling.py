@@ -1,5 +1,5 @@
-"""Kernels are compiled beside Blender, from soon after the extension is on, so that the first bake finds them: by a
-child of the lowest priority, while nothing else is at work. What it has compiled stays; it can be ended at any moment.
+"""Kernel compilation in the background, from soon after the extension is enabled, so that the first bake need not wait:
+a child process of the lowest priority works while no task runs. It can be ended at any time; compiled kernels are kept.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from .process import Child, Order
 from .state_machine import Stage, State, transition
 
 DELAY = 3.0
-"""Seconds after Blender's start, or after a bake."""
+"""Seconds from Blender's start, or from the end of a bake, to the start of the child."""
 LOOK = 0.5
-"""Seconds between two looks at what the child has told."""
+"""Seconds between two polls of the child's events."""
 
 _child: Child | None = None
 _state = State(Stage.RUNNING)
 _is_done = False
 _reached = 0.0
-"""Share of all kernels that has been shown: what was being compiled when a bake began is not counted twice."""
+"""Largest fraction of all kernels shown as compiled so far, so that the progress never decreases."""
 
 
 def share(shown: State) -> float:
-    """The part of what goes on that is done, 0 to 1; of compiling, never less than was shown before."""
+    """Return the fraction of the current phase that is done, 0 to 1; for compilation, never less than shown before."""
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
 
 def state() -> State | None:
-    """How far it is; None while nothing is being compiled so."""
+    """Return the progress; None while no kernels are compiled in the background."""
     return _state if _child is not None and _state.phase.total else None
 
 
 def begin() -> None:
-    """Go on soon, in a window, if anything may be left."""
+    """Start after a delay, in a window, unless all kernels are compiled."""
     if not bpy.app.background and not _is_done and not bpy.app.timers.is_registered(look):
         bpy.app.timers.register(look, first_interval=DELAY, persistent=True)
 
@@ -49,7 +49,7 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """At once: a bake begins, which compiles first what it needs itself, or the extension is switched off."""
+    """Kill the child: a bake begins, which compiles the kernels it needs, or the extension is disabled."""
     global _child, _state
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
@@ -59,14 +59,14 @@ def end() -> None:
 
 
 def look() -> float | None:
-    """A timer's function."""
+    """Start the child, or process its events (a timer function)."""
     global _child, _state, _is_done, _reached
     if _child is None:
         if not _is_wanted():
             return None
         try:
             _child = Child(Order(Path(bpy.app.tempdir), "compile"))
-        except SinewError:  # a bake will tell
+        except SinewError:  # reported by the next bake
             return None
         return LOOK
     before = _state.phase
@@ -84,6 +84,6 @@ def look() -> float | None:
 
 
 def toggled(preferences: object, context: object) -> None:
-    """An ``update`` of the preference."""
+    """Restart after a change of the preference (its ``update`` function)."""
     end()
     begin()

@@ -1,9 +1,9 @@
-"""Queue of background tasks on bodies: the scene is read, a child process works, the scene takes the result. Bake,
-Tetrahedralize, Convert Result, Compare and live mode are such tasks.
+"""Queue of background tasks on bodies: read the scene, run a child process, apply its result. Bake, Tetrahedralize,
+Convert Result, Compare and live mode are such tasks.
 
-``state_machine`` says what becomes of each. One timer, :func:`tick`, listens to the child and begins what waits. What
-takes long to read goes on in a modal operator, which hears Esc and holds all other input off: the scene is at the frame
-that is read meanwhile. Objects are kept by ``session_uid``: an undo or a file load invalidates every reference to them.
+``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child and begins waiting tasks. A
+long reading continues in a modal operator, which handles Esc and blocks all other input, since the scene is at the
+frame being read. Objects are kept by ``session_uid``: an undo or a file load invalidates references to them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from .state_machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, 
 from .task import INTERVAL, Task
 
 PAUSE = 1.0
-"""Seconds between two looks at whether Edit Mode or a running tool is left."""
+"""Seconds between two checks whether the user has left Edit Mode or a running tool."""
 AT_ONCE = 0.5
-"""Seconds of the processor that are read before Blender draws and listens again; most scenes take less."""
+"""Seconds of CPU time that are read before Blender draws and handles events; enough for most scenes."""
 SLICE, LONGEST = 0.2, 2.0
-"""Seconds of the clock between two looks for events after that, and the most where drawing takes long."""
+"""Seconds of wall time between two checks for events after that, and the maximum if drawing is slow."""
 READING = 2.0
-"""How much longer than it draws Blender reads."""
+"""Ratio of reading time to drawing time."""
 
 
 _works: list[Task] = []
-"""The running task and those that wait for it. For live mode the scene can be read again while its child runs."""
+"""Running and waiting tasks. In live mode the scene can be read again while the child runs."""
 
 
 def current(object_uid: int | None = None) -> Task | None:
-    """Return the task whose child runs or whose result is to be applied, optionally only if it is that of an object."""
+    """Return the task whose child runs or whose result is to be applied, optionally only if it includes an object."""
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task for which the scene is being read, as :func:`current`."""
+    """Return the task that the scene is being read for; see :func:`current`."""
     return _first(READS, object_uid)
 
 
@@ -57,17 +57,17 @@ def waiting() -> list[Task]:
 
 
 def place_of(obj: Any) -> int:
-    """How much comes before the work with ``obj`` that waits; 0: none does."""
+    """Return the position of an object's task among the waiting ones, from 1; 0 if it does not wait."""
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
 def is_idle() -> bool:
-    """Return True if nothing is at work, is read, or waits."""
+    """Return True if no task is read, runs or waits."""
     return not _works
 
 
 def running_words() -> str:
-    """Why nothing else can begin; "" where it can."""
+    """Return why no other task can begin; "" if one can."""
     if (work := current()) is not None:
         does, what = ("plays Live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
         return f"“{work.object_name}” {does}: stop {what} first"
@@ -80,10 +80,10 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Do one thing after the other; each is told what it is refused for. SinewError when something is at work already
-    (``beside`` a child the scene may be read), and where the only one is refused at once.
+    """Run tasks one after the other; each keeps the error it is refused with. SinewError if a task already runs (with
+    ``beside``, the scene may be read while a child runs), or if a single task is refused at once.
 
-    Timers never run in background mode: what can be done here is over, there, when this returns.
+    Timers never run in background mode: there, tasks with ``here`` are complete when this returns.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation is read for “{read.object_name}” already.")
@@ -105,7 +105,7 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """For want of a window. SinewError with all that was refused."""
+    """Run tasks in this process, for lack of timers. SinewError with all refusals."""
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)
@@ -122,7 +122,7 @@ def _do_here(works: Sequence[Task]) -> None:
 
 
 def _advance() -> None:
-    """Begin what waits, when its turn has come and the scene can be read."""
+    """Begin the next waiting task if the scene can be read."""
     while _works and _works[0].state.stage is Stage.WAITING:
         work = _works[0]
         bodies = [visibility.object_of(uid) for uid in work.uids]
@@ -131,17 +131,17 @@ def _advance() -> None:
         elif any(visibility.in_the_way(obj) for obj in bodies if obj is not None):
             return
         else:
-            with suppress(SinewError):  # it was told
+            with suppress(SinewError):  # already reported
                 _begin(work)
 
 
 def _begin(work: Task) -> None:
-    """Read what takes no time, and launch it; else a modal operator goes on."""
+    """Read the scene for a short time, and launch the task if all is read; else continue in a modal operator."""
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
         work.steps = work.read(obj)
-        began = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
+        began = time.thread_time()  # CPU time: a busy machine makes nothing modal
         has_events = not bpy.app.background and bpy.context.window is not None
         _read_on(work, lambda: has_events and time.thread_time() - began > AT_ONCE)
         if work.state.stage is Stage.READ:
@@ -152,10 +152,10 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Read for a moment, or launch when all is read; what it came to nothing for is raised when it was told.
+    """Read for a moment, or launch the task if all is read; errors are kept for the panel, then raised.
 
-    Between both Blender listens once more: an Esc that was pressed during the last moment is for the reading, and not
-    for what it is read for.
+    Blender handles events between the two: an Esc pressed during the last moment cancels the reading, not the task that
+    it is for.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -169,7 +169,7 @@ def go_on() -> None:
 
 
 def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
-    """Take steps until it is enough, or all."""
+    """Read in steps until ``is_enough`` returns True, or all is read."""
     try:
         while True:
             work.note(Read(next(work.steps)))
@@ -181,7 +181,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin what the scene was read for."""
+    """Begin the task that the scene was read for."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -220,7 +220,7 @@ def _refuse(work: Task, message: str) -> None:
 
 
 def _over(work: Task) -> None:
-    """Nothing is left to do of it, or nothing shall be done."""
+    """Remove a task that is complete or cancelled, and redraw."""
     _forget(work)
     redraw.redraw()
     redraw.redraw_status()
@@ -237,14 +237,14 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Read no more: the scene is as it was before. ``message`` says why, where the artist did not ask for it."""
+    """Cancel the reading, which restores the scene. ``message`` is the reason, unless the artist asked for it."""
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel as Esc does: waiting tasks and reading end at once; the child stops after its step, or at once if it
-    cannot hear, and its end arrives through :func:`tick`. A child beside which the scene is read goes on.
+    """Cancel as Esc does: waiting tasks and reading end at once; the child stops after its step, or is killed if it
+    cannot respond, and :func:`tick` handles its end. If the scene is being read, the child continues.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -254,8 +254,8 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """End the child at once and forget all but ``keep``; frames on disk stay valid. For quitting and loading another
-    file.
+    """Kill the child and drop all tasks but ``keep``, before quitting or loading another file; frames on disk stay
+    valid.
     """
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)
@@ -266,14 +266,14 @@ def abandon(keep: Task | None = None) -> None:
 
 
 def tick() -> float | None:
-    """A timer's function: take what the child has told, begin what waits; seconds until the next call, None when
-    nothing is left.
+    """Process the child's events and begin waiting tasks (a timer function); return the seconds until the next call,
+    None if no task is left.
     """
     try:
         if (work := current()) is not None:
             _attend(work)
         _advance()
-    except Exception:  # Blender ends the timer for it: nobody would ask again what is left
+    except Exception:  # Blender removes a timer that raises, but tasks are left
         if _works:
             bpy.app.timers.register(tick, first_interval=INTERVAL)
         raise
@@ -297,7 +297,7 @@ def _attend(work: Task) -> None:
 
 
 def _take(work: Task) -> None:
-    """Have the scene take what the child has found, if it can."""
+    """Apply the child's result to the scene, if possible."""
     try:
         waits_for = work.take(work)
     except Exception:
@@ -308,19 +308,19 @@ def _take(work: Task) -> None:
         _over(work)
 
 
-# -- before what keeps or replaces the scene ---------------------------------------------------------------------------
+# -- handlers ----------------------------------------------------------------------------------------------------------
 
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Stop before the file is saved or replaced, in another window or by a script."""
+    """Cancel the reading before a save, undo or redo, in another window or by a script."""
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read to its end, {because}. Start again.")
 
 
 @bpy.app.handlers.persistent
 def abandon_before(*_: Any) -> None:
-    """Another file is about to be loaded: the objects go away, frames stay."""
+    """Abandon all tasks before another file is loaded; frames on disk stay."""
     abandon()
 
 
@@ -333,7 +333,7 @@ HANDLERS = (
 
 
 def unregister() -> None:
-    """Nothing is at work any more."""
+    """Abandon all tasks and remove the timer."""
     abandon()
     while bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)

@@ -1,7 +1,7 @@
-"""The process that simulates: it is begun, listened to, talked to and ended here.
+"""Child process that simulates: its start, events, commands and end.
 
-The library runs in a child process, since a factorisation holds the interpreter's lock for seconds and a crash must not
-take Blender along. One daemon thread reads its lines into a queue.
+The library runs in a child process, since a factorisation holds the GIL for seconds and a crash must not end Blender.
+One daemon thread reads its output lines into a queue.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ LOG_NAME = "worker.log"
 
 @dataclass(frozen=True)
 class Order:
-    """Task of a child for the job of the store in ``folder``.
+    """Task of a child process for the job of the store in ``folder``.
 
-    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are kept
-    as handles too; a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about
-    frames. ``beside`` are, of other bodies that are baked with it, the folders and numbers of modes.
+    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are also
+    kept as handles; a bake stops after frame ``until``. ``frames`` is the number of frames in the end, 0 for modes
+    without frames. ``beside`` has the folders and numbers of modes of the other bodies baked with it.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class Order:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Folders of all bodies, in their order."""
+        """Folders of all bodies, in order."""
         return self.folder, *(folder for folder, _modes in self.beside)
 
 
@@ -58,7 +58,7 @@ class Child:
     Raises
     ------
     SinewError
-        No Python is found to run it with.
+        No Python to run it was found.
     StoreError
         Its log cannot be written.
     """
@@ -94,7 +94,7 @@ class Child:
             while (line := self._lines.get_nowait()) is not None:
                 if event := event_of(line):
                     yield event
-                else:  # a library of the child printed something of its own: for the log, if that has room
+                else:  # output of a library in the child
                     self._note(line)
             yield None
 
@@ -103,18 +103,18 @@ class Child:
             log.write(line)
 
     def say(self, line: str) -> None:
-        """One line for it."""
+        """Send one line to the child."""
         with _may_be_gone():
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def leave(self, kill: bool = False) -> int:
-        """Wait for its end, or bring it about, and put away what is left of it; its exit code."""
+        """Wait for the child's end, or kill it, and clean up; return its exit code."""
         if kill:
             self.process.kill()
         code = self.process.wait()
         self._reader.join()
-        with _may_be_gone():  # closing writes what is left of a line that nobody has read
+        with _may_be_gone():  # closing flushes lines that were not read
             self.process.stdin.close()
         self.process.stdout.close()
         child_process.sweep(self.process.pid)
@@ -142,8 +142,8 @@ def _may_be_gone() -> Iterator[None]:
 
 
 def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
-    """Return the end of a child that reported no outcome, from its exit code; ``folder`` has its log, ``body`` is that
-    of its job, ``again`` is the remedy.
+    """Return the end of a child that reported no outcome, from its exit code; ``folder`` has its log, ``body`` is the
+    folder of the body it worked on, ``again`` is the remedy.
     """
     if phase.phase in DEAF and phase.method in meshing.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
@@ -158,7 +158,7 @@ def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
     """Return the error for a child that ended inside a third-party mesher."""
     try:
         return meshing.crash(FrameStore.open(folder).job().body.surface, method, code)
-    except StoreError as error:  # what tells of the mesh has gone, too
+    except StoreError as error:  # the store is gone, too
         return error
 
 
@@ -168,7 +168,7 @@ def _last_lines(log: Path, count: int = 3) -> str:
 
 
 def python_executable() -> str:
-    """A Python of Blender's own version to run the child with; SinewError when there is none."""
+    """Return a Python of Blender's own version for the child; SinewError if there is none."""
     found = child_process.python_executable(_preferred_python())
     if not found:
         name = child_process.python_name()

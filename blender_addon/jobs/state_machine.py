@@ -3,7 +3,7 @@
     WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
                           a part at a time       StopAsked: STOPPING     until the scene can take it
 
-What cannot happen in a stage, a late line of a child that was cut off, say, changes nothing.
+Events that cannot happen in a stage, such as a late line of a killed child, change nothing.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ PHASES = {
     "handles": "Finding Handles",
 }
 DEAF = ("compile", "tetrahedralize")
-"""Phases in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
+"""Phases in third-party code, which cannot be asked to stop and keeps no unfinished results."""
 
 
 class Stage(Enum):
-    """How far a piece of work is: waits for others, the scene is read (all of it), a child works (and was asked to
-    stop), the child has ended, nothing is left to do.
-    """
+    """Stage of a task: waiting, reading the scene, all read, child running, child asked to stop, child ended, over."""
 
     WAITING = auto()
     READING = auto()
@@ -46,7 +44,7 @@ class Stage(Enum):
 
 
 class Begun(Event):
-    """Its turn has come."""
+    """Event: the task's turn has come."""
 
 
 class Read(Event):
@@ -56,23 +54,21 @@ class Read(Event):
 
 
 class AllRead(Event):
-    """The scene is as it was."""
+    """Event: all of the scene was read, and it was restored."""
 
 
 class Started(Event):
-    """A child is at work, on so many frames; 0 where it is not about frames."""
+    """Event: a child runs, for a number of frames; 0 for tasks without frames."""
 
     frames: int
 
 
 class StopAsked(Event):
-    """The artist wants no more of it."""
+    """Event: the user has asked to stop."""
 
 
 class Ended(Event):
-    """The child is gone; what is to be said where it told no outcome: it crashed, or was ended as one that
-    ``stopped``.
-    """
+    """Event: the child has ended. The outcome counts only if the child has reported none: it crashed or was killed."""
 
     outcome: str
     message: str = ""
@@ -86,16 +82,16 @@ class Waits(Event):
 
 
 class Over(Event):
-    """Nothing is left to do."""
+    """Event: the task is over."""
 
 
 @dataclass(frozen=True)
 class State:
-    """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
-    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``newest`` is
-    the frame that was done last, ``last_step`` the report of its last step, ``move`` as of :class:`Failed`,
-    ``warnings`` of :class:`ContactWarnings`.
-    ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
+    """State of a task: ``place``, its title and position in a series; ``part``, the fraction of the scene that is read;
+    times are seconds of one clock. For bodies processed together, ``body`` is the index of the one being prepared, and
+    ``meshes`` pairs indices with events. ``newest`` is the last frame done, ``last_step`` the report of its last step,
+    ``move`` as in :class:`Failed`, ``warnings`` as in :class:`ContactWarnings`. ``outcome`` is ``done``, ``stopped`` or
+    ``error``, with a ``message`` and its ``remedy``, once the child has reported it.
     """
 
     stage: Stage = Stage.WAITING
@@ -139,12 +135,12 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """Return the tetrahedra event of one of the bodies."""
+        """Return the mesh event of one of the bodies; None if it has none yet."""
         return dict(self.meshes).get(body)
 
     @property
     def frames_there(self) -> int:
-        """Frames that are done, those of before with them."""
+        """Number of frames done, including earlier ones."""
         return self.frames_before + self.frames_done
 
     @property
@@ -158,17 +154,17 @@ class State:
 
     @property
     def factor(self) -> float:
-        """Part of what goes on that is done, 0 to 1."""
+        """Fraction of the current activity that is done, 0 to 1."""
         if self.stage in READS:
             return self.part
         if self.phase.phase == "simulate" and self.frames_total:
             return min(1.0, self.frames_there / self.frames_total)
-        # Of all kernels, so that work which compiles some and work which compiles the rest count as one.
+        # Percent of all kernels, so that tasks which compile different ones show one progress.
         total = 100 if self.phase.phase == "compile" else self.phase.total
         return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Seconds to go by the pace of the frames so far, or of what is compiled; None while unknown."""
+        """Return the seconds left at the pace of the frames, or kernels, so far; None if unknown."""
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
             "compile": (self.phase.done - self.phase_from, self.phase.total - self.phase_from),
@@ -179,7 +175,7 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """Return True if the child, asked to stop, would hear so only later: it has to be ended."""
+        """Return True if the child was asked to stop, but cannot respond in this phase and must be killed."""
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property
@@ -202,7 +198,7 @@ HAPPENS_IN = {
     Ended: RUNS,
     Waits: HAS_CHILD,
 }
-"""Events of the child happen while it runs; the last of all, Over, at any time."""
+"""Stages in which an event can happen; other events of the child while it runs, Over at any time."""
 
 
 def transition(state: State, event: Event, now: float) -> State:
@@ -230,7 +226,7 @@ def transition(state: State, event: Event, now: float) -> State:
 
 
 def _told(state: State, event: Event, now: float) -> State:
-    """By the child."""
+    """Return the state after an event of the child."""
     match event:
         case Phase("simulate", done) if state.phase.phase != "simulate":
             return replace(state, phase=event, frames_before=done, phase_at=now)

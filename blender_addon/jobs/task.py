@@ -1,4 +1,4 @@
-"""One piece of work: what is to be done with a body beside Blender, how far it is, and the child that does it."""
+"""Background task of a body, its state, and the child process that works on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .process import Child, Order, unexpected_end
 from .state_machine import Ended, Stage, Started, State, StopAsked, transition
 
 INTERVAL = 0.1
-"""Seconds between two looks at what a child has told."""
+"""Seconds between two polls of a child's events."""
 
 
 @dataclass(eq=False)
@@ -23,15 +23,15 @@ class Task:
 
     Attributes
     ----------
-    read : of the body, by steps, what ``begin`` takes; until the end nothing is begun
-    begin : of this, the body and what was read: starts the child (:meth:`start`), or gives what follows instead
-    refuse : keeps on the body, for a panel, why it came to nothing
-    take : brings what the child has found into the scene; gives what the artist has to do before, "" when it is done
-    here : does it in this process, where no timer runs, as ``begin`` else
-    title, again : what it is called in a row; what to do after an end that nobody expected
-    transition : what events make of its state
-    beside : ``session_uid`` of the other bodies that are worked on with it
-    on_tick : of who plays along: after each look for events, ``interval`` seconds apart
+    read : reads from the body, in steps, the argument ``found`` of ``begin``
+    begin : starts the child (:meth:`start`) from this task, the body and what was read, or returns tasks that follow
+    refuse : keeps on the body, for a panel, why the task was refused
+    take : applies the child's result to the scene; returns what the user has to do first, "" if it is done
+    here : does the work in this process, where no timer runs, with the arguments of ``begin``
+    title, again : label in a series; remedy after an unexpected end
+    transition : function from state, event and time to the next state
+    beside : ``session_uid`` of the other bodies of the task
+    on_tick : called after each poll for events, every ``interval`` seconds (live mode)
     """
 
     object_uid: int
@@ -57,7 +57,7 @@ class Task:
 
     @property
     def uids(self) -> tuple[int, ...]:
-        """``session_uid`` of all the bodies."""
+        """``session_uid`` of all bodies."""
         return self.object_uid, *self.beside
 
     @property
@@ -67,27 +67,27 @@ class Task:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds to go by the pace of the frames so far; None while unknown."""
+        """Seconds left at the pace of the frames so far; None if unknown."""
         return self.state.remaining(time.monotonic())
 
     def note(self, event: Event) -> None:
-        """Something has happened to it."""
+        """Update the state by an event."""
         self.state = self.transition(self.state, event, time.monotonic())
 
     # -- the child ------------------------------------------------------------------------------------------------
 
     def start(self, order: Order) -> None:
-        """Start its child; errors as of :class:`Child`."""
+        """Start the child; errors as in :class:`Child`."""
         compiling.end()
         self.child, self.order = Child(order), order
         self.note(Started(order.frames))
 
     def ask(self, command: Event) -> None:
-        """Ask something of a child that plays along."""
+        """Send a command to a child in live mode."""
         self.child.say(line_of(command))
 
     def listen(self) -> None:
-        """Account for what the child has told, and for its end."""
+        """Process the child's events, and its end."""
         for event in self.child.events():
             if event is None:
                 self._conclude()
@@ -105,7 +105,7 @@ class Task:
         )
 
     def stop(self) -> None:
-        """Ask the child to stop after its step, or end it where it hears nothing; its end comes by :meth:`listen`."""
+        """Ask the child to stop after its step, or kill it if it cannot respond; :meth:`listen` handles its end."""
         if self.state.stage is Stage.RUNNING:
             self.note(StopAsked())
             self.child.say("stop")
@@ -117,12 +117,12 @@ class Task:
             self.child.process.kill()
 
     def leave(self, kill: bool = False) -> int:
-        """The child has gone, or goes now; its exit code."""
+        """Wait for the child's end, or kill it; return its exit code."""
         child, self.child = self.child, None
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """End the child at once, as if it had stopped by itself; ``take`` then takes what it has done."""
+        """Kill the child as if it had stopped by itself; ``take`` then applies its result."""
         self.leave(kill=True)
         self.take, self.on_tick = take, None
         self.note(Ended("stopped"))

@@ -1,1 +1,1 @@
-"""Live mode: interactive simulation in the viewport."""
+"""Live mode: simulation of a body in the viewport."""

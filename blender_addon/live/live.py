@@ -1,7 +1,8 @@
-"""Session of live mode, for a single body, from Play to Esc.
+"""Live mode: the simulation of one body in the viewport, from Play to Esc.
 
-A child process (``job_queue``) simulates, ``live_state`` is the state machine of its requests, ``live_scene`` restores
-the scene, ``live_view`` draws. There is no modal operator: a timer that polls the child does all work.
+A child process (``job_queue``) steps the body. ``live_state`` is the state machine that chooses the next request,
+``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: the timer that polls the child does all
+work.
 """
 
 from __future__ import annotations
@@ -35,21 +36,21 @@ from .live_session import Session
 from .live_state import Asked, FrameSet, Grab, LetGo, LiveState, Looked, Pulled, Toggled, transition
 
 TICK = 1.0 / 240.0
-"""Interval between polls for events of the child, in s."""
+"""Interval between polls for events of the child process, s."""
 PANEL_TICK = 0.25
-"""Interval between checks for edits and redraws of the panel, in s."""
+"""Interval between checks for edits and redraws of the panel, s."""
 
 
 _session: Session | None = None
 
 
 def current() -> Session | None:
-    """Return the running session, if any."""
+    """Return the running session, or None."""
     return _session
 
 
 def session_of(obj: Any) -> Session | None:
-    """Return the running session of an object, if any."""
+    """Return the running session of an object, or None."""
     return (
         _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
     )
@@ -59,8 +60,8 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and start a child that prepares the body and then simulates it. SinewError if the body cannot be
-    simulated live or another job is running. Return the session if the scene was read at once.
+    """Read the scene and let a child process prepare the body; playing begins when it is ready. Return the session if
+    reading ended at once. Raise SinewError if the body cannot be simulated, or another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
@@ -72,7 +73,7 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, 
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start the child with a job; ``begun`` are fields of the initial state, which a restart keeps."""
+    """Start the child process with a job; ``begun`` sets fields of the initial state."""
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -94,7 +95,7 @@ def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error for the panel, since the status bar shows it only briefly."""
+    """Store an error for the panel, since it disappears from the status bar."""
     obj.sinew.live.message = str(error)
 
 
@@ -105,8 +106,8 @@ def job_steps(obj: Any) -> Steps[Job]:
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session and restore the scene. ``message`` is the reason unless the user ended it; ``keep`` is the only
-    task that continues.
+    """End the session and restore the scene. ``message`` is the reason if the user did not ask for it; all tasks but
+    ``keep`` are abandoned.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -114,16 +115,16 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session without a request of the user; frames recorded so far become a take when the scene allows it."""
+    """End the session unasked; frames recorded so far become a take, as soon as the scene can accept it."""
     from . import live_recording
 
     session = _session
     if session is None or session.work is not job_queue.current() or not live_recording.has_begun(session.state.take):
         stop(reason)
         return
-    # The last known edits: they cannot be read now, for example in Edit Mode.
+    # The edits as last checked: in Edit Mode, for example, they cannot be checked now.
     take = live_recording.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
-    job_queue.stop_reading()  # of a Reset or Record, during which the mesh is shown
+    job_queue.stop_reading()  # of a Reset or Record, which shows the mesh
     session.work.cut_off(partial(live_recording.bring_in, take, reason))
     _leave(reason)
 
@@ -142,32 +143,32 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """Restart the session with a new job. An invalid job leaves the session unchanged; a StoreError ends it."""
+    """Restart with a job. A job that cannot be simulated leaves the session unchanged; a StoreError ends it."""
     job.check()
     state = _session.state
-    stop(keep=work)  # its child has the store open
+    stop(keep=work)  # first, since its child process holds the store
     play(work, obj, job, record, playing=state.playing, grabs=state.grabs if record else {})
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if an edit since the start of the session was detected."""
+    """Return True if the scene was edited since the session began, according to cheap checks."""
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
 def reset() -> None:
-    """Return to the first frame, with nothing grabbed; edits take effect."""
+    """Return to the first frame and release all grabs; edits of the scene take effect."""
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Restart at the first frame with the current scene, and record every frame."""
+    """Restart at the first frame of the current scene, and record every frame."""
     _begin_anew(record=True)
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset as requested by a changed setting, outside the undo step that changed it."""
+    """Reset as requested by a setting, outside of the undo step that changed it."""
     session.reset_is_due = False
-    with suppress(SinewError):  # already reported
+    with suppress(SinewError):  # already stored for the panel
         reset()
 
 
@@ -200,7 +201,7 @@ def toggle() -> None:
 
 
 def leave_off() -> None:
-    """End the session as Esc does; while recording, end the take and then the session."""
+    """Handle Esc: end the session or, while recording, the take and with it the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:
@@ -211,7 +212,7 @@ def leave_off() -> None:
 
 
 def grab(vertex: int, target: Any, strength: float) -> None:
-    """Pull a vertex to a target (3,), m, with a strength in N/m; both are rounded to exactly keyable values."""
+    """Pull a vertex to a target (3,), m, with a strength in N/m, both rounded to what keyframes store exactly."""
     session = _session
     first = session.job.body.first_positions[vertex]
     pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
@@ -220,7 +221,7 @@ def grab(vertex: int, target: Any, strength: float) -> None:
 
 
 def pin(vertex: int) -> None:
-    """Pin a grab, so that it stays after the mouse button is released."""
+    """Keep a grab in place when the mouse button is released."""
     if _session is not None and vertex in _session.state.grabs:
         _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
 
@@ -244,21 +245,21 @@ def _begin_to_show(session: Session, obj: Any) -> None:
 
 
 def _tick() -> None:
-    """Update the session after each poll of the child."""
+    """Update the session after each poll for events."""
     session = _session
     if session is None:
         return
     if live_scene.is_rendering():
         if live_scene.is_rendering_viewport():
             session.stage.show()  # renders show the scene without live mode
-        return  # the render sets the frames
+        return  # the render sets the frame
     if job_queue.reading() is not None:
-        return  # a Reset or Record reads the scene at other frames
+        return  # a Reset or Record is reading other frames
     obj = session.object
     if reason := live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj):
         _end(reason)
         return
-    try:  # an error ends the timer and must not leave the mesh hidden
+    try:  # an uncaught error would end the timer and leave the mesh hidden
         _go_on(session, obj, time.monotonic())
     except SinewError as error:
         _end(f"Live mode ended: {error}")
@@ -297,7 +298,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
 
 def _follow_edits(session: Session, obj: Any) -> None:
     state = session.state
-    # edits must not affect a take, even one waiting to be applied
+    # a take, even one that waits for the scene, excludes edits
     if state.ready and state.take is None and (stiffness := session.edits.new_stiffness(obj)):
         session.work.note(SetStiffness(*stiffness))
         if stiffness.moduli:
@@ -308,7 +309,7 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 
 def _finish_take(session: Session, obj: Any) -> None:
-    """Turn the take into springs and a bake when the scene allows it."""
+    """Turn the take into springs and a bake, as soon as the scene can accept it."""
     from . import live_recording
 
     session.work.note(Waits(visibility.in_the_way(obj)))
@@ -321,7 +322,7 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """Handle the end of the child; return the condition that delays the recovery of its take, or ""."""
+    """Handle the end of the child process; return what must end before the recording can be applied, "" when done."""
     if _session is None or _session.work is not work:
         return ""
     if live_scene.is_rendering() or job_queue.reading() is not None:
@@ -331,12 +332,12 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers shown in the viewport but not in live mode."""
+    """Return the names of modifiers that the viewport shows, but live mode does not."""
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the strength of a grab, N/m: the user's, or one that holds the body's weight with a small extension."""
+    """Return the strength of a grab, N/m: the user's, or one at which the body's weight stretches it little."""
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

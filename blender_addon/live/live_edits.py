@@ -1,7 +1,7 @@
 """Edits during live mode: stiffness takes effect at once, everything else at the next reset.
 
-Only properties that are cheap to read are checked (``scene_import/edit_snapshot.py``): neither vertex weights, which
-Blender reads one by one, nor other objects. Reset and Record compare whole jobs.
+Only cheap checks are made (``scene_import/edit_snapshot.py``): neither vertex group weights, which Blender returns one
+by one, nor other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
-    """Young's ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if animated."""
+    """Current ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if they are animated."""
 
     moduli: list[float]
     vibrations: list[float]
 
 
 class Edits:
-    """Comparison of an object with its state at the start of the session, cheap enough for every tick. Stiffness that
-    is animated in ``body`` is simulated as animated and not compared.
+    """Comparison of an object with its state at the start of the session, cheap enough for every tick. ``body`` is the
+    object as read then; stiffness that is animated there keeps its animation.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -37,7 +37,7 @@ class Edits:
 
     @property
     def stiffness_differs(self) -> bool:
-        """Return True if the child simulates another stiffness than at the start."""
+        """Return True if the child process uses other stiffness than at the start."""
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
@@ -49,12 +49,12 @@ class Edits:
         return now
 
     def others(self, obj: Any, scene: Any) -> list[str]:
-        """Return the names of other settings that differ from the start."""
+        """Return the names of other changes since the start."""
         now = _others(obj, scene)
         return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
-        """Return the names of all settings that differ from those being simulated."""
+        """Return the names of all changes from the simulated state."""
         changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
@@ -65,7 +65,7 @@ class Edits:
         return Stiffness([] if of_materials else _moduli(obj), factors)
 
     def reason_to_end(self, obj: Any) -> str:
-        """Return the reason to end the session, a changed number of vertices; else ""."""
+        """Return why the body cannot be drawn any longer; "" while it can."""
         if len(obj.data.vertices) != self._vertices:
             return "Live mode ended: the mesh was edited."
         return ""
@@ -76,6 +76,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the compared settings other than stiffness, with the solver of live mode."""
+    """Return the values compared besides stiffness, with the solver of live mode."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -12,26 +12,26 @@ from . import live, live_scene
 
 @bpy.app.handlers.persistent
 def before_load(*_: Any) -> None:
-    """End the session, since a file load removes all objects."""
+    """End the session: all objects of the current file are about to go."""
     live.stop()
 
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Restore the mesh for saving; the timer hides it again."""
+    """Save the file without live mode: mesh shown, frame restored. The timer hides the mesh again."""
     session = live.current()
     if session is not None:
         session.stage.show()
         if not live_scene.is_rendering():
             session.stage.follow(session.stage.frame)
-        session.drawn = None  # the timer follows the simulation again
+        session.drawn = None  # the timer sets the simulated frame again
         if session.view is not None:
             session.view.put_away()
 
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Show meshes hidden by live mode and delete stand-ins that an undo, a redo or a load restored."""
+    """Show hidden meshes and delete stand-ins that an undo, redo or load brought back."""
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
     stand_in.delete_strays(None if session is None or session.view is None else session.view.stand_in_uid)
@@ -39,9 +39,9 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """Note a frame change, except by a render, which restores the frame itself."""
+    """Note a frame change; those of renders are ignored, since renders restore the frame."""
     session = live.current()
-    rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first, as it is another thread
+    rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first: renders use another thread
     if session is not None and not rendered and not live_scene.is_rendering_viewport():
         session.stage.note_frame_change(scene)
 

@@ -1,4 +1,4 @@
-"""Hints of mouse and key actions in the status bar."""
+"""Hints for mouse and keys in the status bar."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
-"""Icons that contain the name of a key."""
+"""Icons that show a key's whole name."""
 UNITS = 1.7
-"""Width of such an icon in UI units; by default it would overlap the next label."""
+"""Width of these icons in Blender's UI units; by default the next label would overlap them."""
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:
-    """Draw icons in a row, each followed by its text."""
+    """Draw texts and icons in a row, each icon before its text."""
     row = layout.row(align=True)
     for text, icon in hints:
         cell = row.row(align=True)

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from .live_session import Session
 
 CLICK = 3
-"""Maximum movement of the mouse in a click, in pixels."""
+"""Maximum mouse movement of a click, pixels."""
 NEAR_PIN = 12.0
-"""Picking radius of a pin's marker, in pixels at a UI scale of one."""
+"""Pick radius of a pin's marker, pixels at a UI scale of 1."""
 NEAR_BODY = 10.0
-"""Picking distance from the body, in pixels at a UI scale of one."""
+"""Pick radius beside the body, pixels at a UI scale of 1."""
 
 
 @dataclass(frozen=True)
 class Drag:
-    """Dragged vertex. ``depth`` (3,) is a point of the drag plane, parallel to the view; ``offset`` (3,) is the vector
-    from the mouse in that plane to the vertex; both m, world space.
+    """Dragged vertex: ``depth`` (3,) is a point of the plane, parallel to the view, in which the mouse moves it;
+    ``offset`` (3,) leads from the mouse to the vertex in that plane. Both in m, world space.
     """
 
     vertex: int
@@ -41,7 +41,7 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the body's vertex at or near a pixel of the region, or None."""
+    """Return a drag of the vertex nearest to a pixel of the region, on the body or a little beside it; else None."""
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
@@ -58,7 +58,7 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, place: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at a position (3,), m, whose offset prevents a jump to the mouse."""
+    """Return a drag of a vertex at ``place`` (3,), m, by a pixel beside it, with an offset so that it does not jump."""
     return Drag(vertex, place, place - Drag(vertex, place, np.zeros(3), metres).target(context, where), metres)
 
 

@@ -1,4 +1,4 @@
-"""Conversion of a recorded take into springs, from its grabs, and a bake, from its frames."""
+"""Recorded takes applied to the scene: grabs become springs, frames a bake with those springs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .live_scene import Stage
 
 @dataclass(frozen=True)
 class Take:
-    """A recorded take.
+    """Recorded take.
 
     Attributes
     ----------
     job : simulated job, without the grabs
     folder : folder of the store with the frames
-    grabs : grabs of each frame as requested from the child; those of the first have no effect
+    grabs : requested grabs of each frame; those of the first have no effect
     stage : scene and view layer of the recording
-    edits : detected edits since the start of the session, which the take does not contain
+    edits : edits found since the session began, which the take does not contain
     """
 
     job: Job
@@ -49,12 +49,12 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if a recording exists and continues after its first frame, which is at rest."""
+    """Return True if a recording exists and has frames after the first, which is at rest."""
     return grabs is not None and len(grabs) > 1
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply an interrupted take, as ``Task.take``; return the condition that delays it, or ""."""
+    """Apply a take that was cut off, as ``Task.take``; return what the user must do first, "" when done."""
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
         return ""
@@ -76,7 +76,7 @@ def _out_of_sight(obj: Any, stage: Stage) -> str:
 
 
 def apply(obj: Any, take: Take) -> None:
-    """Apply a take through its operator, as a single undo step."""
+    """Call the operator that applies a take to the scene, so that one undo reverts it."""
     global _waiting
     _waiting = take
     with visibility.where_it_is_shown(obj):
@@ -85,15 +85,15 @@ def apply(obj: Any, take: Take) -> None:
 
 
 def waiting() -> Take:
-    """Return the take to be applied; StoreError if there is none."""
+    """Return the take to apply; raise StoreError if there is none."""
     if _waiting is None:
         raise StoreError("There is no take.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn the grabs into springs and the frames into their bake; return the number of frames. The body's solver
-    becomes that of live mode.
+    """Turn grabs into springs and frames into shape keys; return the number of frames. The bake counts as one with
+    these springs, and the body gets the solver of live mode.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()
@@ -102,7 +102,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
     put_take(obj, context.scene, springs, job.frame_start, size)
     own = keyed_springs(obj, context, names_of_take(obj), (job.frame_start, job.frame_end))
     folder = cache_owner.folder_to_write(obj)
-    obj.sinew.bake.status = "FAILED"  # until all of it is written
+    obj.sinew.bake.status = "FAILED"  # until the bake is complete
     job = job.with_body(springs=(*job.body.springs, *own))
     baking.keep_earlier(obj, job, folder)
     store = FrameStore.create(folder, job)

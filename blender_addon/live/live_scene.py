@@ -1,7 +1,7 @@
 """Changes of live mode to the scene, the hidden mesh and the current frame, and their restoration.
 
-The hidden state is stored on the object (``Object.sinew.live_layer``), so that undo, autosave and crash recovery
-restore both together, and a mesh hidden by live mode is always recognized.
+The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). Undo, autosave and a crash restore both
+together, so a mesh that live mode has hidden can always be recognized.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..window import visibility
 
 @dataclass
 class Stage:
-    """Scene and view layer of a session, by identifiers that survive undo, and their state before it."""
+    """Scene and view layer of a session, by identifiers that survive an undo, with their previous state."""
 
     object_uid: int
     scene_uid: int
@@ -39,12 +39,12 @@ class Stage:
 
     @property
     def scene(self) -> Any | None:
-        """Return the scene, or None if it was deleted."""
+        """Scene, or None if it was deleted."""
         return next((s for s in bpy.data.scenes if s.session_uid == self.scene_uid), None)
 
     @property
     def layer(self) -> Any | None:
-        """Return the view layer, or None if it was deleted."""
+        """View layer, or None if it was deleted."""
         scene = self.scene
         return None if scene is None else scene.view_layers.get(self.layer_name)
 
@@ -69,7 +69,7 @@ class Stage:
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
-        """Hide the mesh, again after an undo or Reveal Hidden."""
+        """Hide the mesh; called again after an undo or Reveal Hidden."""
         layer = self.layer
         if obj.hide_get(view_layer=layer):
             return
@@ -80,7 +80,7 @@ class Stage:
         self.hidden = True
 
     def show(self) -> None:
-        """Show the mesh with its former selection; no effect if the object or view layer was deleted."""
+        """Show the mesh and restore its selection, if the object and its view layer still exist."""
         obj, layer = visibility.object_of(self.object_uid), self.layer
         if not self.hidden:
             return
@@ -94,7 +94,7 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the mesh within the context, to be read at any frames."""
+        """Show the mesh inside the context, so that it can be read at any frame."""
         hidden = self.hidden
         self.show()
         try:
@@ -108,7 +108,7 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Set the scene's frame, so that animated objects match the simulation."""
+        """Set the scene's frame to the simulated one, so that animated objects match it."""
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -117,7 +117,7 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Ignore frame changes within the context, since they are made by live mode."""
+        """Ignore frame changes inside the context."""
         self._moving = True
         try:
             yield
@@ -125,17 +125,17 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """Note a frame change by others; returns to the shown frame, as after a render, are ignored."""
+        """Note a frame change from outside; a render's return to the shown frame does not count."""
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
-        """Return True if the frame was changed by others since the last call."""
+        """Return True if the frame was changed from outside since the last call."""
         changed, self._changed = self._changed, False
         return changed
 
     def restore(self) -> None:
-        """Restore the mesh and the frame."""
+        """Show the mesh and restore the frame."""
         self.show()
         scene = self.scene
         if scene is None or self.frame is None:
@@ -145,26 +145,26 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Return True if Blender renders the scene or a viewport animation, which sets the scene's frame."""
+    """Return True if Blender renders the scene or a viewport animation, and so controls the frame."""
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 
 def is_rendering_viewport() -> bool:
-    """Return True if Blender renders a viewport animation, in which hidden objects are not visible."""
+    """Return True if Blender renders a viewport animation, which shows hidden objects no more than a window does."""
     windows = bpy.context.window_manager.windows
     return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
 
 
 def is_played_back() -> bool:
-    """Return True if the animation is played in any window."""
+    """Return True if a window plays the animation."""
     return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 
 
 def reason_to_end(obj: Any | None, stage: Stage) -> str:
-    """Return the reason to end the session; "" if it can continue."""
+    """Return why live mode must end for the body; "" if it can continue."""
     layer = stage.layer
     is_there = obj is not None and layer is not None and obj.name in layer.objects
-    if obj is None or not is_there and not obj.users_scene:  # checked last, since Blender searches all scenes
+    if obj is None or not is_there and not obj.users_scene:  # last: Blender searches all objects for it
         return "Live mode ended: the object was deleted."
     if not is_there or obj.hide_viewport:
         return "Live mode ended: the object is not part of the view layer any more."
@@ -178,8 +178,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show all meshes that live mode has hidden, except that of the session. An undo or an autosaved file may have
-    restored them.
+    """Show every mesh hidden by live mode, except that of the running session: an undo or an autosaved file may have
+    brought it back.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

@@ -1,4 +1,4 @@
-"""The session of live mode: the body that is simulated in the viewport, its job, its store and its state."""
+"""Session of live mode: the body simulated in the viewport, its job, its store and its state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .live_state import LiveState
 
 @dataclass
 class Session:
-    """Session of live mode; objects, scenes and view layers are stored by identifiers that survive undo."""
+    """Session of one body; objects, scenes and view layers are stored by identifiers that survive an undo."""
 
     stage: live_scene.Stage
     job: Job
@@ -32,12 +32,12 @@ class Session:
 
     @property
     def state(self) -> LiveState:
-        """Return the state of the task."""
+        """State of the session's task."""
         return self.work.state
 
     @property
     def object(self) -> Any | None:
-        """Return the body, or None if it was deleted; called at every tick."""
+        """The body, or None if it was deleted; read at every tick."""
         obj = visibility.object_of(self.work.object_uid, self.work.object_name)
         if obj is not None:
             self.work.object_name = obj.name  # it may have been renamed
@@ -45,7 +45,7 @@ class Session:
 
     @property
     def words_of_edits(self) -> str:
-        """Return a description of edits that are not in effect yet; "" if there are none."""
+        """Describe the edits that take effect only at the next reset; "" if there are none."""
         if self.state.stale:
             return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:

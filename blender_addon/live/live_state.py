@@ -1,8 +1,8 @@
-"""State machine of live mode, independent of Blender: the state of its task and the requests to the child.
+"""State machine of live mode, independent of Blender: the state of its task, and its exchange with the child process.
 
-User actions, answers of the child and requests to it are events. A request, such as a reset, is first queued and then
-confirmed as sent by ``Asked``. ``LiveState.request(now)`` returns the next request that is due.
-Several frames of a fast body may be requested ahead, since Blender redraws between two polls.
+User actions and answers of the child are events. So are requests: first the wish, such as a reset, then the note that
+it was sent. ``LiveState.request(now)`` returns the next request, if one is due. Several frames of a fast body may be
+requested ahead, since Blender redraws between two polls.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from ..jobs import state_machine
 from ..jobs.state_machine import RUNS, Stage
 
 AVERAGED = 30
-"""Number of frames over which the frame rate is averaged."""
+"""Number of frames over which rates are averaged."""
 LATE = 0.25
-"""Maximum lag of the simulation behind real time, in s; a larger lag is not caught up."""
+"""Maximum lag behind the clock that is caught up, s; more is dropped."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Maximum work requested ahead, in s (or the interval of polls, if longer) and in frames: the latency of the mouse."""
+"""Work requested ahead, s (at least one poll interval), and its maximum frames: mouse moves take effect after these."""
 
 
 class Grab(NamedTuple):
-    """Spring, N/m, from a surface vertex to a target (3,), m, world space; ``pinned`` ones outlast the mouse drag."""
+    """Spring from a surface vertex to a target (3,), m, world space; stiffness in N/m. A ``pinned`` grab stays when the
+    mouse button is released.
+    """
 
     vertex: int
     target: np.ndarray
@@ -36,66 +38,65 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return the grab as a JSON object for the child."""
+        """Return the grab as a request to the child process."""
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
 class Toggled(Event):
-    """Play was toggled between running and paused."""
+    """Pause or resume by the user."""
 
 
 class Stepped(Event):
-    """One frame was requested, followed by a pause."""
+    """Step of one frame, then pause."""
 
 
 class Pulled(Event):
-    """A vertex was grabbed, or its grab changed."""
+    """New or changed grab of a vertex."""
 
     grab: Grab
 
 
 class LetGo(Event):
-    """A vertex was released."""
+    """Release of a vertex."""
 
     vertex: int
 
 
 class FrameSet(Event):
-    """The scene's frame was changed by others, or by playback."""
+    """Frame change of the scene from outside live mode, for example by playback."""
 
     frame: int
     in_playback: bool
 
 
 class Looked(Event):
-    """The child was polled; a ``free`` simulation is not limited to the frame rate."""
+    """Poll for answers of the child process; ``free`` means as fast as possible, not at the frame rate."""
 
     free: bool
 
 
 class Asked(Event):
-    """A request was sent to the child."""
+    """Request sent to the child process."""
 
     command: Event
 
 
 @dataclass(frozen=True, eq=False)
 class LiveState(state_machine.State):
-    """State of the live session.
+    """State of the session's body.
 
     Attributes
     ----------
-    first, last : frames of the job; after the last one the environment is static
+    first, last : frames of the job; animated inputs stay constant after the last
     frame_rate : frames per second
-    free : True to ignore the frame rate
     shown : last frame received
     grabs : grabs by vertex
-    wishes : queued requests, sent before further frames
-    out : unanswered requests; all but frames must be answered before the next one
-    take : grabs of each frame while recording, from the first, else None; ``recorded`` if it is complete
-    stale : True if the modes were computed for another stiffness distribution
-    steps : remaining frames while paused
-    due, looked, gap, times : times of the next frame and the last poll, interval of polls, times of frames, s
+    wishes : requests by the user, sent before the next frame
+    out : requests without an answer yet; any but a frame blocks further requests
+    take, recorded : grabs of each frame from the first while recording, else None; whether the take is complete
+    stale : the modes were computed for another stiffness distribution
+    steps : frames left to step while paused
+    due, looked, gap, times : time of the next frame, of the last poll, between polls, of the last frames, s
     """
 
     first: int = 0
@@ -128,7 +129,7 @@ class LiveState(state_machine.State):
 
     @property
     def handles(self) -> np.ndarray:
-        """Return the handles of the displayed frame, (h,4,3) float64, m; empty outside a subspace."""
+        """Handles of the displayed frame, (h,4,3) float64, m; empty for a body displayed by positions."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
@@ -139,7 +140,7 @@ class LiveState(state_machine.State):
 
     @property
     def recording(self) -> bool:
-        """Return True while a take is recorded."""
+        """Return True if frames are being recorded."""
         return self.take is not None and not self.recorded
 
     @property
@@ -151,12 +152,12 @@ class LiveState(state_machine.State):
 
     @property
     def effort(self) -> str:
-        """Return the iterations of the last frame as text."""
+        """Number of iterations of the last frame, in words."""
         return f"{self.shown.iterations} iteration{'' if self.shown.iterations == 1 else 's'}"
 
     @property
     def rate(self) -> float:
-        """Return the recent frame rate, 1/s; 0 if unknown."""
+        """Recent frames per second; 0 if unknown."""
         span = self.times[-1] - self.times[0] if self.times else 0.0
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
@@ -174,7 +175,7 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Return the allowed number of unanswered requests: the frames computed until the next poll, at least one."""
+        """Maximum unanswered requests: the frames computed until the next poll, or 1 if one is not a frame."""
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
         return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
@@ -213,7 +214,7 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Reset at the first frame, pause at any other: the simulation cannot jump in time."""
+    """Reset after a change to the first frame, else pause: the simulation cannot jump in time."""
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop that (Space), then press Play")
     if event.frame == state.first:
@@ -222,7 +223,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Queue a request; a newer stiffness replaces an older one. A reset releases pinned grabs, a take keeps them."""
+    """Queue a request; only the last stiffness change counts. A reset releases all grabs, a take keeps them."""
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -240,7 +241,7 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
             take = None if state.take is None else (*state.take, grabs)
             if state.steps or state.free:
                 return replace(state, steps=max(0, state.steps - 1), take=take)
-            # Relative to the planned time, so that the average rate is exact; a long lag is dropped.
+            # From the planned time, so that the average rate is right; a long lag is dropped.
             return replace(state, due=max(state.due or now, now - LATE) + 1.0 / state.frame_rate, take=take)
         case Reset() | Record():
             state = replace(state, take=([],) if isinstance(command, Record) else None)
@@ -248,12 +249,12 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
 
 
 def _answered(state: LiveState, event: Event, now: float) -> LiveState:
-    """Return the state after an answer of the child."""
+    """Return the state after an event from the child process."""
     match event:
         case events.Ready(frame, handles=handles, positions=positions):
             return replace(state, shown=replace(state.shown, frame=frame, handles=handles, positions=positions))
         case LiveFrame(frame):
-            ends = state.recording and frame >= state.last  # the answer Recorded follows
+            ends = state.recording and frame >= state.last  # a Recorded event follows
             times = state.times if frame == state.first else (*state.times, now)[-AVERAGED:]
             return replace(state, shown=event, out=state.out if ends else state.out[1:], times=times)
         case events.StiffnessApplied(stale):

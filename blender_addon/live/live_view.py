@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from .live_session import Session
 
 PIN_RADIUS = 6.0
-"""Radius of a pin's marker, in pixels at a UI scale of one."""
+"""Radius of a pin's marker, pixels at a UI scale of 1."""
 PIN_COLOUR = (*preview_colours.as_shown(np.array(PINS)), 1.0)
 THREAD_COLOUR = (0.7, 0.92, 1.0, 0.8)
 RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 
 
 class View(Layer):
-    """Draw handler of the session's body in every 3D View of its scene until :meth:`remove`.
+    """Draw handler of the session's body in the 3D Views of its scene, until :meth:`remove`.
 
-    If the user chooses so, or GPU drawing fails (``refused`` is the reason), a stand-in mesh is moved instead.
-    ``modes`` is the number of skinning modes, 0 outside a subspace; ``handles`` includes those of pins. ``coarser`` is
-    a warning if the Subdivision is drawn at a lower level.
+    A stand-in mesh is moved instead if the user chose it, or the GPU cannot draw (``refused`` is the reason). ``modes``
+    is the number of skinning modes, 0 without a subspace; ``handles`` includes those of pins. ``coarser`` names a
+    Subdivision drawn below its own level.
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -64,7 +64,7 @@ class View(Layer):
         return None if asked is None else settings_of(*asked)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Create the preview, with a Subdivision if there are settings for one."""
+        """Set up the preview with a Subdivision of these settings, or without."""
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -75,7 +75,7 @@ class View(Layer):
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
 
     def follow_subdivision(self, obj: Any) -> None:
-        """Update the preview to the current Subdivision settings."""
+        """Update the Subdivision to its current settings."""
         settings = self._subdivision_of(obj)
         if settings == self._subdivision:
             return
@@ -86,7 +86,7 @@ class View(Layer):
 
     @property
     def stand_in_uid(self) -> int | None:
-        """Return the ``session_uid`` of the stand-in object, if any."""
+        """Return the ``session_uid`` of the stand-in object, or None."""
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
@@ -94,17 +94,17 @@ class View(Layer):
         return self._preview.positions()
 
     def seen(self) -> np.ndarray:
-        """Return the positions of the last frame drawn, which the user sees. If drawing is slow, it may be older than
-        the last one received.
+        """Return the positions of the last frame drawn, at which the mouse aims. If drawing is slow, several frames
+        arrive between two redraws, and the body may have left the pixels where it is still seen.
         """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the last drawn surface, subdivided if displayed so: vertices (m,3), m, and triangles (t,3)."""
+        """Return the surface drawn last, subdivided if displayed so: vertices (m,3), m, and triangles (t,3)."""
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the body's vertex with the largest influence on a drawn vertex."""
+        """Return the body's vertex that moves a vertex of the surface most."""
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
@@ -118,7 +118,7 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Update the stiffness colours to new Young's moduli, Pa, which are blended as logarithms."""
+        """Show the current moduli of the materials, Pa; stiffness blends in the logarithm."""
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
@@ -132,7 +132,7 @@ class View(Layer):
             return
         settings = obj.sinew.live
         if self.refused and settings.preview == "MESH":
-            self.refused = settings.message = ""  # GPU drawing is tried again if the user selects it again
+            self.refused = settings.message = ""  # choosing the card again retries it
         if not self.refused and settings.preview == "CARD":
             self.put_away()
             self._stand_in = None
@@ -146,12 +146,12 @@ class View(Layer):
             self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
-        """Delete the stand-in; the next frame creates it again."""
+        """Remove the stand-in from the file for now; the next frame restores it."""
         if self._stand_in is not None:
             self._stand_in.remove()
 
     def remove(self) -> None:
-        """Remove the draw handlers and the stand-in."""
+        """Stop drawing."""
         super().remove()
         self.put_away()
         redraw_views()
@@ -184,7 +184,7 @@ class View(Layer):
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
-        """Store the reason; the next tick of the timer moves a stand-in mesh instead."""
+        """Stop drawing on the GPU for this reason; the next timer tick moves a stand-in mesh."""
         if way == self.draw_over:
             super().refuse(reason, way)
         else:
@@ -221,8 +221,8 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return the vertex of each visible grab, with the pixels of vertex and target. On a Subdivision, both are
-        shifted by the displacement of the drawn vertex.
+        """Return each visible grab as its vertex, the vertex's pixel and the target's pixel. With a Subdivision, both
+        are shifted to the displayed vertex.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
@@ -261,7 +261,7 @@ def words(session: Session) -> list[str]:
 
 
 def _shown_weights(session: Session) -> str:
-    """Return the name of the displayed weights, or ""."""
+    """Return a label of the weights shown; "" if none are."""
     obj, view = session.object, session.view
     if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""

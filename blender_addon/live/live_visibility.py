@@ -9,9 +9,8 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Return True if the 3D View of a context would show the object: same scene and view layer, a visible collection,
-    meshes enabled, and part of the local view, if any. Local collections are ignored, since Blender's API does not
-    expose their contents.
+    """Return True if the 3D View of a context shows the object: its scene, view layer and local view, with a visible
+    collection and meshes switched on. Local Collections are ignored, since Blender does not expose their content.
     """
     space = context.space_data
     return (
@@ -24,8 +23,8 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Return True if the object belongs to the local view of a context; without a local view Blender raises an error.
-    Only the evaluated object has this state.
+    """Return True if the object belongs to the local view of a context, which must have one: Blender raises otherwise.
+    Only the evaluated copy has this state.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

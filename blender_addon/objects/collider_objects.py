@@ -1,11 +1,11 @@
-"""Which objects can stand in a body's way."""
+"""Objects that can be colliders."""
 
 from __future__ import annotations
 
 from typing import Any
 
 SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
-"""Kinds of objects that Blender makes meshes of."""
+"""Object types that Blender converts to meshes."""
 
 
 def shows_collection(obj: Any) -> bool:
@@ -14,5 +14,5 @@ def shows_collection(obj: Any) -> bool:
 
 
 def can_collide(obj: Any) -> bool:
-    """Return True if there is something of an object to run into."""
+    """Return True if an object can be a collider."""
     return obj.type in SOLID or shows_collection(obj)

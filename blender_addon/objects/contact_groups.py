@@ -1,4 +1,4 @@
-"""Which bodies of a scene meet, and are baked as one."""
+"""Contact groups: bodies of a scene that are in contact with each other and are baked together."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from ...core.jobs.job.groups import all_in_contact
 from .linked import is_in, is_linked, own_bodies
 
 MOST_NAMED = 3
-"""Bodies that are named of several."""
+"""Maximum number of bodies listed by name."""
 
 
 def contact_partners(obj: Any, context: Any) -> list[Any]:
-    """The other bodies that a body meets, by name: each wants to, and is in the view layer."""
+    """Return the other bodies of the view layer that a body has contact with, by name; both must enable it."""
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
-    """The bodies that are baked with one, it among them, by name: those that it meets, those that they meet, and so
-    on.
-    """
+    """Return the contact group of a body, by name: itself, its contact partners, their partners, and so on."""
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
@@ -30,7 +28,7 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """The groups of bodies, in the order in which they come first: others that they meet are in them, too."""
+    """Return the contact groups of bodies, in the order of their first bodies, with partners outside the list."""
     groups: list[list[Any]] = []
     for obj in bodies:
         if not any(obj in group for group in groups):
@@ -39,7 +37,7 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
 
 
 def idle_words(obj: Any, pair: Any, context: Any) -> str:
-    """Why what is told of a pair does nothing; "" where it acts."""
+    """Return why the settings of a pair have no effect; "" if they have."""
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
@@ -49,13 +47,13 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
 
 
 def names_of(bodies: Sequence[Any]) -> str:
-    """Bodies by name, a few of them."""
+    """Return the names of bodies, only a few if there are many."""
     names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:
-    """Bodies of other files in the view layer: they are baked there, and met by none."""
+    """Return linked bodies in the view layer: they are baked in their own files and have no contact here."""
     enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if is_linked(obj) and is_in(context.view_layer, obj)]
 
@@ -69,7 +67,7 @@ def _meet(one: Any, other: Any) -> bool:
 
 
 def _wants(obj: Any, other: Any) -> bool:
-    """Return True if a body is to meet another."""
+    """Return True if a body enables contact with another."""
     collisions = obj.sinew.collisions
     return collisions.contact_bodies and (
         collisions.contact_collection is None or other in collisions.contact_collection.all_objects[:]

@@ -1,5 +1,5 @@
-"""Objects that come from another file: linked ones are baked there, or overridden first; a library override is baked
-here, on a duplicate, and nothing of its library is changed.
+"""Objects from other files: linked ones are baked there, or overridden first; a library override is baked here, on a
+duplicate, without changes to its library.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MESH_ELSEWHERE = "The mesh is another file's: pins and maps are made there"
 
 
 def library_of(obj: Any) -> Any | None:
-    """The library that the bake of an object comes from; None of one that is of this file, or has its bake here."""
+    """Return the library that the bake of an object comes from; None if the object, or its bake, is of this file."""
     return obj.override_library.reference.library if plays_its_library(obj) else obj.library
 
 
 def plays_its_library(obj: Any) -> bool:
-    """Return True if a library override plays the bake that its library has."""
+    """Return True if a library override plays the bake of its library."""
     reference = obj.override_library.reference if obj.override_library is not None else None
     if reference is None or reference.type != "MESH":
         return False
@@ -34,19 +34,19 @@ def plays_its_library(obj: Any) -> bool:
 
 
 def is_linked(obj: Any) -> bool:
-    """Return True if the object is another file's, or plays another file's bake."""
+    """Return True if an object is linked, or plays the bake of its library."""
     return obj.library is not None or plays_its_library(obj)
 
 
 def has_linked_mesh(obj: Any) -> bool:
-    """Return True if the mesh of an object is another file's, as that of a library override is: what is written to it,
-    such as shape keys or weights, would be lost with the next load.
+    """Return True if the mesh of an object is linked or a library override: shape keys or weights written to it would
+    be lost with the next load.
     """
     return obj.data is not None and (obj.data.library is not None or obj.data.override_library is not None)
 
 
 def own_bodies(scene: Any) -> list[Any]:
-    """The bodies of a scene but those of other files, which are baked there."""
+    """Return the bodies of a scene without those of other files, which are baked there."""
     enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if not is_linked(obj)]
 
@@ -63,21 +63,19 @@ def linked_words(obj: Any) -> str:
 
 
 def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
-    """The refusal of an object, named in words, that no view layer shows, so that nothing evaluates it."""
+    """Return the error for an object, described by ``words``, that is not in the view layer and so not evaluated."""
     return kind(f"{words} is not part of the view layer.", "Enable its collection in the Outliner.")
 
 
 def is_in(layer: Any, obj: Any) -> bool:
-    """Return True if a view layer has an object. A script may have linked it just now: Blender 5.2 fills the layer's
-    list only when more than a name is asked of it.
+    """Return True if a view layer contains an object. A script may have just linked it: Blender 5.2 updates the layer's
+    list only when more than a name is looked up.
     """
     _ = layer.objects.active
     return holds(layer.objects, obj)
 
 
 def holds(objects: Any, obj: Any) -> bool:
-    """Return True if a list of Blender's has an object; one that is linked may have the name of a local one beside
-    it.
-    """
+    """Return True if a Blender collection contains an object; a linked one may share the name of a local one."""
     found = objects.get(obj.name)
     return found == obj or (found is not None and any(each == obj for each in objects))

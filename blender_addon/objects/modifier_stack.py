@@ -1,8 +1,8 @@
-"""The place in an object's modifier stack that is simulated.
+"""Position in an object's modifier stack that is simulated.
 
-Simulated is the mesh after the last modifier that moves it along with something else (armature, lattice, hook ...), or
-where the artist says. What comes after that place stays live on the result. The result can lie on the object itself
-only when nothing comes before the place, and the mesh has neither shape keys of the artist nor another user.
+Simulated is the mesh after the last deforming modifier (armature, lattice, hook ...), or after the one that the artist
+chooses. Later modifiers stay live on the result. The result can be on the object itself only if no modifier comes
+before the position, and the mesh has neither shape keys of the artist nor another user.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ DEFORMING = frozenset({
 })  # fmt: skip
 WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 CACHE_FILE = "sinew_bake.pc2"
-"""Name of the PC2 files that our results are kept in: a Mesh Cache of that name is a result, not a deformer."""
+"""Name of the PC2 files of our results: a Mesh Cache of that name is a result, not a deformer."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
 @dataclass(frozen=True)
 class StackPosition:
-    """How many modifiers lie below the result, the place in words, whether the object itself can carry the result."""
+    """Number of modifiers before the simulated position, its label, and whether the object can carry the result."""
 
     below: int
     label: str
@@ -39,7 +39,7 @@ class StackPosition:
 
 
 def stack_position(obj: Any) -> StackPosition:
-    """The place that is simulated on ``obj``; MeshError when a named modifier is gone."""
+    """Return the simulated position of ``obj``; the label says if the chosen modifier does not exist."""
     settings = obj.sinew
     below = 0
     if settings.simulate_at == "AUTOMATIC":
@@ -58,32 +58,30 @@ def stack_position(obj: Any) -> StackPosition:
         label = f"The mesh, deformed by its parent “{parent}”"
     elif below == 0 and own_keys:
         label = "The mesh with its shape keys"
-    # Keys on a linked mesh would change the library's, and be lost with the next load.
+    # Keys on a linked mesh would be lost with the next load.
     not_itself = below or parent or own_keys or shared or linked.has_linked_mesh(obj)
     return StackPosition(below, label, on_itself=not not_itself)
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return whether a modifier deforms; one of animated visibility does at some frame, whichever is the present."""
+    """Return True if a modifier deforms; one with animated visibility counts, whether it is visible now or not."""
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
 
 
 def is_own_cache(modifier: Any) -> bool:
-    """Return True if a modifier plays a result of ours; whatever its name, and wherever the file was moved with its
-    .blend.
-    """
+    """Return True if a modifier plays one of our results, whatever its name, and wherever the file was moved."""
     return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
 
 
 def own_caches(obj: Any) -> list[Any]:
-    """The modifiers of an object that play a result of ours."""
+    """Return the modifiers of an object that play our results."""
     return [modifier for modifier in obj.modifiers if is_own_cache(modifier)]
 
 
 def check_stack_position(obj: Any) -> None:
-    """MeshError when the artist names a modifier that is not there."""
+    """Raise MeshError if the modifier that the artist chose does not exist."""
     settings = obj.sinew
     if settings.simulate_at == "MODIFIER" and settings.simulate_after not in obj.modifiers:
         raise MeshError(
@@ -99,13 +97,13 @@ def has_own_keys(obj: Any) -> bool:
 
 
 def later_modifiers(obj: Any, place: StackPosition | None = None) -> list[Any]:
-    """The modifiers after the place that is simulated, or another."""
+    """Return the modifiers after the simulated position, or after ``place``."""
     return list(obj.modifiers)[(place or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """The modifiers that viewports show after the place of ``obj`` that is simulated, or on another object that carries
-    its bake; without those that play the result. ``in_renders`` adds those that renders alone show.
+    """Return the modifiers after the simulated position of ``obj``, or on ``carrier``, which carries its bake, that
+    viewports show, without those that play the result. ``in_renders`` adds those that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -114,8 +112,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """The Subdivision that comes right after the place that is simulated, as :func:`shown_after` has it, and its level
-    in viewports of a scene; None without one that does something.
+    """Return the Subdivision directly after the simulated position (see :func:`shown_after`) and its viewport level;
+    None if there is none, or if its level is 0.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -125,7 +123,7 @@ def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple
 
 
 def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
-    """Levels of a Subdivision or Multiresolution in viewports and in renders of a scene, which may simplify them."""
+    """Return the viewport and render levels of a Subdivision or Multiresolution, limited by the scene's Simplify."""
     levels, render = (modifier.levels, modifier.render_levels), scene.render
     most = (render.simplify_subdivision, render.simplify_subdivision_render) if render.use_simplify else levels
     return min(levels[0], most[0]), min(levels[1], most[1])
@@ -156,8 +154,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, place: StackPosition) -> Iterator[None]:
-    """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
-    object is not hidden, whatever is keyed or driven.
+    """Evaluate ``obj`` within the context to its shape at ``place``: later modifiers and our own result are disabled,
+    and the object is enabled, whatever is keyed or driven.
     """
     own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, place)]
@@ -166,13 +164,13 @@ def cut_after(obj: Any, place: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Within it, neither the objects nor collections that hold them are disabled in viewports: of what is, Blender
-    evaluates no modifier and no animation.
+    """Enable objects, and collections that contain them, in viewports within the context: Blender evaluates neither
+    modifiers nor animation of disabled ones.
     """
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 
 
 def with_collections(*objects: Any) -> list[Any]:
-    """The objects, and the collections that hold them."""
+    """Return the objects, and the collections that contain them."""
     holding = [c for c in bpy.data.collections if any(linked.holds(c.all_objects, o) for o in objects)]
     return [*objects, *holding]

@@ -1,4 +1,4 @@
-"""Blender's own physics that a scene holds: its state at a frame follows from all frames before."""
+"""Blender's own physics in a scene, whose state at a frame follows from all earlier frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the first frame of the rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids and
-    simulation zones that a scene evaluates; None without any, or where all are baked.
+    """Return the first frame of the unbaked rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids
+    and simulation zones that a scene evaluates; None without any.
 
-    Caches of which frames were skipped are made outdated, so that Blender simulates from their first frame again
-    instead of interpolating.
+    Caches with skipped frames are invalidated, so that Blender simulates from their first frame again instead of
+    interpolating.
     """
     evaluated = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
     shown = [(obj, modifier) for obj in evaluated for modifier in obj.modifiers if modifier.show_viewport]
@@ -44,7 +44,7 @@ def _caches_of(modifier: Any) -> Iterator[Any]:
 
 
 def _uncached_from(modifier: Any, scene: Any) -> Iterator[int]:
-    """The first frame of physics that has no point cache."""
+    """Yield the first frame of physics that has no point cache."""
     match modifier.type:
         case "FLUID" if modifier.fluid_type == "DOMAIN" and modifier.domain_settings.cache_type == "REPLAY":
             yield modifier.domain_settings.cache_frame_start

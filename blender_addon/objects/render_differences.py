@@ -1,4 +1,4 @@
-"""Settings of bodies and colliders that differ between viewports, which are simulated, and renders."""
+"""Differences of bodies and colliders between viewports, which are simulated, and renders."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ KEEPING_SHAPE = WEIGHING | {
     "BEVEL", "DATA_TRANSFER", "EDGE_SPLIT", "MULTIRES", "NORMAL_EDIT", "SUBSURF", "TRIANGULATE", "UV_PROJECT",
     "UV_WARP", "WEIGHTED_NORMAL",
 }  # fmt: skip
-"""Modifiers that hardly move the surface of a bake; artists switch them off in viewports to save time."""
+"""Modifiers that hardly move the surface of a bake; artists disable them in viewports to save time."""
 
 
 def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
-    """Return whether any of some modifiers does something else in renders than in viewports."""
+    """Return True if any modifier differs between viewports and renders."""
     return any(_of_modifier(modifier, scene) for modifier in modifiers)
 
 
 def body_words(obj: Any, scene: Any) -> str:
-    """Warn of a body whose renders differ from viewports: by modifiers that are simulated, by later ones that change
-    the shape of its bake, or by where it is shown; "" where they do not.
+    """Return a warning about a body that differs in renders: by simulated modifiers, by later ones that change the
+    shape of its bake, or by visibility; "" if it does not.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
@@ -32,7 +32,7 @@ def body_words(obj: Any, scene: Any) -> str:
 
 
 def collider_words(colliders: Iterable[Any], scene: Any) -> str:
-    """Warn of colliders whose renders differ from viewports; "" where they do not."""
+    """Return a warning about colliders that differ in renders; "" if none do."""
     return _sentence([words for collider in colliders for words in _of_collider(collider, scene)])
 
 
@@ -55,7 +55,7 @@ def _of_collider(obj: Any, scene: Any) -> Iterator[str]:
 
 
 def _of_modifier(modifier: Any, scene: Any) -> str:
-    """Describe how a modifier differs; "" where it is the same in both."""
+    """Describe how a modifier differs in renders; "" if it does not."""
     if modifier.show_viewport != modifier.show_render:
         on, off = ("viewports", "renders") if modifier.show_viewport else ("renders", "viewports")
         return f"“{modifier.name}” is off in {off} and on in {on}"
@@ -74,7 +74,7 @@ def _of_modifier(modifier: Any, scene: Any) -> str:
 
 def _of_visibility(obj: Any) -> list[str]:
     is_keyed = is_animated(obj, "hide_viewport") or is_animated(obj, "hide_render")
-    if obj.hide_viewport == obj.hide_render or is_keyed:  # one frame tells nothing of the others
+    if obj.hide_viewport == obj.hide_render or is_keyed:  # may differ at other frames
         return []
     shown, hidden = ("viewports", "renders") if obj.hide_render else ("renders", "viewports")
     return [f"“{obj.name}” is disabled in {hidden} and seen in {shown}"]

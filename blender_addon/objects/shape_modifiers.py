@@ -1,4 +1,4 @@
-"""Modifiers after the simulated place that change what the body is: a mirrored half, a thickness, another surface."""
+"""Modifiers after the simulated position that change the body: a mirrored half, a thickness, another surface."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ KEEPING = (
     "GeometryNodeSwitch", "GeometryNodeIndexSwitch", "GeometryNodeMenuSwitch", "GeometryNodeRepeat",
     "GeometryNodeSimulation", "GeometryNodeForeach", "GeometryNodeWarning", "NodeGroupInput", "NodeReroute",
 )  # fmt: skip
-"""Beginnings of the types of nodes that let through the shape that they get."""
+"""Prefixes of node types that pass on the shape of their input."""
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Modifiers that viewports or renders show after the simulated place and that change the body; none where the
+    """Return the modifiers after the simulated position that change the body in viewports or renders; none if the
     artist has chosen the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """A warning of the modifiers whose shape is not simulated; "" without any."""
+    """Return a warning about modifiers whose shape is not simulated; "" without any."""
     found = shape_left_out(obj)
     if not found:
         return ""
@@ -41,7 +41,7 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Choose the last of those modifiers as the simulated place."""
+    """Set the simulated position after the last of those modifiers."""
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name
@@ -54,8 +54,8 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if what leaves a node group as geometry comes through nodes that make or remove some; ``seen`` are
-    groups that were asked already.
+    """Return True if the geometry output of a node group depends on nodes that may change the shape; ``seen`` are
+    groups that were checked already.
     """
     if group in seen:
         return False

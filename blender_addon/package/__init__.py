@@ -1,8 +1,8 @@
-"""Sinew: elastic bodies of very different materials, as a Blender extension and as a Python library.
+"""Sinew: simulation of elastic bodies of very different materials, as a Blender extension and as a Python library.
 
-This file is the root of the package: the extension zip and the wheel carry it as ``__init__.py`` beside ``core``,
+This file is the root of the package: the extension zip and the wheel contain it as ``__init__.py`` beside ``core``,
 ``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library; the names of
-``core/api`` load the library when they are asked for.
+``core/api`` load the library on first access.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = """
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the library's front door, which is loaded when one is asked for."""
+    """Return a name of the library's API, which is imported on first access."""
     if name not in __all__:
         raise AttributeError(f"sinew offers no “{name}”: its names are {', '.join(__all__)}.")
     from .core import api
@@ -34,14 +34,14 @@ def __dir__() -> list[str]:
 
 
 def register() -> None:
-    """Called by Blender when the extension is enabled."""
+    """Register the add-on (called by Blender when the extension is enabled)."""
     from . import blender_addon
 
     blender_addon.register()
 
 
 def unregister() -> None:
-    """Called by Blender when the extension is disabled."""
+    """Unregister the add-on (called by Blender when the extension is disabled)."""
     from . import blender_addon
 
     blender_addon.unregister()

@@ -1,9 +1,9 @@
-"""``sinew scene.toml`` simulates without Blender; ``sinew bake scene.blend`` bakes with the ``bpy`` wheel, ``sinew
-report scene.blend`` says how that went; ``batch`` and ``farm`` are for many and for farms. ``python -P -m sinew`` is
-the same.
+"""Command line: ``sinew scene.toml`` simulates without Blender; ``sinew bake scene.blend`` bakes with the ``bpy``
+wheel, ``sinew report scene.blend`` reports on bakes; ``batch`` and ``farm`` are for many files and for render farms.
+``python -P -m sinew`` is the same.
 
-Without ``-P`` Python looks for modules in the folder that it is started in first, which may be that of a stranger's
-.blend: a ``sinew.py`` there would run in place of this. Other modules are not taken from there.
+Without ``-P`` Python first looks for modules in the current folder, which may hold an untrusted .blend: a ``sinew.py``
+there would run instead of this. Other modules are not imported from there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WITH_BLENDER = ("bake", "report", "batch", "farm")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line, of this process where no arguments are given; the exit code."""
+    """Run the command line, by default with the arguments of this process; return the exit code."""
     if arguments is None:
         _leave_current_folder()
         arguments = sys.argv[1:]
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _leave_current_folder() -> None:
-    """Take no modules from the folder that ``python -m`` is started in."""
+    """Prevent imports from the folder in which ``python -m`` was started."""
     if not sys.flags.safe_path and sys.path[:1] in ([""], [os.getcwd()]):
         del sys.path[0]
 

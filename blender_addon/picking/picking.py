@@ -1,9 +1,10 @@
-"""Picking of surface vertices under the cursor or in a box of a 3D View, in NumPy, from the view's matrix and size.
+"""Picking of surface vertices under the cursor or in a box of a 3D View, by NumPy from the view's matrix and size.
 
-In homogeneous pixels a corner is c = (X, Y, W), its position in the region (X / W, Y / W). A pixel p = (x, y, 1) is a
-linear combination ``p = sum_k l_k c_k`` of a triangle's corners; it is in the triangle, in front of the viewer, if no
-l is negative (Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds for
-perspective and orthographic views, without clipping. Depth, -1 at the near and 1 at the far plane, is combined alike.
+In homogeneous pixels a corner is c = (X, Y, W), at (X / W, Y / W) in the region. A pixel p = (x, y, 1) is a combination
+``p = sum_k l_k c_k`` of a triangle's corners. It lies in the triangle, in front of the viewer, if no l is negative
+(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds with and without
+perspective; corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far one, is
+interpolated alike.
 """
 
 from __future__ import annotations
@@ -14,33 +15,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SKIN = 1e-5
-"""Depth tolerance of the visibility test, as a fraction of the surface's size."""
+"""Depth, as a fraction of the surface's size, by which a visible vertex may lie behind another part of the surface."""
 
 SEAM = 1e-7
-"""Tolerance of barycentric coordinates, so that there are no gaps between adjacent triangles."""
+"""Fraction of a triangle's size by which it extends over its edges, so that seams have no gaps."""
 
 MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
-"""Limits of the grid for vertex-triangle pairs: cells along an edge and entries; pairs tested at a time."""
+"""Maximum cells along an axis of the grid of vertices and triangles, entries in it, and pairs tested at a time."""
 
 
 Place = Sequence[float]
-"""Position in a region, in pixels."""
+"""Position in a region, pixels."""
 
 
 class Viewport(NamedTuple):
-    """Region of a 3D View: ``matrix`` (4,4) maps world space, m, to X, Y, Z, W, homogeneous pixels with the depth Z."""
+    """Region of a 3D View: ``matrix`` (4,4) maps m, world space, to X, Y, W in pixels and the depth Z."""
 
     matrix: np.ndarray
     width: float
     height: float
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Return homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
+        """Return the homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
         return points @ self.matrix[:, :3].T + self.matrix[:, 3]
 
     @property
     def forward(self) -> np.ndarray:
-        """Return the unit vector (3,) of increasing depth."""
+        """Unit view direction (3,), along which depth grows."""
         return self.matrix[2, :3] / np.linalg.norm(self.matrix[2, :3])
 
 
@@ -61,8 +62,8 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 
 class Surface:
-    """Surface of vertices (n,3), m, and triangles (t,3) in a view; positions in the region and distances are in pixels.
-    ``through`` is set for X-ray.
+    """Vertices (n,3), m, and triangles (t,3) in a view; region positions and distances are in pixels. ``through`` picks
+    hidden vertices too, as in X-Ray.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -70,7 +71,7 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Place) -> Hit | None:
-        """Return the frontmost intersection at a pixel, with either side of a triangle, or None."""
+        """Return the nearest hit of a triangle at a pixel, from either side, or None."""
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
         if not seen.any():
@@ -80,8 +81,8 @@ class Surface:
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
     def vertex_at(self, where: Place, radius: float) -> int | None:
-        """Return the vertex picked by a click: the nearest corner of the triangle under the cursor, else the nearest
-        visible vertex within a radius. In X-ray, the nearest vertex within the radius comes first, visible or not.
+        """Return the vertex for a click: the nearest corner of the triangle under the cursor, else the nearest visible
+        vertex within ``radius``. In X-Ray, the nearest vertex within ``radius`` comes first, visible or not.
         """
         if self.through and (near := self._nearest(where, radius)) is not None:
             return near
@@ -93,14 +94,14 @@ class Surface:
         return int(corners[np.argmin(self._away(corners, where))])
 
     def vertices_in_box(self, low: Place, high: Place) -> np.ndarray:
-        """Return the visible vertices (k,) in a box between two corners, or all of them in X-ray."""
+        """Return the vertices (k,) in a box between two corners: the visible ones, or all in X-Ray."""
         inside = np.flatnonzero(_in_view(self._shown))
         places = _pixels(self._shown[inside])
         inside = inside[((places >= low) & (places <= high)).all(axis=1)]
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Return a mask (k,) of the vertices (k,) that are in view and not hidden by a triangle."""
+        """Return for vertices (k,) whether they are in the view and not hidden by a triangle."""
         clear = _in_view(self._shown[vertices])
         asked = np.flatnonzero(clear)
         if not len(asked) or not len(self.triangles):
@@ -133,10 +134,10 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """Return the mirror vertex (n,) of each vertex across the plane where local coordinate ``axis`` is 0, or -1 if
-    there is none within ``tolerance`` times the surface's size. Vertices on the plane mirror to themselves.
+    """Return the mirror vertex (n,) of each vertex across the plane where coordinate ``axis`` is 0, in object space; -1
+    if none lies within ``tolerance`` times the surface's size. Vertices on the plane are their own.
     """
-    from scipy.spatial import cKDTree  # imported here, or it would delay Blender's start
+    from scipy.spatial import cKDTree  # SciPy must not delay Blender's start
 
     flip = np.ones(3)
     flip[axis] = -1.0
@@ -155,7 +156,7 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients (t,3) of pixels (t,3) or (1,3) by corners (t,3,4), and depths (t,); not finite if edge-on."""
+    """Return coefficients (t,3) of pixels (t,3) or (1,3) in corners (t,3,4), and their depth; NaN if edge-on."""
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
     volume = np.einsum("ti,ti->t", c[:, 0], edges[:, 0])
@@ -165,13 +166,13 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the coefficients (t,3) of pixels inside triangles in front of the viewer."""
+    """Return for coefficients (t,3) whether their pixels lie in the triangles, in front of the viewer."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounding boxes (t,2), (t,2) of triangles (t,3,4); unbounded for those that extend behind the viewer."""
+    """Return the bounding boxes (t,2), (t,2) of triangles (t,3,4); infinite for those that extend behind the viewer."""
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
     places = corners[..., :2] / np.where(W > 0.0, W, 1.0)
@@ -182,8 +183,8 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return index pairs of points (k,2) and boxes (t,2), (t,2) that may contain them, since they share a cell of a
-    grid over the points.
+    """Return the indices of points (k,2) and of boxes (t,2), (t,2) that may contain them, as pairs that share a cell of
+    a grid over the points.
     """
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
@@ -209,6 +210,6 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index repeated by its count, and the running number of each repetition."""
+    """Return each index repeated ``counts`` times, and the number of each repetition from 0."""
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -17,32 +17,32 @@ from . import picking
 TOOL = "sinew.pick_tool"
 """Identifier of the pick tool."""
 NEAR = 12.0
-"""Picking radius of vertices, in pixels at a UI scale of one, if no surface is under the cursor."""
+"""Pick radius where no surface is under the cursor, pixels at a UI scale of 1."""
 CLICK = 4
-"""Maximum movement of the mouse in a click, in pixels."""
+"""Maximum mouse movement of a click, pixels."""
 COLOUR = (*as_shown(np.array(PINS)), 1.0)
 
 
 def tool_is_chosen(context: Any) -> bool:
-    """Return True if the pick tool is active, in Object Mode."""
+    """Return True if the pick tool is active in the workspace, in Object Mode."""
     tool = context.workspace.tools.from_space_view3d_mode("OBJECT", create=False)
     return tool is not None and tool.idname == TOOL and context.mode == "OBJECT"
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Return True if the body, or the duplicate with its bake, is visible in a view and the body is editable."""
+    """Return True if the object may be changed and is visible in a view, itself or as its bake's duplicate."""
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None
 
 
 def seen_as(obj: Any, space: Any) -> Any | None:
-    """Return the object that shows a body in a view: itself or the duplicate with its bake; None if hidden."""
+    """Return the object that shows a body in a view: itself or its bake's duplicate; None if both are hidden."""
     both = (obj, obj.sinew.bake.result)
     return next((shown for shown in both if shown is not None and shown.visible_in_viewport_get(space)), None)
 
 
 class Picked(picking.Surface):
-    """Body as currently shown in a view, for picking."""
+    """Surface of a body as a view shows it now."""
 
     def __init__(self, obj: Any, context: Any) -> None:
         positions = shown_positions(obj, seen_as(obj, context.space_data), context.evaluated_depsgraph_get())
@@ -54,12 +54,12 @@ class Picked(picking.Surface):
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
     def at(self, where: picking.Place) -> np.ndarray:
-        """Return the vertex under the cursor, if any, and its mirror vertex if X mirror is on."""
+        """Return the vertex under the cursor, and its mirror vertex with symmetry in X: none, one or two."""
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
     def in_box(self, start: picking.Place, end: picking.Place) -> np.ndarray:
-        """Return the vertices in a box between two pixels, and their mirror vertices if X mirror is on."""
+        """Return the vertices in a box between two pixels, with their mirror vertices."""
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 
     def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Picked(picking.Surface):
 
 
 class Box(Layer):
-    """Selection box from a pixel to the mouse, drawn in its region until :meth:`remove`."""
+    """Selection box from a pixel to the mouse, drawn into its region until :meth:`remove`."""
 
     def __init__(self, region: Any, start: tuple[int, int]) -> None:
         self._region, self._start, self._end = region, start, start
@@ -78,20 +78,20 @@ class Box(Layer):
 
     @property
     def is_open(self) -> bool:
-        """Return True if the mouse has moved farther than in a click."""
+        """Return True if the mouse moved farther than in a click."""
         return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
 
     def move(self, end: tuple[int, int]) -> None:
-        """Move the corner at the mouse."""
+        """Move the second corner to a pixel."""
         self._end = end
         self._region.tag_redraw()
 
     def remove(self) -> None:
-        """Remove the draw handlers."""
+        """Stop drawing."""
         super().remove()
         self._region.tag_redraw()
 
     def draw_over(self, context: Any) -> None:
-        """Draw the outline of the box."""
+        """Draw the edges of the box."""
         if context.region == self._region and self.is_open:
             screen.frame(self._start, self._end, COLOUR)

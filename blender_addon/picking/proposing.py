@@ -1,4 +1,4 @@
-"""Proposal of dynamic nodes from a body's rest shape."""
+"""Proposal of dynamic nodes for a body at rest."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..scene_import.weights_in import group_weights
 from . import picking
 
 ALIKE = 0.01
-"""Relative tolerance of stiffness between mirror vertices of a symmetric body."""
+"""Relative difference in stiffness allowed between mirror vertices."""
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Refill the body's group of dynamic nodes; return the group and the number of nodes. SinewError if the mesh, its
-    rest shape or a region is invalid. Do not call in Edit Mode.
+    """Refill the body's group of dynamic nodes; return the group and the number of nodes. Raise SinewError if the mesh,
+    its rest shape or a region cannot be used. Not for Edit Mode.
 
-    The mesh is used instead of the simulated shape, since nodes are vertices of the mesh.
+    The mesh itself is used, not the simulated shape, since its vertices are picked.
     """
-    # Imported here, since it loads kernels, which would delay Blender's start.
+    # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
 
     mesh, count = obj.data, obj.sinew.node_count
@@ -46,7 +46,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
 
 
 def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
-    """Return the inverse of Young's modulus (n,), 1/Pa, at each vertex; 0 at vertices without faces."""
+    """Return 1 / Young's modulus (n,), 1/Pa, at each vertex; 0 at vertices without a face."""
     from ...core.mechanics.materials.surface_stiffness import surface_stiffness
 
     if not obj.sinew.materials:
@@ -61,7 +61,7 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if all vertices have a mirror vertex with equal stiffness and pinning."""
+    """Return True if all vertices have a mirror vertex with equal stiffness that is pinned alike."""
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -70,7 +70,7 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """Return a warning if a body has no dynamic nodes, else ""."""
+    """Return a note on the behaviour of a body without dynamic nodes; "" if it has some."""
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
@@ -78,7 +78,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Return True if vertices were picked for a group, without reading weights."""
+    """Return True if vertices were picked for a group, according to its records; reads no weights."""
     return any(record.group == name for record in obj.sinew.picks)
 
 

@@ -1,1 +1,1 @@
-"""Blender's window: redrawing, visibility, playback, work in steps, restarts."""
+"""Blender's window: redraws, visibility, playback, work in steps, restarts."""

@@ -1,4 +1,4 @@
-"""Detection of an Esc that has just ended a playback: Blender passes the same event on to Sinew's keys."""
+"""Detection of an Esc that has just ended a playback: Blender also passes the event to Sinew's key bindings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def has_just_ended() -> bool:
 
 @bpy.app.handlers.persistent
 def note_end(*_: Any) -> None:
-    """A handler."""
+    """Record the time at which a playback ended (a handler)."""
     global _ended_at
     _ended_at = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""Has Blender draw anew what shows something of ours."""
+"""Redraws of the editors that show Sinew's data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 
 
 def redraw(views: bool = True) -> None:
-    """Draw the 3D Views and the Properties editors; without ``views``, panels alone."""
+    """Redraw the 3D Views and the Properties editors; without ``views``, only panels."""
     for area in _areas():
         if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
             area.tag_redraw()
@@ -18,21 +18,21 @@ def redraw(views: bool = True) -> None:
 
 
 def redraw_views() -> None:
-    """Draw the 3D Views without their panels: what moves in them, moves often."""
+    """Redraw the 3D Views without their panels, for frequent changes."""
     for area in _areas():
         if area.type == "VIEW_3D":
             _redraw_regions(area, "WINDOW")
 
 
 def redraw_status() -> None:
-    """Redraw the status bar: it is not an area of the screen, and a tool may have replaced its text."""
+    """Redraw the status bar, which is not an area of the screen, unless it shows the text of a running tool."""
     for window in bpy.context.window_manager.windows:
         if not len(window.modal_operators):
             window.workspace.status_text_set_internal(None)
 
 
 def redraw_changed(settings: Any, context: Any) -> None:
-    """An ``update`` of properties that say what 3D Views show."""
+    """Redraw after a change of properties that affect 3D Views (their ``update`` function)."""
     redraw()
 
 

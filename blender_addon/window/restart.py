@@ -1,6 +1,6 @@
-"""Detection of a needed restart: an upgrade brought other wheels than those that are loaded.
+"""Detection of a needed restart: an update has installed other wheels than those that are loaded.
 
-Compiled modules cannot be unloaded, so an upgrade leaves the old ones in memory while their files are the new ones.
+Compiled modules cannot be unloaded, so after an update the old ones stay in memory while their files are new.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Called when the extension is enabled; does nothing in a checkout or a library, which have no manifest."""
+    """Compare loaded and installed wheels when the extension is enabled, if there is a manifest (not in a checkout)."""
     global _needed
     _needed = ""
     if not manifest.is_file():
@@ -36,7 +36,7 @@ def needed() -> str:
 
 
 def _change(name: str) -> str:
-    """How a package in memory differs from the one that is installed; "" when it does not, or is not loaded."""
+    """Describe how a loaded package differs from the installed one; "" if it does not, or is not loaded."""
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:

@@ -1,4 +1,4 @@
-"""Work in Blender's own thread that goes by steps, so that a window can draw and hear Esc between two of them."""
+"""Work in Blender's main thread, in steps, so that the window can draw and handle Esc in between."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 Steps = Generator[float, None, Result]
-"""Gives the part done, 0 to 1, after each step, and at the end returns the result; closed before, it leaves the scene
-as it was.
-"""
+"""Generator that yields the fraction done, 0 to 1, and returns the result. Closed early, it restores the scene."""
 
 
 def at_once(steps: Steps[Result]) -> Result:
-    """All the steps; the result."""
+    """Run all steps; return the result."""
     while True:
         try:
             next(steps)

@@ -1,4 +1,4 @@
-"""Visibility of objects, and whether the scene can be changed: timers have no window and no context."""
+"""Visibility of objects, and whether the scene can be changed, for timers, which have no window and no context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..blend_data.names import CATEGORY
 
 
 def object_of(uid: int, name: str = "") -> Any | None:
-    """The object with that ``session_uid``, or None when it is gone; by its name first, if known: files may be full."""
+    """Return the object with a ``session_uid``, or None if it was deleted; a known ``name`` saves a search."""
     named = bpy.data.objects.get(name)
     if named is not None and named.session_uid == uid:
         return named
@@ -20,7 +20,7 @@ def object_of(uid: int, name: str = "") -> Any | None:
 
 
 def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
-    """A context whose view layer holds the object: timers have no window, and another window may show another scene."""
+    """Return a context whose view layer contains the object: timers have no window; windows may show other scenes."""
     context = bpy.context
     if context.window is not None and obj.name in context.view_layer.objects:
         return nullcontext()
@@ -29,7 +29,7 @@ def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
 
 
 def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
-    """The first of some windows whose view layer holds the object, else the first, or None."""
+    """Return the first window whose view layer contains the object, else the first window, or None."""
     windows = list(windows)
     return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
 
@@ -45,7 +45,7 @@ def is_panel_under_pointer(context: Any) -> bool:
 
 
 def in_the_way(obj: Any) -> str:
-    """Return what the user has to do before the scene can take a result; "" if nothing."""
+    """Return what the user has to do before a result can be applied to the scene; "" if nothing."""
     if obj.mode == "EDIT":
         return "Leave Edit Mode (Tab) to take the result"
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):

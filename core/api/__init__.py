@@ -1,6 +1,6 @@
-"""Public names of ``import sinew as sw``, which stay. The rest of the library is internal and may change.
+"""Stable public names of ``import sinew as sw``. The rest of the library is internal and may change.
 
-The root of the package (``blender_addon/package/__init__.py``) passes them on when they are asked for.
+The package root (``blender_addon/package/__init__.py``) re-exports them lazily.
 """
 
 from ..foundation.errors import SinewError

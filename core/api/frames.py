@@ -1,4 +1,4 @@
-"""Frames of a job, one after the other, kept in a folder."""
+"""Frames of a job, computed one after another and cached in a folder."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ class Frame:
     Attributes
     ----------
     name : str
-        The body's.
+        Name of the body.
     number : int
     time : float
         Since the first frame, s.
     progress : float
-        Part of the job's frames that are there with it, above 0, at the last 1.
+        Fraction of the job's frames up to this one, above 0; 1 at the last.
     positions : (s,3) float64, m
-        Of the vertices of the body's surface, with pins at their places.
+        Vertices of the body's surface, with pins at their targets.
     vertices : (n,3) float64, m
-        Of its tetrahedra: what ``solid`` takes.
+        Vertices of its tetrahedra, the input of ``solid``.
     pressure : (s,) float32 or None
         Contact pressure at the surface's vertices, Pa: force over area. None without contact.
     iterations : int
-        Of all substeps; 0 of the first frame.
+        Total of all substeps; 0 for the first frame.
     converged : bool
-        Whether every substep came to its tolerance.
+        True if every substep reached its tolerance.
     solid : Solid
     bodies : dict of Frame
-        All bodies of the job at this frame, by their names.
+        All bodies of the job at this frame, by name.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Frame:
 
     @checked(SettingsError)
     def picture(self, path: Path | str, colour: str = "von_mises", title: str | None = None) -> None:
-        """Draw all bodies into a file (.png, .svg, .pdf) by Matplotlib, without a window; ``colour``: ``von_mises``,
+        """Draw all bodies into a file (.png, .svg, .pdf) with Matplotlib, without a window; ``colour``: ``von_mises``,
         ``energy_density``, or ``displacement``.
         """
         draw(path, [(each.solid, each.vertices) for each in self.bodies.values()], colour, title)
@@ -76,18 +76,18 @@ class Frame:
 
 @checked(SettingsError)
 def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
-    """Yield a job's frames as they are computed, of several bodies the first one's (``Frame.bodies`` has all); those of
-    its pre-roll are not among them.
+    """Yield a job's frames as they are computed, without the pre-roll; of several bodies the first one's
+    (``Frame.bodies`` has all).
 
     Parameters
     ----------
     job : Job
     cache : folder, optional
-        Keeps the frames: those that it has already are read, and the simulation goes on after them, with the same bits
-        as without a break. Leave the loop, or end the process, whenever you like. StoreError where it is of another
-        job: delete it, or name another. Without one, frames are kept in a temporary folder until the loop is left.
+        Stores the frames: existing ones are read, and the simulation continues after them, bitwise identical to an
+        uninterrupted one. The loop may be left, or the process ended, at any time. StoreError if the folder belongs to
+        another job: delete it, or name another. Without it, frames are stored in a temporary folder during the loop.
     tell : function, optional
-        Called with lines of text of what is done before the first frame, and with warnings: ``print``.
+        Called with lines of text on the preparation, and with warnings: for example ``print``.
     """
     job.check()
     folder_names(job)
@@ -112,7 +112,7 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 
 
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
-    """Frames of bodies that meet: those that are kept, then those that are made."""
+    """Yield the frames of bodies in contact: the stored ones, then the computed ones."""
     stores, goes_on = stores_in(folder, jobs, resume=True)
     number, prepared = jobs[0].first_shown, []
     with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:

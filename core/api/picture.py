@@ -1,4 +1,4 @@
-"""A picture of bodies by Matplotlib, without a window: their surfaces in the colours of a quantity of their tets."""
+"""Pictures of bodies with Matplotlib, without a window: surfaces coloured by a quantity of their tets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTITIES = {
     "energy_density": ("elastic energy, J/m³", lambda solid, x: solid.energy_density(x)),
     "displacement": ("displacement, m", lambda solid, x: np.linalg.norm(x - solid.rest, axis=1)[solid.tets].mean(1)),
 }
-"""By name: what is written beside the colours, and its value in each tet."""
+"""By name: the label of the colour bar, and the function for the value in each tet."""
 
 
 def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: str, title: str | None) -> None:
@@ -35,7 +35,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
     corners, values = [], []
     for solid, x in bodies:
         mesh = solid.model.mesh
-        fine = subdivide_faces(solid.surface, mesh.mean_edge)  # the surface bends between its own vertices, too
+        fine = subdivide_faces(solid.surface, mesh.mean_edge)  # the surface also bends between its vertices
         points = embed(fine.positions, mesh).apply(x, mesh.tets)
         middles = embed(fine.positions[fine.triangles].mean(axis=1), mesh)
         corners.append(points[fine.triangles])

@@ -1,4 +1,4 @@
-"""A body as it is discretised: its matrices, energies, stresses and modes."""
+"""Discretised body: its matrices, energies, stresses and modes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ..simulation.preparation.prepare import tetrahedra
 
 @dataclass(frozen=True)
 class Solid:
-    """A body's m tetrahedra over n vertices, with what they are made of. What takes ``vertices`` (n,3), m, is at rest
-    without them; unknowns of matrices are x, y and z of the first vertex, then of the second.
+    """The m tetrahedra of a body over n vertices, with their materials. Functions of ``vertices`` (n,3), m, default to
+    the rest positions; unknowns of matrices are x, y and z of the first vertex, then of the second.
 
     Attributes
     ----------
@@ -49,44 +49,44 @@ class Solid:
 
     @property
     def rest(self) -> np.ndarray:
-        """Vertices at rest, (n,3), m."""
+        """Rest positions of the vertices, (n,3), m."""
         return self.model.mesh.rest_positions
 
     @property
     def tets(self) -> np.ndarray:
-        """Corners, (m,4)."""
+        """Corners of the tets, (m,4)."""
         return self.model.mesh.tets
 
     @property
     def volumes(self) -> np.ndarray:
-        """Volume of material in each tet, (m,), m³: the body fills a part of those that overhang its surface."""
+        """Volume of material in each tet, (m,), m³: tets that extend beyond its surface are partly filled."""
         return self.model.elastic.weights
 
     @property
     def pinned(self) -> np.ndarray:
-        """Vertices that pins give, ascending. Inside tets pins are springs (:meth:`pin_springs`)."""
+        """Vertices prescribed by pins, ascending. Inside tets, pins are springs (:meth:`pin_springs`)."""
         return self.model.pinned
 
     def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
-        """Stiffness: the Hessian of the elastic energy, not made definite, (3n,3n), N/m, of all vertices."""
+        """Return the stiffness: the Hessian of the elastic energy, not projected, (3n,3n), N/m, of all vertices."""
         tangent = self.model.elastic.tangent(self._at(vertices), projected=False)
         lower, _pattern = stiffness_lower_bound(self.model, tangent, pinned=())
         return (lower + sp.tril(lower, -1).T).tocsr()
 
     def M(self) -> sp.csr_matrix:
-        """Consistent mass, (3n,3n), kg."""
+        """Return the consistent mass, (3n,3n), kg."""
         return sp.kron(self.model.mass, sp.eye(3), format="csr")
 
     def pin_springs(self) -> sp.csr_matrix:
-        """Stiffness of the springs that hold a body at its pins where these are no vertices of tets, (3n,3n), N/m."""
+        """Return the stiffness of the springs of pins that are not tet vertices, (3n,3n), N/m."""
         n = len(self.rest)
         anchors = self.model.anchors
         return sp.kron(sp.csr_matrix((n, n)) if anchors is None else anchors, sp.eye(3), format="csr")
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The slowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements (k,n,3),
-        ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are its rigid motions.
+        """Return the lowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements
+        (k,n,3), ``K u = (2 pi f)² M u``, of unit modal mass. The first six of a free body are its rigid motions.
         """
         if count < 1:
             raise SettingsError(f"{count} modes were asked for.", "Ask for one at least.")
@@ -94,32 +94,32 @@ class Solid:
         return found.frequencies, found.modes
 
     def energy_density(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Elastic energy in a volume of each tet at rest, (m,), J/m³; times ``volumes`` the energy, J."""
+        """Return the elastic energy per rest volume of each tet, (m,), J/m³; times ``volumes`` the energy, J."""
         return self.model.elastic.densities(self._at(vertices))
 
     def forces(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Elastic forces: minus the gradient of the energy, (n,3), N."""
+        """Return the elastic forces: minus the gradient of the energy, (n,3), N."""
         return -self.model.elastic.gradient(self._at(vertices))
 
     def first_piola(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """First Piola-Kirchhoff stress ``P = dpsi/dF`` of each tet, (m,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress ``P = dpsi/dF`` of each tet, (m,3,3), Pa."""
         return self.model.elastic.stress(self._at(vertices))
 
     def cauchy(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Cauchy stress ``P F^T / det F`` of each tet, (m,3,3), Pa."""
+        """Return the Cauchy stress ``P F^T / det F`` of each tet, (m,3,3), Pa."""
         at = self._at(vertices)
         P, J = self.model.elastic.stress(at), np.linalg.det(at.F)
         return P @ at.F.transpose(0, 2, 1) / J[:, None, None]
 
     def von_mises(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Von Mises stress of each tet, (m,), Pa: ``sqrt(3/2)`` of the size of the Cauchy stress without its mean."""
+        """Return the von Mises stress of each tet, (m,), Pa: ``sqrt(3/2)`` times the norm of the Cauchy deviator."""
         stress = self.cauchy(vertices)
         deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
         return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
 
     @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
-        """Positions or displacements (n,3) of the vertices, carried to the vertices of the body's surface, (s,3)."""
+        """Return positions or displacements (n,3) of the vertices, interpolated to the surface's vertices, (s,3)."""
         self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)
 

@@ -1,6 +1,6 @@
-"""Frames as files for other programs: VTU and PVD for ParaView, PC2 point caches.
+"""Export of frames for other programs: VTU and PVD for ParaView, PC2 point caches.
 
-A VTU is written as XML with its arrays in base64, each behind its length in bytes as a UInt64; no library is needed.
+A VTU is written as XML with its arrays in base64, each preceded by its length in bytes as a UInt64.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..foundation.schema.declared_types import checked, declared
 from .frames import Frame
 
 TETRA = 10
-"""VTK's number of the cell."""
+"""VTK's cell type of a tetrahedron."""
 _TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
 @checked(SettingsError)
 def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
-    """Write a frame, or frames as they come from ``simulate``, to files; returns their paths.
+    """Write a frame, or the frames of ``simulate``, to files; return their paths.
 
     ``.vtu``: one frame's tetrahedra, with ``displacement`` of vertices and, of each tet, ``energy_density`` (J/m³),
-    ``first_piola``, ``cauchy``, ``von_mises`` (Pa), ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: the same of
+    ``first_piola``, ``cauchy``, ``von_mises`` (Pa), ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: the same for
     every frame and body, in files beside it (``NAME_0001.vtu``), with the times. ``.pc2``: the surface's vertices over
-    the frames. Of several bodies the first has the name that is given, and the others' are added to it.
+    the frames. Of several bodies the first has the name of ``path``; the others' names are appended to it.
     """
     path = Path(path)
     frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()

@@ -1,7 +1,7 @@
 """Named errors of the library.
 
-Every error that a user can meet is a :class:`SinewError`: one sentence that says what is wrong, and one that says what
-to do about it. Interfaces show both; programs test the class or its ``code``.
+Every error shown to users is a :class:`SinewError`: one sentence with the problem and one with the remedy. Interfaces
+show both; programs test the class or its ``code``.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 
 
 class SinewError(Exception):
-    """Something a user can mend.
+    """Error that a user can fix.
 
     Parameters
     ----------
     message : str
-        What is wrong, one sentence, with the element or vertex index where there is one.
+        The problem, one sentence, with the element or vertex index if there is one.
     remedy : str
-        What to do about it, one sentence.
+        The fix, one sentence.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -28,7 +28,7 @@ class SinewError(Exception):
 
     @property
     def code(self) -> str:
-        """The class name: stable across versions, for programs."""
+        """Class name: stable across versions, for programs."""
         return type(self).__name__
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Within it, what is refused says of which of ``several`` things, by its name."""
+    """Context in which errors are prefixed with a name, if there are ``several`` objects."""
     try:
         yield
     except SinewError as error:
@@ -51,24 +51,24 @@ class MeshError(SinewError):
 
 
 class MaterialError(SinewError):
-    """A material parameter is outside its physical range, or an unknown energy is named."""
+    """A material parameter is outside its physical range, or an energy is unknown."""
 
 
 class PinError(SinewError):
-    """Pins leave nothing to simulate, or do not fit the mesh."""
+    """Pins leave no free vertices, or do not match the mesh."""
 
 
 class SpringError(SinewError):
-    """A spring holds nothing, pulls nowhere, or has an impossible strength."""
+    """A spring holds no vertices, has no valid target, or has an invalid strength."""
 
 
 class ColliderError(SinewError):
-    """A collider has no faces, positions that are not numbers, or an impossible friction or thickness."""
+    """A collider has no faces, positions that are not numbers, or an invalid friction or thickness."""
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame; ``move``: the name of a body, and the displacement that separates
-    it, m.
+    """Surfaces in contact overlap at the first frame; ``move``: name of a body and the displacement, m, that separates
+    it.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
@@ -77,21 +77,21 @@ class OverlapError(ColliderError):
 
 
 class FieldError(SinewError):
-    """A force field that cannot act: of an unknown kind, without a surface that its shape asks for, not a number."""
+    """A force field is of an unknown kind, lacks the surface that its shape requires, or has an invalid number."""
 
 
 class SettingsError(SinewError):
-    """A setting is outside its range or names something unknown."""
+    """A setting is outside its range or has an unknown name."""
 
 
 class MatchError(SinewError):
-    """A body whose vibrations cannot be found or compared with a finer one's: it moves as without. Its message goes
-    on after a colon.
+    """A body's vibrations cannot be computed or matched with a finer body's: it is simulated unmatched. The message is
+    appended to a colon.
     """
 
 
 class SubspaceError(SinewError):
-    """A subspace that cannot be built, or that no longer fits its body."""
+    """A subspace cannot be built, or does not match its body."""
 
 
 class PreviewError(SinewError):
@@ -103,27 +103,27 @@ class RenderError(SinewError):
 
 
 class VertexError(SinewError):
-    """Something at a vertex, ``vertex`` ``among`` so many, if it is known, whose number the message has as {vertex}."""
+    """Error at a ``vertex``, if known, ``among`` this many; the message contains {vertex}."""
 
     def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
         super().__init__(message.replace("{vertex}", str(vertex)), remedy)
         self.vertex, self.among, self._told = vertex, among, message
 
     def of(self, name: str, vertex: int) -> VertexError:
-        """The same of a body, by its own number there."""
+        """Return the same error for a body, with its local vertex number."""
         return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
 
 
 class FactorizationError(VertexError):
-    """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
+    """The system matrix is not positive definite; contains the vertex at which the factorisation failed."""
 
 
 class NotEnoughMemoryError(SinewError):
-    """A job would not fit into the memory; proposes a resolution that would."""
+    """A job needs more than the available memory; proposes a resolution that fits."""
 
 
 class DivergenceError(VertexError):
-    """A step produced NaN or infinite positions; names the first vertex."""
+    """A step produced NaN or infinite positions; contains the first vertex."""
 
 
 class StoreError(SinewError):
@@ -131,11 +131,11 @@ class StoreError(SinewError):
 
 
 class CorruptFrameError(StoreError):
-    """A file of the frame store is truncated, altered or foreign."""
+    """A file of the frame store is truncated, altered or of another format."""
 
 
 def system_words(error: OSError) -> str:
-    """An error of the operating system that nobody has named, in a sentence, with the path where it has one."""
+    """Return an operating system error in a sentence, with its path if it has one."""
     place = f"{error.filename!s:.200}: " if error.filename else ""
     return f"{place}{error.strerror or error}. Check the path, its permissions and the space on the disk."
 
@@ -147,13 +147,13 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Within it, an exception ``of`` the system's (or of another class) is an error of that ``kind``: what cannot be,
-    the reason in parentheses, and what to do about it.
+    """Context in which an exception ``of`` these classes is raised as a SinewError of class ``kind``: ``what`` failed,
+    the reason in parentheses, and the remedy.
     """
     try:
         yield
     except Exception as error:
-        # Python itself refuses a path with a zero byte.
+        # Python itself rejects a path with a null byte.
         if not isinstance(error, of) and not (isinstance(error, ValueError) and "embedded null" in str(error)):
             raise
         said = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__

@@ -1,5 +1,5 @@
-"""Events of a running task, and requests to live mode. Between processes they are lines of JSON, which ``line_of``
-writes and ``event_of`` reads; elsewhere they have these types.
+"""Events of a running task, and requests to live mode. Between processes they are lines of JSON, written by ``line_of``
+and read by ``event_of``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import Any, ClassVar, dataclass_transform
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Event:
-    """Something that is told; ``kind`` is its name in a line, if it goes into one. What derives from it is a frozen
-    dataclass.
-    """
+    """Base of events; ``kind`` is its name in a JSON line, if it is sent as one. Subclasses are frozen dataclasses."""
 
     kind: ClassVar[str]
 
@@ -25,9 +23,9 @@ class Event:
 
 
 class Phase(Event, kind="phase"):
-    """A part of the work has come as far as ``done`` of ``total``: ``compile`` (per cent of all kernels; ``total`` is
-    what the work needs), ``tetrahedralize`` by a ``method``, ``materials``, ``subspace`` (in percent, at a ``step`` of
-    it), ``simulate`` or ``handles``.
+    """Progress of a phase, ``done`` of ``total``: ``compile`` (percent of all kernels; ``total`` is the part needed),
+    ``tetrahedralize`` with a ``method``, ``materials``, ``subspace`` (percent, at a ``step``), ``simulate`` or
+    ``handles``.
     """
 
     phase: str
@@ -38,12 +36,12 @@ class Phase(Event, kind="phase"):
 
 
 class Mesh(Event, kind="mesh"):
-    """The tetrahedra and the body they make: ``outside`` are vertices of the surface outside of all tets, angles are
-    in degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness``,
-    ``movement`` and ``slowest`` as advice goes by them (``advice.Facts``). Some of the ``warnings`` are
-    ``of_resolution``, the worst first, and one is ``points_warning``, of too few cubature points, with the number that
-    would do, 0 where that is unknown. ``match`` says in words how a subspace was matched with the full mesh, "" where
-    it was not; ``vibrations`` are as ``eigenfit.about_match.Vibration``.
+    """The tetrahedra and the body made of them: ``outside`` counts surface vertices outside all tets, angles are in
+    degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness``,
+    ``movement`` and ``slowest`` as in ``advice.Facts``. Some ``warnings`` are ``of_resolution``, worst first;
+    ``points_warning`` reports too few cubature points, ``points_that_suffice`` a sufficient number, 0 if unknown.
+    ``match`` describes the matching of a subspace with the full mesh, "" without; ``vibrations`` are as
+    ``eigenfit.match_report.Vibration``.
     """
 
     tets: int
@@ -76,8 +74,8 @@ class OfBody(Event, kind="body"):
 
 
 class ContactWarnings(Event, kind="meets"):
-    """Bodies are about to be stepped; ``warnings`` of what of them does not meet as it looks, or is told to. ``move``:
-    as of ``errors.OverlapError``, where a body begins in a collider.
+    """Bodies are about to be stepped; ``warnings`` of contact that differs from the settings. ``move``: as in
+    ``errors.OverlapError``, if a body begins inside a collider.
     """
 
     warnings: list[str]
@@ -85,7 +83,7 @@ class ContactWarnings(Event, kind="meets"):
 
 
 class FrameDone(Event, kind="frame"):
-    """A frame is safe on disk, after so many seconds; the report of its last step."""
+    """A frame is on disk, after this many seconds; ``report`` is that of its last step."""
 
     frame: int
     seconds: float
@@ -93,20 +91,20 @@ class FrameDone(Event, kind="frame"):
 
 
 class Done(Event, kind="done"):
-    """All is done, ``unconverged`` are frames of this run with a step that did not converge."""
+    """The work is finished; ``unconverged`` are frames of this run with a step that did not converge."""
 
     frames: int
     unconverged: list[int]
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """Stopped as asked, after that frame on disk, or before the first."""
+    """The work was stopped on request after this frame, or before the first."""
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """An error has ended the work; ``code`` is its class. ``move``: as of ``errors.OverlapError``."""
+    """An error ended the work; ``code`` is its class. ``move``: as in ``errors.OverlapError``."""
 
     code: str
     message: str
@@ -115,7 +113,7 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Live mode: the body is prepared, with so many modes and cubature points; shown as in :class:`LiveFrame`."""
+    """Live mode: the body is prepared, with this many modes and cubature points; displayed as :class:`LiveFrame`."""
 
     frame: int
     modes: int
@@ -125,9 +123,9 @@ class Ready(Event, kind="ready"):
 
 
 class LiveFrame(Event, kind="live"):
-    """Live mode: a frame of the body. One in a subspace is shown by ``handles`` (h,4,3) m, base64 of little-endian
-    doubles, ``apart`` m from where it is at most; any other by ``positions`` (n,3) m of its surface, base64 of
-    little-endian floats.
+    """Live mode: a frame of the body. A body in a subspace is displayed by ``handles`` (h,4,3) m, base64 of
+    little-endian doubles, with an error of at most ``apart`` m; others by the ``positions`` (n,3) m of the surface,
+    base64 of little-endian floats.
     """
 
     frame: int
@@ -141,19 +139,20 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the materials have another stiffness; ``stale``: the modes are of another distribution."""
+    """Live mode: the new stiffness is applied; ``stale``: the modes were computed for another stiffness distribution.
+    """
 
     stale: bool
 
 
 class Recorded(Event, kind="recorded"):
-    """Live mode: a take has ended, with so many frames."""
+    """Live mode: a recording has ended, with this many frames."""
 
     frames: int
 
 
 class RequestRejected(Event, kind="halted"):
-    """Live mode: what was asked could not be done, and the body stays as it was."""
+    """Live mode: a request failed, and the body is unchanged."""
 
     code: str
     message: str
@@ -161,32 +160,32 @@ class RequestRejected(Event, kind="halted"):
 
 
 class Advance(Event, kind="advance"):
-    """Live mode is asked for a frame, with grabs ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m, N/m.
-    What it is asked has one answer each, in their order: this a :class:`LiveFrame`.
+    """Request a frame of live mode, with grabs ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m, N/m.
+    Each request has one answer, in order: here a :class:`LiveFrame`.
     """
 
     grabs: list[dict[str, Any]]
 
 
 class Reset(Event, kind="reset"):
-    """Live mode is asked back to the first frame, which is a :class:`LiveFrame`."""
+    """Request a reset of live mode to the first frame, answered by a :class:`LiveFrame`."""
 
 
 class Record(Event, kind="record"):
-    """The same, to keep every frame until the last, or :class:`StopRecording`; with a number of modes as handles,
-    too.
+    """Request a reset and a recording of all frames until the last or :class:`StopRecording`, also as handles if
+    ``modes`` > 0.
     """
 
     modes: int = 0
 
 
 class StopRecording(Event, kind="stop_recording"):
-    """Live mode is asked to end a take: :class:`Recorded`."""
+    """Request the end of a recording: :class:`Recorded`."""
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Live mode is asked for other moduli of the materials, Pa, and factors of the stiffness of vibrations; all of
-    each, or none where they are keyed: :class:`StiffnessApplied`.
+    """Request new moduli of the materials, Pa, and stiffness factors of vibrations; all of each, or none if they are
+    animated: :class:`StiffnessApplied`.
     """
 
     youngs_modulus: list[float]
@@ -199,16 +198,16 @@ OnEvent = Callable[[Event], None]
 
 
 def ignore(_event: Event) -> None:
-    """Nobody watches."""
+    """Do nothing: a listener that ignores events."""
 
 
 def line_of(event: Event) -> str:
-    """An event as one line of JSON, without the line's end."""
+    """Return an event as one line of JSON, without line break."""
     return json.dumps({"event": event.kind, **asdict(event)})
 
 
 def event_of(line: str | bytes) -> Event | None:
-    """The event that a line tells of; None where it is something else, as a library may print."""
+    """Return the event of a line; None for other lines, for example printed by a library."""
     try:
         about = json.loads(line)
         return KINDS[about.pop("event")](**about)

@@ -1,10 +1,10 @@
-"""Lengths in words."""
+"""Lengths as text."""
 
 from __future__ import annotations
 
 
 def length_words(length: float) -> str:
-    """A length in metres, at least 0, three significant digits: ``2.34 mm``; in millimetres down to a hundredth."""
+    """Return a length in m, at least 0, with three significant digits: ``2.34 mm``; in mm down to 0.01 mm."""
     for least, size, unit in ((0.9995, 1.0, "m"), (1e-5, 1e-3, "mm"), (1e-9, 1e-6, "µm")):
         if length >= least:
             return f"{length / size:.3g} {unit}" if length < 999.5 * size else f"{length / size:,.0f} {unit}"

@@ -1,19 +1,19 @@
-"""How far long work has come, told to whoever watches; who watches may end the work by raising."""
+"""Progress callbacks of long tasks; a callback may abort the task by raising."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 OnProgress = Callable[[float], None]
-"""Called now and then with the part that is done, 0 to 1."""
+"""Callback with the finished fraction, 0 to 1."""
 
 OnStepProgress = Callable[[str, float], None]
-"""The same with the name of the step that it is a part of."""
+"""Callback with the name of the current step and its finished fraction, 0 to 1."""
 
 
 def ignore_progress(_part: float) -> None:
-    """Nobody watches."""
+    """Do nothing: a callback that ignores progress."""
 
 
 def ignore_step_progress(_step: str, _part: float) -> None:
-    """Nobody watches."""
+    """Do nothing: a callback that ignores progress."""

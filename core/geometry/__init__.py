@@ -1,1 +1,1 @@
-"""Surfaces, tetrahedral meshes, and how the second are made from the first."""
+"""Surfaces, tetrahedral meshes, and tetrahedralization."""

@@ -1,1 +1,1 @@
-"""Bytes on disk: whole files or none, and nothing that is believed unseen."""
+"""Atomic file writes, checked reads, file formats and private folders."""

@@ -1,9 +1,9 @@
-"""Files that are there whole or not at all, and files of named arrays with a checksum.
+"""Atomic file writes, and files of named arrays with a checksum.
 
-A file of arrays is a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and shapes
-of arrays, SHA-256 of what follows, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a file
-honest: its length, and what it claims, are checked against bounds and against what is there before anything is computed
-with it or allocated. Nothing is ever unpickled.
+A file of arrays contains a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and
+shapes of arrays, SHA-256 of the payload, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a
+file trustworthy: all sizes that it states are checked against bounds and the file's length before anything is computed
+or allocated from them. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ from ..errors import CorruptFrameError, StoreError, refusing
 
 MAGIC = b"SINEW\x00\x00\x01"
 HEADER_LIMIT = 16 * 2**20
-"""Bytes; reports of a frame's steps are the bulk of a header: kilobytes, with 1,000 substeps megabytes."""
+"""Maximum size of a header, bytes; step reports are its bulk: kilobytes, or megabytes with 1,000 substeps."""
 SIDES, SIDE, ARRAYS = 8, 2**53, 1000
-"""Most dimensions of an array, its largest side, and most arrays in a file."""
+"""Maximum number of dimensions of an array, maximum size of one, and maximum number of arrays in a file."""
 LISTS = 200_000
-"""Most lists and objects in a header: Python takes seconds to make millions, of the smallest."""
+"""Maximum number of lists and objects in a header: Python takes seconds to create millions of them."""
 WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
-"""Seconds before a file is asked for again."""
+"""Delays, s, before each retry of a file operation."""
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file for writing that is not shared with anything else. A folder that comes from a stranger, or from a
-    farm's store, may hold symbolic links, hard links or pipes in its place: these are deleted and never written to.
-    OSError as of ``open``.
+    """Open a file of this process for writing. Symbolic links, hard links and pipes of that name, which an untrusted
+    folder or a farm's store may contain, are deleted and never written to. OSError as of ``open``.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):
@@ -52,14 +51,14 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Return True if writing to an entry of a folder would write to another's file: a link, a pipe or a device."""
+    """Return True if writing to a folder entry would write elsewhere: a link, a pipe or a device."""
     if stat.S_ISDIR(entry.st_mode):
         return False
     return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1
 
 
 def _open_unlinked(path: str, flags: int) -> int:
-    # The file is truncated after the check: a link may be made between the caller's check and this one.
+    # The file is truncated after the check: a link could be created between the caller's check and this one.
     handle = os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666)
     try:
         if _leads_elsewhere(os.fstat(handle)):
@@ -74,15 +73,15 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end. It
-    takes the place of a link of that name, not of the link's target.
+    """Open a file for atomic writing: a temporary file in the same folder, flushed to disk and renamed at the end. It
+    replaces a link of that name, not the link's target.
 
-    Raises StoreError when the disk is full, the folder cannot be written, or a device or pipe has that name; the file
-    of that name is untouched then, and nothing is left beside it.
+    Raises StoreError if the disk is full, the folder is not writable, or a device or pipe has that name; the existing
+    file is then unchanged and the temporary one is removed.
     """
     temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
-        # An administrator could replace /dev/null.
+        # An administrator could otherwise replace /dev/null.
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise OSError(errno.EINVAL, "a device or a pipe has that name")
         try:
@@ -100,9 +99,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """A private folder for programs that write files by name; at the end they are moved into ``folder``, and nothing of
-    it is left. Files in folders of their own (``textures/``) come into folders of that name, where those that are
-    already there stay. OSError as of the disk, or where a folder of that name is a link.
+    """Create a private folder for programs that write files by name; at the end its files are moved into ``folder`` and
+    it is removed. Files in subfolders (``textures/``) are moved into subfolders of that name, whose other files are
+    kept. OSError from the file system, or if such a subfolder is a link.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
@@ -120,14 +119,14 @@ def whole_files(folder: Path) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Delete a file if it is there; StoreError when the folder does not let it go."""
+    """Delete a file if it exists; StoreError if the folder does not permit it."""
     remedy = "Close programs that use it, or choose a folder that can be written: for a .blend, save it elsewhere."
     with refusing(f"{path.name} cannot be deleted", remedy):
         _patiently(lambda: path.unlink(missing_ok=True))
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write arrays and a JSON-able ``about`` to one file, whole or not at all; StoreError as :func:`whole_file`."""
+    """Write arrays and a JSON-able ``about`` to one file, atomically; StoreError as :func:`whole_file`."""
     little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     sha = hashlib.sha256()
     for array in little.values():
@@ -149,7 +148,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the data of :func:`write_arrays`; CorruptFrameError if the file is truncated, altered or foreign."""
+    """Return the data of :func:`write_arrays`; CorruptFrameError if the file is truncated or altered."""
     path = Path(path)
     described, payload = _read(path, with_arrays=True)
     with _damage(path):
@@ -159,23 +158,23 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
-    """Return the notes on the arrays from a header of at most ``limit`` bytes, without reading the arrays, which may be
-    damaged. Errors as of :func:`read_arrays`.
+    """Return the ``about`` of a header of at most ``limit`` bytes, without reading the arrays, which may be damaged.
+    Errors as of :func:`read_arrays`.
     """
     return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file for reading. OSError where it is not a file: a pipe or a device, as a stranger's archive may hold,
-    would never come to its end.
+    """Open a file for reading. OSError if it is not a regular file: reading a pipe or a device, as in an untrusted
+    archive, could block forever.
     """
-    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for who writes to it
+    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "it is not a file")
     return open(path, "rb")
 
 
 def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dict[str, Any], bytes]:
-    """A file's header and the bytes of its arrays, or none."""
+    """Return a file's header, and the bytes of its arrays or none."""
     with refusing(f"{path.name} cannot be read", "Bake again."):
         with open_regular(path) as file, _damage(path):
             described = _header(file, limit)
@@ -211,23 +210,23 @@ def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
 
 
 def _lists(header: bytes) -> int:
-    """Lists and objects of a JSON text, and what looks like them in its words."""
+    """Return an upper bound of the lists and objects in a JSON text; brackets in strings count as well."""
     return header.count(b"[") + header.count(b"{")
 
 
 def _size(kind: Any, shape: Any) -> int:
-    """Bytes of an array that a header describes."""
+    """Return the size, bytes, of an array described in a header."""
     if kind not in _TYPES:
         raise ValueError(f"it holds values of type {kind[:20] if isinstance(kind, str) else type(kind).__name__}")
     sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
     if not all(type(side) is int and 0 <= side <= SIDE for side in sides):
         raise ValueError("it holds an array of an impossible shape")
-    return math.prod(shape) * np.dtype(kind).itemsize  # Python's integers: a product of NumPy's wraps round
+    return math.prod(shape) * np.dtype(kind).itemsize  # Python integers: a NumPy product could overflow
 
 
 @contextlib.contextmanager
 def _damage(path: Path) -> Iterator[None]:
-    """Within it, what a file holds is doubted: a CorruptFrameError names it."""
+    """Context in which errors of parsing a file are raised as a CorruptFrameError that names it."""
     try:
         yield
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -235,7 +234,7 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays that a header describes; ValueError where it claims more, or less, than is there."""
+    """Yield the arrays described in a header; ValueError if the payload has another size."""
     payload, at = memoryview(payload), 0
     for name, kind, shape in described:
         if not isinstance(name, str):
@@ -246,8 +245,8 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _patiently(action: Callable[[], None]) -> None:
-    """Windows moves and deletes no file that another process has open, as a reader or a virus scanner may:
-    what is refused is asked for again.
+    """Run a file operation, with retries on Windows: it does not move or delete a file that another process, such as a
+    virus scanner, has open.
     """
     for wait in PAUSES:
         try:
@@ -258,7 +257,7 @@ def _patiently(action: Callable[[], None]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows keeps renames in order by itself and cannot open a folder.
+    if os.name == "nt":  # Windows keeps renames in order and cannot open a folder.
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

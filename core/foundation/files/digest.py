@@ -1,4 +1,4 @@
-"""A word for arrays and texts: two that are alike have the same."""
+"""SHA-256 of arrays and texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def digest(*parts: str | np.ndarray) -> str:
-    """SHA-256 of texts and arrays, in their order, with shapes and types."""
+    """Return the SHA-256 of texts and arrays, in order, with shapes and types."""
     sha = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):

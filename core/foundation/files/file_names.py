@@ -1,4 +1,4 @@
-"""Names that files and folders are called by on every system."""
+"""File and folder names that are valid on every operating system."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..errors import SettingsError
 _WORKS = re.compile(r"\w([\w .()+-]*[\w)+-])?")
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 LONGEST = 100
-"""Bytes; systems have room for 255, and endings come behind."""
+"""Maximum length, bytes; file systems allow 255, and suffixes are appended."""
 
 
 def check_names(names: Sequence[str]) -> None:
-    """SettingsError where bodies cannot each have a folder of their name: letters, digits, ``_ - + ( ) .`` and spaces
-    in between, no device of Windows, and no two that some system takes for one.
+    """Raise SettingsError if bodies cannot have folders of these names: only letters, digits, ``_ - + ( ) .`` and inner
+    spaces, no Windows device names, no two names that some file system treats as equal.
     """
     for name in names:
         if not _WORKS.fullmatch(name) or _DEVICES.fullmatch(name) or len(name.encode()) > LONGEST:

@@ -1,4 +1,4 @@
-"""Uncompressed ``.npz`` files from elsewhere, read without believing what they say of themselves."""
+"""Uncompressed ``.npz`` files from untrusted sources, with all stated sizes checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .array_file import open_regular
 
 
 def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays as an uncompressed ``.npz``, copying none; OSError as the file's."""
+    """Write arrays as an uncompressed ``.npz`` without copying them; OSError from the file."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -23,8 +23,8 @@ def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated.
-    OSError where it is not a file.
+    """Return the arrays of an uncompressed ``.npz``; ValueError, before allocation, if a stated size exceeds the file.
+    OSError if it is not a file.
     """
     arrays = {}
     with open_regular(path) as whole, zipfile.ZipFile(whole) as archive:
@@ -39,7 +39,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_npy(file: IO[bytes]) -> np.ndarray:
-    """One array. The header is matched, not handed to NumPy, which evaluates it as Python's literals and trusts it."""
+    """Return one array. The header is matched by a regular expression: NumPy would evaluate and trust it."""
     data = file.read()
     at = 10 + int.from_bytes(data[8:10], "little")
     header = _NPY_HEADER.fullmatch(data[10:at])

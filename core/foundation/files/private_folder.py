@@ -1,6 +1,6 @@
-"""Folders whose files run as code, such as compiled kernels: only the user, or root, may have written them.
+"""Folders whose files are executed, such as compiled kernels: only the user, or root, may have written them.
 
-Checked as sshd checks keys: the folder, everything in it, and the folders above it, up to the user's home or the root.
+The checks are those of sshd for keys: the folder, its content, and its parents up to the user's home or the root.
 Windows has access lists instead of owners and modes; nothing is checked there.
 """
 
@@ -15,15 +15,15 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for the user alone, whatever the umask; OSError."""
+    """Create a folder and its missing parents for the user only, whatever the umask; OSError."""
     for place in reversed((folder, *folder.parents)):
         if not place.is_dir():
             place.mkdir(0o700, exist_ok=True)
 
 
 def checked_private(folder: Path) -> Path:
-    """Return a folder by its path without links, which others cannot lead elsewhere. PermissionError, with the reason,
-    where others may have written to it or to what is in it, or may exchange it for another.
+    """Return the folder's path with links resolved, so that others cannot redirect it. PermissionError, with the
+    reason, if others may have written to it or its content, or may replace it.
     """
     if os.name == "nt":
         return folder
@@ -32,7 +32,7 @@ def checked_private(folder: Path) -> Path:
     for path in (folder, *_below(folder)):
         try:
             entry = path.lstat()
-        except FileNotFoundError:  # another process has just deleted it
+        except FileNotFoundError:  # deleted by another process meanwhile
             continue
         _check_owner(path, entry)
         if not (stat.S_ISDIR(entry.st_mode) or stat.S_ISREG(entry.st_mode)):
@@ -43,7 +43,7 @@ def checked_private(folder: Path) -> Path:
     for path in folder.parents:
         entry = path.stat()
         _check_owner(path, entry)
-        if not entry.st_mode & stat.S_ISVTX:  # as of /tmp, where nobody may rename what is another's
+        if not entry.st_mode & stat.S_ISVTX:  # with the sticky bit, as of /tmp, nobody may rename others' entries
             _check_mode(path, entry)
         if path == home:
             break
@@ -67,12 +67,12 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the user is alone in a group, as many Linux systems give each user one and let it write."""
+    """Return True if the user is the only member of a group, as in Linux systems with a writable group per user."""
     import grp
     import pwd
 
     try:
         user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
-    except KeyError:  # a container may know neither by a name
+    except KeyError:  # a container may have no names for them
         return False
     return user.pw_gid == group and found.gr_name == user.pw_name and set(found.gr_mem) <= {user.pw_name}

@@ -1,4 +1,4 @@
-"""Text as editors save it: with a byte order mark or without, in UTF-8, UTF-16 or UTF-32."""
+"""Text as saved by editors: with or without byte order mark, in UTF-8, UTF-16 or UTF-32."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import codecs
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins it
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is its prefix
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 LONGEST_MARK = 4
-"""Bytes of the longest byte order mark."""
+"""Length, bytes, of the longest byte order mark."""
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """The byte order mark that begins the data, and the encoding that it names; b"" and UTF-8 without a mark."""
+    """Return the byte order mark at the beginning of the data, and its encoding; b"" and UTF-8 without a mark."""
     return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 def text_of(data: bytes) -> str:
-    """The text without its mark; UnicodeDecodeError where the bytes are not of its encoding."""
+    """Return the text without its mark; UnicodeDecodeError if the bytes are invalid in its encoding."""
     mark, encoding = encoding_of(data)
     return data[len(mark) :].decode(encoding)
 
 
 def without_mark(data: bytes) -> bytes:
-    """Text as bytes without a mark, in UTF-8 where its mark names UTF-16 or UTF-32. Other bytes, such as names in
-    Latin-1, stay as they are.
+    """Return text as bytes without a mark, converted to UTF-8 from UTF-16 or UTF-32. Other bytes, such as names in
+    Latin-1, are unchanged.
     """
     mark, encoding = encoding_of(data)
     return data[len(mark) :] if encoding == "utf-8" else text_of(data).encode()

@@ -1,14 +1,14 @@
-"""Compilation of kernels: one decorator for serial ones, one for parallel ones, and a disk cache that cannot go stale.
+"""Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files.
-So the cache folder is named after this package's import name and a hash of the sources that kernels can read: the files
-that hold some, and all that these import. Another name or another source is another folder, and another processor too:
-nodes of a farm that share a folder never read each other's machine code. ``SINEW_KERNEL_CACHE`` names its parent; by
-default it lies in the user's cache folder, which all Blenders and their profiles share. It is read once, when this
-module is imported. Numba's index files are pickles: a folder that others may write to is refused.
+Numba stores the import name of a kernel in its cache and ignores edits of kernels that it calls from other files. So
+the name of the cache folder contains this package's import name and a hash of the processor and of the sources that
+kernels can depend on: the files that contain kernels, and all that these import. Nodes of a farm that share a folder
+never read each other's machine code. ``SINEW_KERNEL_CACHE`` sets its parent, read once at import; by default it is the
+user's cache folder, which all Blender versions share. Numba's index files are pickles: a folder writable by others is
+rejected.
 
-Left alone, Numba would write beside the sources when it cannot write there. Here it never does: the kernels then live
-in a temporary folder for as long as the process, and :func:`cache_warning` says so.
+By default, Numba falls back to writing beside the sources. Here, the fallback is a temporary folder for the lifetime of
+the process, and :func:`cache_warning` reports it.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from ..files.private_folder import checked_private, make_private
 KEPT_DAYS = 30
 
 THREADS = numba_config.NUMBA_NUM_THREADS
-"""Threads that a kernel's work is shared among, at most."""
+"""Maximum number of threads of a kernel."""
 
 FEW = 1024
-"""Items under which threads are not worth waking."""
+"""Number of items below which threads do not pay off."""
 
 SHARES = 2
-"""Parts a thread that a range falls into."""
+"""Chunks per thread into which a range is divided."""
 
 _PACKAGE = __name__.rpartition(".foundation.")[0]
 _LIBRARY = Path(__file__).resolve().parents[2]
-"""The folder ``core``."""
+"""Path of the package ``core``."""
 
 _KERNEL = re.compile(r"^@\w*kernel\b|^@inlined\b|\bkernel\(", re.M)
 _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
 
 
 def _imported(path: Path, text: str) -> set[Path]:
-    """Files of this package that a source imports."""
+    """Return the files of this package that a source imports."""
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):
         place = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
@@ -81,7 +81,7 @@ def _source_hash() -> str:
     for path in sorted(read):
         sha.update(texts[path].encode())
     processor = platform.machine(), llvmlite.binding.get_host_cpu_name(), get_host_cpu_features()
-    # NumPy 2 has other names for what Numba pickles.
+    # NumPy 2 renames what Numba pickles.
     sha.update(f"{numba.__version__} {np.__version__.split('.')[0]} {sys.version_info[:2]} {processor}".encode())
     return sha.hexdigest()[:16]
 
@@ -89,7 +89,7 @@ def _source_hash() -> str:
 def _wanted_folder() -> Path:
     parent = os.environ.get("SINEW_KERNEL_CACHE")
     if not parent:
-        # A relative one would lie in the folder that Python is started in, which may be that of a stranger's .blend.
+        # A relative path would depend on the working directory, which may be that of an untrusted .blend.
         users = filter(os.path.isabs, (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "LOCALAPPDATA")))
         parent = Path(next(users, None) or Path.home() / ".cache", "sinew", "kernels")
     if not os.path.isabs(parent):
@@ -99,8 +99,8 @@ def _wanted_folder() -> Path:
 
 
 def _of_any_length(path: str) -> str:
-    """An absolute path of Windows in the form that may have more than 259 characters: under a user's folder for an
-    extension of Blender, with Numba's names after it, kernels would not be kept otherwise.
+    """Return an absolute Windows path in the form that may exceed 259 characters: the path of a Blender extension's
+    user folder and Numba's names is too long for the usual one.
     """
     if path.startswith("\\\\?\\"):
         return path
@@ -108,22 +108,22 @@ def _of_any_length(path: str) -> str:
 
 
 def _probed(folder: Path) -> Path:
-    """Make a folder and return its path without links; OSError when others may write to it, or when files cannot be
-    made in it or in the folders that Numba has made there.
+    """Create a folder and return its resolved path; OSError if others may write to it, or if files cannot be created in
+    it or in its subfolders, made by Numba.
     """
     make_private(folder)
     folder = checked_private(folder)
     for place in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
         tempfile.TemporaryFile(dir=place).close()
-    os.utime(folder)  # it is in use: see _prune
+    os.utime(folder)  # marks it as used: see _prune
     return folder
 
 
 def _prune(own: Path) -> None:
-    """Remove the kernels of other sources under this import name that nobody has used for ``KEPT_DAYS``."""
+    """Remove the kernels of other sources under this import name that are unused for ``KEPT_DAYS``."""
     sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
     oldest = time.time() - KEPT_DAYS * 86400
-    with contextlib.suppress(OSError):  # another process may be pruning too; what stays is pruned next time
+    with contextlib.suppress(OSError):  # another process may prune too; the rest is pruned next time
         for folder in own.parent.iterdir():
             old = folder != own and sibling.fullmatch(folder.name) and not folder.is_symlink()
             if old and folder.stat().st_mtime < oldest:
@@ -137,7 +137,7 @@ def _temporary_folder() -> Path:
 
 
 def _open_cache() -> tuple[Path, str | None]:
-    """The cache folder, and what to say when it is not the lasting one."""
+    """Return the cache folder, and a warning if it is temporary."""
     try:
         folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
@@ -153,23 +153,23 @@ _folder, _warning = _open_cache()
 
 
 def cache_folder() -> Path:
-    """Folder of the compiled kernels of this source under this import name."""
+    """Return the folder of the compiled kernels of this source under this import name."""
     return _folder
 
 
 def cache_warning() -> str | None:
-    """Why compiled kernels do not outlast this process, and the remedy; None when they do."""
+    """Return the reason why compiled kernels are not kept after this process, and the remedy; None if they are."""
     return _warning
 
 
 class Locator(UserProvidedCacheLocator):
-    """Numba's of the folder, by where a file lies in this package: another profile, or another machine, that shares the
-    folder finds what one has compiled, wherever its package lies.
+    """Numba cache locator by a file's path in this package, so that other profiles or machines that share the folder
+    reuse compiled kernels, wherever the package is installed.
     """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """The folder in the folder that the kernels of a file have."""
+        """Return the subfolder for the kernels of a file."""
         place = Path(py_file).resolve().parent
         if not place.is_relative_to(_LIBRARY):
             return super().get_suitable_cache_subpath(py_file)
@@ -178,7 +178,7 @@ class Locator(UserProvidedCacheLocator):
 
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
-    """Numba reads its settings of the cache when a function is decorated; other users of Numba keep theirs."""
+    """Context with this package's cache settings, which Numba reads in its decorators."""
     own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
     before = {name: getattr(numba_config, name) for name in own}
     for name, value in own.items():
@@ -191,8 +191,8 @@ def _own_cache() -> Iterator[None]:
 
 
 _PROCESS_ID = uuid.uuid4().hex[:8]
-"""Part of the names of the cache files that this process writes. Numba only numbers the files of a function: two
-processes that compile it for different types at the same time could write to the same file.
+"""Part of the names of the cache files of this process. Numba only numbers the files of a function: two processes that
+compile it for different types at the same time could write to the same file.
 """
 
 
@@ -205,20 +205,20 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a serial kernel; the interpreter lock is released while it runs."""
+    """Compile a serial kernel that releases the interpreter lock."""
     return _compiled(function)
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """The same for one that sums along rows: several parts of a sum are made side by side, so that its last bits depend
-    on how wide the processor's registers are, as the BLAS's do.
+    """Compile a serial kernel with reassociated sums: they are vectorized, so their last bits depend on the SIMD width,
+    as those of the BLAS do.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 class _InnerType(numba.types.Dispatcher):
-    """Numba type of a kernel that kernels call: constant arguments are numbers like any others, so that it is not
-    compiled again for each.
+    """Numba type of a kernel called by kernels: constant arguments are not specialised, so it is not recompiled for
+    each.
     """
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
@@ -229,7 +229,7 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """A function that only kernels call: no way in from Python is compiled for it, which takes as long as a small body.
+    """Function that only kernels call: no Python wrapper is compiled for it, which takes as long as a small body.
     Python runs it uncompiled.
     """
 
@@ -248,18 +248,18 @@ def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
 
 
 def inlined(function: Callable[..., Any]) -> InnerKernel:
-    """The same for a small one that they call for every item: its body is put in place of the call."""
+    """Compile a small function that kernels call for every item, inlined."""
     return InnerKernel(function, forceinline=True)
 
 
 class ParallelKernel:
-    """A kernel over many small items, called with their number: they are shared among threads, few are done by the
-    caller. Few large ones: :mod:`.shared_items`.
+    """Kernel over many small items, called with their number: chunks are processed by threads, few items by the caller.
+    For few large items: :mod:`.shared_items`.
 
-    Its first arguments are the range of items, ``(begin, end, ...)``, and it writes nothing but what belongs to them
-    (no reductions), so that the same input gives the same bits however it is shared. Numba's own parallel loops were
-    left: they take longer to compile, cost more than the work of a small body on a busy machine, and end the
-    process when two threads enter them.
+    Its first arguments are the range of items, ``(begin, end, ...)``, and it writes only to these items (no
+    reductions), so results are bitwise reproducible for any partition. Numba's own parallel loops were rejected: they
+    take longer to compile, cost more than the work of a small body on a busy machine, and end the process if two
+    threads enter them.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -267,7 +267,7 @@ class ParallelKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run it over ``count`` items."""
+        """Run the kernel over ``count`` items."""
         if count < FEW or THREADS == 1:
             self._compiled(0, count, *arguments)
             return
@@ -275,25 +275,25 @@ class ParallelKernel:
         begins = iter(range(0, count, step))
 
         def work() -> None:
-            # Whoever is done takes the next part: items differ in their work.
+            # Dynamic scheduling: items differ in cost.
             for begin in begins:
                 self._compiled(begin, min(begin + step, count), *arguments)
 
         others = [kernel_threads().submit(work) for _ in range(min(THREADS, -(-count // step)) - 1)]
         work()
         for each in others:
-            if not each.cancel():  # one that has not begun finds nothing left
+            if not each.cancel():  # cancelled ones would have found no chunk left
                 each.result()
 
 
 @functools.cache
 def kernel_threads() -> ThreadPoolExecutor:
-    """The threads that kernels share."""
+    """Return the thread pool of the kernels."""
     return ThreadPoolExecutor(THREADS, "sinew-kernel")
 
 
 def end_threads() -> None:
-    """End the threads that kernels share; the next one that wants them starts others."""
+    """Shut the thread pool down; the next kernel that needs it starts another one."""
     if kernel_threads.cache_info().currsize:
         kernel_threads().shutdown()
         kernel_threads.cache_clear()
@@ -305,19 +305,17 @@ def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
 
 
 def lock_folder(name: str) -> Path:
-    """Return the folder that a process locks while it compiles these kernels; it may not exist yet."""
+    """Return the folder that a process locks while it compiles these kernels; it may not exist."""
     return _folder / f"{name}.stage"
 
 
 def is_compiled(name: str) -> bool:
-    """Return True if an earlier :func:`mark_compiled` found these kernels, by the name that they have together, in the
-    cache folder.
-    """
+    """Return True if an earlier :func:`mark_compiled` recorded this group of kernels in the cache folder."""
     return _mark(name).is_file()
 
 
 def mark_compiled(name: str) -> None:
-    """Note that these kernels of this source are in the cache folder; without it they are only looked up again."""
+    """Record that a group of kernels of this source is in the cache folder."""
     global _warning
     try:
         make_private(_folder)

@@ -1,7 +1,7 @@
-"""A few large items of a kernel, shared among threads that take them one after the other inside compiled code.
+"""Kernels over few large items, which threads take one after another inside compiled code.
 
-Between its items a thread never asks for the interpreter: to hand its lock over costs as much as an item of a small
-body's stiffness, twice a call where ranges are shared as in :class:`.jit.ParallelKernel`.
+Threads do not acquire the interpreter lock between items: a handover costs as much as an item of a small body's
+stiffness, and happens twice a call with the ranges of :class:`.jit.ParallelKernel`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from numba.extending import intrinsic
 from .jit import THREADS, inner_kernel, kernel, kernel_threads
 
 _NEXT, _COUNT, _DONE = 0, 8, 16
-"""Places of the next item, of how many there are and of how many are done, each in a line of the cache of its own."""
+"""Indices of the counters of the next item, of all items and of finished ones, each in its own cache line."""
 
 _LOOKS = 20_000
-"""How often the caller looks whether others are done before it sleeps until they are: about 0.2 milliseconds, since to
-be woken takes a quarter of that.
+"""Iterations for which the caller spins before it sleeps until other threads finish: about 0.2 ms, since waking up
+takes a quarter of that.
 """
 
 
 class ItemKernel:
-    """A kernel ``(items, ...)``, called with the number of items, that does those that :func:`take` gives it and says
-    :func:`done` of each. It writes nothing but what belongs to an item, so that the same input gives the same bits
-    however they are shared.
+    """Kernel ``(items, ...)``, called with the number of items, that processes the items returned by :func:`take` and
+    calls :func:`done` after each. It writes only to its items, so results are bitwise reproducible for any partition.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -38,19 +37,19 @@ class ItemKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run it over ``count`` items."""
+        """Run the kernel over ``count`` items."""
         items = _items(count)
         helpers = min(THREADS, count) - 1
         others = [kernel_threads().submit(self._compiled, items, *arguments) for _ in range(helpers)]
         self._compiled(items, *arguments)
-        # One that has not begun would find nothing left.
+        # Tasks that have not begun would find no item left.
         begun = [each for each in others if not each.cancel()]
         if not _all_done(items, _LOOKS):
             for each in begun:
                 each.result()
 
     def alone(self, count: int, *arguments: Any) -> None:
-        """The same, shared with nobody."""
+        """Run the kernel over ``count`` items in the calling thread only."""
         self._compiled(_items(count), *arguments)
 
 
@@ -62,7 +61,7 @@ def _items(count: int) -> np.ndarray:
 
 @intrinsic
 def _add(_context, items, place, number):
-    """Add to a number of an array in one go, whoever else does; what it was before."""
+    """Add to a number of an array atomically; return its previous value."""
 
     def build(context, builder, signature, arguments):
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
@@ -74,14 +73,14 @@ def _add(_context, items, place, number):
 
 @inner_kernel
 def take(items):
-    """The number of an item that nobody has taken; -1 when there is none."""
+    """Return the number of the next item; -1 if there is none."""
     item = _add(items, _NEXT, 1)
     return item if item < items[_COUNT] else -1
 
 
 @inner_kernel
 def done(items):
-    """Say that an item is done."""
+    """Count an item as finished."""
     _add(items, _DONE, 1)
 
 

@@ -1,12 +1,11 @@
-"""Small vectors and matrices as tuples of numbers: what kernels are written in that do several items side by side.
+"""Small vectors and matrices as tuples of numbers, for kernels that process several items per SIMD instruction.
 
-Such a kernel has a flat workspace W of rows of ``LANES`` numbers: a number's row says what it is, its lane whose it is,
-and its place in W is where the row begins plus the lane. One loop over lanes reads rows into tuples, works without
-branches and writes rows: it is compiled for as many lanes at once as a wide register holds, which loops over three and
-small arrays within it would prevent.
+Such a kernel has a flat workspace W of rows of ``LANES`` numbers: one row per scalar quantity, one lane per item; an
+index in W is the beginning of the row plus the lane. One loop over lanes reads rows into tuples, computes without
+branches and writes rows, so the compiler vectorizes it; inner loops over three and small arrays would prevent that.
 
-A vector is a tuple of three numbers, a matrix one of three rows; a symmetric matrix is six numbers, S11, S22, S33,
-S23, S13, S12.
+A vector is a tuple of three numbers, a matrix one of three rows; a symmetric matrix is six numbers, S11, S22, S33, S23,
+S13, S12.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 from .jit import inlined
 
 LANES = 8
-"""Items that are done side by side, as many as a processor's wide registers hold."""
+"""Items processed side by side: the doubles of a 512-bit register."""
 
 
 @inlined
@@ -37,37 +36,37 @@ def cross(a, b):
 
 @inlined
 def plus(a, b):
-    """The sum of two vectors."""
+    """Return the sum of two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @inlined
 def minus(a, b):
-    """The difference of two vectors; rows of arrays will do."""
+    """Return the difference of two vectors, or of rows of arrays."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @inlined
 def moved(a, t, b):
-    """``a + t b``."""
+    """Return ``a + t b``."""
     return a[0] + t * b[0], a[1] + t * b[1], a[2] + t * b[2]
 
 
 @inlined
 def each(a, b):
-    """The products of two vectors' components."""
+    """Return the componentwise product of two vectors."""
     return a[0] * b[0], a[1] * b[1], a[2] * b[2]
 
 
 @inlined
 def plus_six(a, b):
-    """The sum of two tuples of six."""
+    """Return the sum of two tuples of six."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
 @inlined
 def combine(x, A):
-    """The rows of a matrix, each times a component of x, summed: ``A^T x``."""
+    """Return ``A^T x``: the rows of a matrix, weighted by the components of x and summed."""
     a, b, c = A
     return (
         x[0] * a[0] + x[1] * b[0] + x[2] * c[0],
@@ -78,7 +77,7 @@ def combine(x, A):
 
 @inlined
 def combine_six(x, A):
-    """The same for three tuples of six."""
+    """Return ``A^T x`` for three tuples of six as A."""
     a, b, c = A
     u, v = combine(x, (a[:3], b[:3], c[:3])), combine(x, (a[3:], b[3:], c[3:]))
     return u[0], u[1], u[2], v[0], v[1], v[2]
@@ -86,26 +85,26 @@ def combine_six(x, A):
 
 @inlined
 def transposed(A):
-    """``A^T``."""
+    """Return ``A^T``."""
     a, b, c = A
     return (a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])
 
 
 @inlined
 def times(A, x):
-    """``A x``."""
+    """Return ``A x``."""
     return dot(A[0], x), dot(A[1], x), dot(A[2], x)
 
 
 @inlined
 def product(A, B):
-    """``A B``."""
+    """Return ``A B``."""
     return combine(A[0], B), combine(A[1], B), combine(A[2], B)
 
 
 @inlined
 def congruent(A, s):
-    """``A S A^T`` of six numbers S, as six."""
+    """Return ``A S A^T`` for a symmetric S, both as six numbers."""
     S = (s[0], s[5], s[4]), (s[5], s[1], s[3]), (s[4], s[3], s[2])
     x, y, z = times(S, A[0]), times(S, A[1]), times(S, A[2])
     return dot(A[0], x), dot(A[1], y), dot(A[2], z), dot(A[1], z), dot(A[0], z), dot(A[0], y)
@@ -113,39 +112,39 @@ def congruent(A, s):
 
 @inlined
 def vector(W, place):
-    """The vector of three rows, from a place in the first."""
+    """Return the vector in three rows of W; ``place`` is the index of its first component."""
     return W[place], W[place + LANES], W[place + 2 * LANES]
 
 
 @inlined
 def set_vector(W, place, a):
-    """Write it."""
+    """Write a vector to three rows of W."""
     W[place], W[place + LANES], W[place + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, place):
-    """The six numbers of six rows."""
+    """Return the six numbers in six rows of W."""
     a, b = vector(W, place), vector(W, place + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
 def set_six(W, place, a):
-    """Write them."""
+    """Write six numbers to six rows of W."""
     set_vector(W, place, (a[0], a[1], a[2]))
     set_vector(W, place + 3 * LANES, (a[3], a[4], a[5]))
 
 
 @inlined
 def matrix(W, place):
-    """The matrix of nine rows."""
+    """Return the matrix in nine rows of W."""
     return vector(W, place), vector(W, place + 3 * LANES), vector(W, place + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, place, A):
-    """Write it."""
+    """Write a matrix to nine rows of W."""
     set_vector(W, place, A[0])
     set_vector(W, place + 3 * LANES, A[1])
     set_vector(W, place + 6 * LANES, A[2])
@@ -153,14 +152,14 @@ def set_matrix(W, place, A):
 
 @inlined
 def load_vector(W, place, a):
-    """An array (3,) into three rows."""
+    """Load an array (3,) into three rows of W."""
     for k in range(3):
         W[place + k * LANES] = a[k]
 
 
 @inlined
 def load_matrix(W, place, A):
-    """An array (3,3) into nine rows."""
+    """Load an array (3,3) into nine rows of W."""
     for i in range(3):
         for j in range(3):
             W[place + (3 * i + j) * LANES] = A[i, j]
@@ -168,14 +167,14 @@ def load_matrix(W, place, A):
 
 @inlined
 def store(W, place, values):
-    """Store numbers in the first rows of an array (k,)."""
+    """Store the first rows of W in an array (k,)."""
     for k in range(values.shape[0]):
         values[k] = W[place + k * LANES]
 
 
 @inlined
 def store_matrix(W, place, A):
-    """Nine rows into an array (3,3)."""
+    """Store nine rows of W in an array (3,3)."""
     for i in range(3):
         for j in range(3):
             A[i, j] = W[place + (3 * i + j) * LANES]

@@ -1,1 +1,1 @@
-"""Children of this process, other people's compiled code in them, and memory."""
+"""Child processes, third-party compiled code in them, and memory."""

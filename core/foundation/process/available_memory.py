@@ -1,4 +1,4 @@
-"""How much memory the system could give to this process now."""
+"""Memory available to this process."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Bytes that can be used without swapping: what the system counts as available, or what a container of Linux still
-    allows, whichever is less.
+    """Return the bytes that can be used without swapping: the system's available memory, or the rest of a Linux
+    container's limit if that is less.
     """
     available = psutil.virtual_memory().available
     try:
         limit = (CGROUP / "memory.max").read_text().strip()
         used = int((CGROUP / "memory.current").read_text())
         used -= int(re.search(r"^inactive_file (\d+)", (CGROUP / "memory.stat").read_text(), re.MULTILINE)[1])
-    except (OSError, ValueError, TypeError):  # no container, or one that keeps other books
+    except (OSError, ValueError, TypeError):  # no container, or another cgroup version
         return available
     return available if limit == "max" else max(min(available, int(limit) - used), 0)

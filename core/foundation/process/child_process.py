@@ -1,6 +1,6 @@
-"""Children of this process: which Python runs them, where it finds the libraries, and what one that was killed leaves.
+"""Child processes: their Python, their environment, and cleanup after killed ones.
 
-The worker (``core/worker.py``) runs in a child, since a crash of compiled code must not take the caller along.
+The worker (``core/worker.py``) runs in a child, since a crash of compiled code must not end the caller.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .foreign_module import temporary_mark
 PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 WORKER = PACKAGE_FOLDER / "core" / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Windows would open one for each child of a program that has none."""
+"""Windows would otherwise open a console for each child of a program without one."""
 LEAST = 19
-"""The lowest priority but on Windows."""
+"""Lowest priority (niceness), except on Windows."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
@@ -37,8 +37,8 @@ def python_name() -> str:
 
 
 def python_executable(preferred: str = "") -> str:
-    """A Python of this version to run a child with, ``preferred`` first; "" when there is none. Within Blender the
-    running program may be Blender.
+    """Return a Python of this version to run a child, ``preferred`` if possible; "" if there is none. In Blender,
+    ``sys.executable`` may be Blender.
     """
     name = python_name()
     own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
@@ -50,7 +50,7 @@ def python_executable(preferred: str = "") -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a child: it finds the libraries where this process finds them, and writes no byte code."""
+    """Return the environment of a child: it imports libraries from this process's paths, and writes no byte code."""
     libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
     return {
         **os.environ,
@@ -62,25 +62,25 @@ def child_environment() -> dict[str, str]:
 
 
 def give_way() -> None:
-    """Let all other processes go before this one."""
-    import psutil  # a compiled library, which Blender's start should not wait for
+    """Set the lowest priority for this process."""
+    import psutil  # imported late, since it slows Blender's start
 
     psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS if os.name == "nt" else LEAST)
 
 
 def ended_words(code: int) -> str:
-    """How a process ended, by its exit code."""
+    """Return words for an exit code."""
     return f"by signal {-code}" if code < 0 else f"with code {code}"
 
 
 def sweep(pid: int) -> None:
-    """Remove what a child that was ended amid its work has left in the temporary folder."""
+    """Remove the temporary folders of a child that was killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{temporary_mark(pid)}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def sweep_dead() -> None:
-    """Remove what children have left that ended together with their parent, so that nobody swept for them."""
+    """Remove the temporary folders of children that ended together with their parent."""
     named = re.compile(temporary_mark(r"(\d+)"))
     for left in Path(tempfile.gettempdir()).glob("sinew-*"):
         if (found := named.match(left.name)) and not is_alive(int(found.group(1))):
@@ -88,14 +88,14 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process is at work on this computer. One that has ended is not, though nobody may have asked
-    how: in a container without an init it may stay so.
+    """Return True if a process is running on this computer; False for zombies, which remain in containers without an
+    init.
     """
-    import psutil  # a compiled library, which Blender's start should not wait for
+    import psutil  # imported late, since it slows Blender's start
 
     try:
         return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-    except psutil.AccessDenied:  # another user's
+    except psutil.AccessDenied:  # another user's process
         return True
     except psutil.NoSuchProcess:
         return False

@@ -1,6 +1,4 @@
-"""Compiled modules of packages whose own Python layer wants more than is here (PyVista): found beside that layer and
-loaded alone.
-"""
+"""Compiled modules of packages whose Python layer has missing dependencies (PyVista): loaded without that layer."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ from ..errors import MeshError
 
 
 def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
-    """The compiled module ``name`` of an installed package, without the package; the import system's own cache keeps
-    it. MeshError, which calls it ``label``, when it is missing, with the ``remedy`` for that, or cannot be loaded.
+    """Return the compiled module ``name`` of an installed package, without importing the package; ``sys.modules``
+    caches it. MeshError, with this ``label``, if it is missing, then with the ``remedy``, or cannot be loaded.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:
@@ -40,7 +38,7 @@ def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleT
 
 
 def is_installed(package: str) -> bool:
-    """Return True if a package is there to load a compiled module from."""
+    """Return True if a package is installed, so that a compiled module can be loaded from it."""
     return bool(_folders(package))
 
 
@@ -50,8 +48,8 @@ def _folders(package: str) -> list[str]:
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:
-    """Tell Windows where a wheel keeps the libraries of its compiled modules (``PACKAGE.libs`` beside the package), as
-    the package's own Python layer would.
+    """Add a wheel's folder of shared libraries (``PACKAGE.libs`` beside the package) to the DLL search path on Windows,
+    as the package's Python layer does.
     """
     for folder in folders:
         libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
@@ -61,8 +59,8 @@ def _show_libraries(package: str, folders: list[str]) -> None:
 
 @contextlib.contextmanager
 def kept_apart() -> Iterator[None]:
-    """Around C++ code that prints and leaves files: its standard output is standard error, its working folder is a
-    temporary one, which tells the process that may be ended meanwhile.
+    """Context for C++ code that prints and writes files: standard output goes to standard error, the working folder is
+    a temporary one, named after the process, which may be killed meanwhile.
     """
     prefix = temporary_mark(os.getpid())
     with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=prefix) as folder, contextlib.chdir(folder):
@@ -70,8 +68,8 @@ def kept_apart() -> Iterator[None]:
 
 
 def temporary_mark(pid: int | str) -> str:
-    """How the names of a process's temporary folders begin. They say on which computer it is, too: containers may share
-    a temporary folder, and know nothing of each other's processes.
+    """Return the name prefix of a process's temporary folders. It contains the host name: containers may share a
+    temporary folder, but not process ids.
     """
     computer = re.sub(r"\W", "_", socket.gethostname())
     return f"sinew-{computer}-{pid}-"
@@ -79,12 +77,12 @@ def temporary_mark(pid: int | str) -> str:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Send what C++ code writes to file descriptor 1, which may be a channel of the caller's, to descriptor 2."""
+    """Redirect file descriptor 1, which may be a channel to the caller, to descriptor 2, for C++ code."""
     if sys.stdout is not None:  # None in a windowed program without a console
         sys.stdout.flush()
     try:
         kept = os.dup(1)
-    except OSError:  # no descriptor 1, nothing to protect
+    except OSError:  # no descriptor 1 to protect
         yield
         return
     try:

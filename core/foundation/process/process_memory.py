@@ -1,4 +1,4 @@
-"""How much memory this process has taken, and whether it keeps it."""
+"""Memory usage of this process, and glibc's release of freed memory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 
 
 def keep_freed() -> None:
-    """Have this process keep what it lets go, on Linux: each iteration wants as much again. To have all pages cleared
-    anew by the system took a tenth of one of Mixed FEM of 10,000 tets, a thirtieth of 130,000.
+    """Make this process keep freed memory, on Linux: each iteration allocates as much again. Page clearing by the
+    system took a tenth of an iteration of Mixed FEM with 10,000 tets, a thirtieth with 130,000.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
@@ -21,9 +21,9 @@ def keep_freed() -> None:
 
 
 def peak_memory() -> int:
-    """Bytes of memory that the process held at most so far.
+    """Return the peak memory of this process so far, bytes.
 
-    Linux's usage record would not do: a process inherits there the peak of the one that started it.
+    Linux's ``getrusage`` does not work: a process inherits the peak of its parent.
     """
     if sys.platform == "win32":
         import psutil

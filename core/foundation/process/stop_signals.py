@@ -1,4 +1,4 @@
-"""Being asked to stop: Ctrl-C, or a farm's SIGTERM."""
+"""Stop requests: Ctrl-C, or a farm's SIGTERM."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 @contextmanager
 def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
-    """Collects SIGTERM and SIGINT instead of dying of them; one after ``most`` raises KeyboardInterrupt. Handlers are
-    put back afterwards. What a shell has let this process ignore, as it does in the background, stays ignored.
+    """Context that collects SIGTERM and SIGINT; one after ``most`` raises KeyboardInterrupt. Handlers are restored
+    afterwards. A signal that the shell has set to ignored, for background processes, stays ignored.
     """
     caught: list[signal.Signals] = []
 
@@ -22,12 +22,12 @@ def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
         caught.append(signal.Signals(number))
 
     before = {}
-    if threading.current_thread() is threading.main_thread():  # Python sets signal handlers nowhere else
+    if threading.current_thread() is threading.main_thread():  # signal handlers can be set in the main thread only
         numbers = (number for number in (signal.SIGTERM, signal.SIGINT) if signal.getsignal(number) != signal.SIG_IGN)
         before = {number: signal.signal(number, note) for number in numbers}
     try:
         yield caught
     finally:
         for number, handler in before.items():
-            # None: it was set outside of Python, and cannot be put back from here.
+            # None: it was set outside of Python, and cannot be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -1,1 +1,1 @@
-"""Declared fields: settings with their units and bounds, dataclasses of jobs with their metadata, animated values."""
+"""Settings with units and bounds, dataclass fields with metadata, and animated values."""

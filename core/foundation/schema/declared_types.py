@@ -1,7 +1,7 @@
-"""Values held against the types that are declared: fields of parts by their annotations, and arguments of functions.
+"""Type checks of dataclass fields and function arguments against their annotations.
 
-Wrong ones are refused where they are given, by the name of the field, and not deep inside. What is right is made what
-the rest of the library counts on: Python's own numbers, contiguous arrays of one type, tuples.
+Wrong values are rejected at the interface, by the name of the field. Valid ones are converted to the types that the
+rest of the library uses: Python numbers, contiguous arrays of one type, tuples.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""By the kind of an array: the kinds that can be made it without loss, and the word for its items."""
+"""By kind of array: the kinds that convert to it without loss, and the word for its items."""
 
 _hints = functools.cache(get_type_hints)
 
 
 def coerce(owner: Any, error: type[SinewError], what: str) -> None:
-    """Check the fields of a part, and make them what is declared, in its ``__post_init__``."""
+    """Check and convert the fields of a dataclass, in its ``__post_init__``."""
     kinds = _hints(type(owner))
     for item in fields(owner):
         told, value = spec_of(item), getattr(owner, item.name)
@@ -48,7 +48,7 @@ def coerce(owner: Any, error: type[SinewError], what: str) -> None:
 
 
 def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check the annotated arguments of a public function, by their names; ``error`` where one is of another type."""
+    """Decorate a public function: check its annotated arguments, by name; ``error`` if a type is wrong."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -68,7 +68,7 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], what: str, dtype: Any = None) -> Any:
-    """A value as its declared ``kind`` of annotation has it; ``error`` where it is something else."""
+    """Return a value converted to its annotation ``kind``; ``error`` if that is impossible."""
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
         return None
@@ -96,8 +96,8 @@ def declared(value: Any, kind: Any, error: type[SinewError], what: str, dtype: A
 
 
 def array_of(value: Any, error: type[SinewError], what: str, dtype: Any = None) -> np.ndarray:
-    """A contiguous array of a type, or of any numbers. Only what loses nothing is converted: no texts, no fractions to
-    whole numbers, none that has no room in it.
+    """Return a contiguous array of a type, or of any numbers. Lossy conversions are rejected: no texts, no fractions to
+    integers, no overflow.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:
@@ -114,7 +114,7 @@ def array_of(value: Any, error: type[SinewError], what: str, dtype: Any = None) 
 
 
 def _items(value: Any, kind: Any, error: type[SinewError], what: str) -> tuple[Any, ...]:
-    """A tuple of items that are given in a list, or of one that is given by itself."""
+    """Return a tuple of the items of a list, or of a single item."""
     one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
     if one and isinstance(value, one):
         value = (value,)

@@ -1,7 +1,7 @@
-"""Parts: frozen dataclasses of arrays, numbers and further parts, whose fields tell in their metadata what they are.
+"""Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Files, fingerprints, the words for what was edited, and other frame ranges are made by walking over them
-(:func:`leaves`), so that a new field has all of these from its own line.
+Files, fingerprints, reports of edits and other frame ranges are derived by walking over the fields (:func:`leaves`), so
+a new field needs only its own line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 Change = Callable[[np.ndarray], np.ndarray]
-"""Makes a track of a job's frames one of other frames."""
+"""Function that converts a track of a job's frames to other frames."""
 Owner = TypeVar("Owner")
 
 
@@ -23,29 +23,29 @@ class FieldSpec(NamedTuple):
     Attributes
     ----------
     label : str or None
-        The artist's word for it; its name by default.
+        User-visible name; the field's name by default.
     word : str
-        Of the fingerprint that it, and all parts in it, belong to.
+        Name of the fingerprint of this field and all nested ones.
     dtype : type or None
         Of an array.
     over_frames : bool
-        Whether the array has a value a frame, or is a track (``core/foundation/schema/tracks.py``).
+        The array has a value per frame, or is a track (``core/foundation/schema/tracks.py``).
     once : bool
-        Whether one sample is enough for what stands still: equal ones are made one.
+        Equal samples are collapsed to one.
     filled : bool
-        Whether None, if it may be given, is made something when the part is made.
+        None is replaced by a computed value on construction.
     counted : bool
-        Whether the rows of the array are things that an artist counts: the label is their plural.
+        The rows of the array are objects that the user counts: the label is their plural.
     each_of : str
-        The field of its owner with what its columns, or its items by their ``material``, belong to.
+        Field of the owner to which its columns, or its items by their ``material``, correspond.
     names_of : str
-        The field of the body with what its numbers stand for.
+        Field of the body that its indices refer to.
     rules : tuple of str
-        Paths, from its owner, of what is of no consequence while this is None.
+        Paths, from the owner, of fields without effect while this is None.
     shown : str
-        The attribute of its owner that is shown to an artist in its place.
+        Attribute of the owner that is shown to the user instead.
     menu : bool
-        Whether its values are names of a registry.
+        The values are names of a registry.
     """
 
     label: str | None = None
@@ -63,8 +63,8 @@ class FieldSpec(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A value that is not itself a dataclass: its ``path`` from the root (``springs.0.targets``), the fields along it,
-    and the dataclass that owns it.
+    """A value that is not a dataclass: its ``path`` from the root (``springs.0.targets``), the fields along it, and the
+    dataclass that owns it.
     """
 
     path: str
@@ -74,17 +74,17 @@ class Leaf(NamedTuple):
 
     @property
     def about(self) -> FieldSpec:
-        """Its own field's."""
+        """Metadata of the leaf's field."""
         return spec_of(self.fields[-1])
 
     @property
     def word(self) -> str:
-        """Word of its fingerprint, that of the nearest field along the path."""
+        """Name of the leaf's fingerprint, set by the nearest field along the path."""
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
 def field_spec(label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **told: Any) -> Any:
-    """A dataclass field with its :class:`About`."""
+    """Return a dataclass field with its :class:`FieldSpec`."""
     return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **told)})
 
 
@@ -94,12 +94,12 @@ def spec_of(item: Field) -> FieldSpec:
 
 
 def is_tuple_of_dataclasses(value: Any) -> bool:
-    """Return True if it is a tuple of parts."""
+    """Return True if a value is a tuple of dataclasses."""
     return isinstance(value, tuple) and any(map(is_dataclass, value))
 
 
 def leaves(value: Any, path: str = "", way: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
-    """All that parts, or tuples of them, are made of, in the order of their fields."""
+    """Yield all leaves of nested dataclasses, or tuples of them, in the order of their fields."""
     if is_dataclass(value):
         for item in fields(value):
             yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*way, item), value)
@@ -111,7 +111,7 @@ def leaves(value: Any, path: str = "", way: tuple[Field, ...] = (), owner: Any =
 
 
 def equal_fields(a: Any, b: Any) -> bool:
-    """Return True if two parts, or values of a field, are equal; names count."""
+    """Return True if two dataclasses, or values of a field, are equal, including names."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
 
@@ -123,7 +123,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
-    """A part over other frames: ``change`` makes them of all in it that is over frames, ``also`` are further fields."""
+    """Return a dataclass with ``change`` applied to all its tracks, and with the fields of ``also``."""
     for item in fields(owner):
         before = getattr(owner, item.name)
         now = _over(before, change, spec_of(item).over_frames)

@@ -1,7 +1,7 @@
-"""Fields of settings: what each may be, in which unit, and what to say of it.
+"""Fields of settings with their valid values, units and descriptions.
 
-The allowed range of a number stands in the field's metadata as ``range=(low, high)``, both ends included; its unit as
-``unit``, its words as ``help``. An open end is None.
+The range of a number is in the field's metadata as ``range=(low, high)``, both ends included, None if unbounded; its
+unit as ``unit``, its description as ``help``.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ..errors import SinewError
 from .field_metadata import FieldSpec
 
 LONGEST = 80
-"""Characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 
 def number(
     default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
 ) -> Any:
-    """A field that holds a number between two bounds, both included; ``label`` is an artist's word for it."""
+    """Return a field for a number between two bounds, both included; ``label`` is its user-visible name."""
     metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
     return field(default=default, metadata=metadata)
 
 
 def choice(default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **told: Any) -> Any:
-    """A field that holds a switch, or a name, one of ``names`` where they are no registry's; what is advanced is shown
-    apart. ``told``: as :class:`About`.
+    """Return a field for a switch, or for a name, one of ``names`` unless a registry lists them; advanced fields are
+    shown separately. ``told``: as :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**told), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
@@ -45,7 +45,7 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 
 
 def typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
-    """A value as Python's own type, so that NumPy's numbers can be written as JSON; no bool passes for a number."""
+    """Return a value as Python's own type, so that NumPy numbers can be written as JSON; a bool is not a number."""
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
         raise error(f"{what} is {shown(value)}, not {word}.", f"Enter {word}.")
@@ -58,23 +58,23 @@ def typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value of any type in a line of a message."""
+    """Return a value of any type as text for a message."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}, shape {value.shape}"
     try:
         text = repr(value)
-    except ValueError:  # of whole numbers of thousands of digits
+    except ValueError:  # integers with thousands of digits
         return f"a {type(value).__name__}"
     return " ".join(text.split())[:LONGEST]
 
 
 def words_of(name: Any) -> str:
-    """A name in a message, which may be of another type as long as nothing is checked."""
+    """Return a name, which may not have been type-checked, as text for a message."""
     return name if isinstance(name, str) else shown(name)
 
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
-    """Raise ``error`` where a field has the wrong type, leaves its range or is none of its names."""
+    """Raise ``error`` if a field has the wrong type, is outside its range or not among its names."""
     for item in fields(settings):
         what = f"{owner}: {item.name.replace('_', ' ')}"
         value = getattr(settings, item.name)

@@ -1,7 +1,7 @@
 """Settings of a simulation: frozen dataclasses, SI units, validated on construction.
 
-Interfaces mirror these fields one to one (``blender_addon/properties/properties.py``; a test compares names, ranges
-and defaults).
+Interfaces mirror these fields one to one (``blender_addon/properties/properties.py``; a test compares names, ranges and
+defaults).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .setting_fields import check_ranges, choice, number, shown, typed, words_of
 from .solver_kinds import MIXED_FEM, SolverKind, own_settings, solver_kind
 
 EARTH = 9.81
-"""Gravity, m/s²: what bodies are made for where nothing else is said."""
+"""Standard gravity, m/s², the default."""
 
 
 def _acceleration(value: Any) -> tuple[float, float, float]:
-    """Three finite numbers, or SettingsError."""
+    """Return three finite numbers; SettingsError otherwise."""
     wrong = SettingsError(f"Solver: gravity is {shown(value)}.", "Give three finite numbers in m/s².")
     if isinstance(value, str):
         raise wrong
@@ -38,9 +38,9 @@ def _acceleration(value: Any) -> tuple[float, float, float]:
 class MaterialSettings:
     """One physical material.
 
-    ``energy`` is a name of the registry in ``core.mechanics.energies``; only those that name ``stiffening`` as their
-    own know it. With a ``painted_modulus`` the stiffness goes, in its logarithm, from ``youngs_modulus`` where the
-    material's stiffness map is 0 to that where it is 1.
+    ``energy`` is a name of the registry in ``core.mechanics.energies``; ``stiffening`` is used by energies that have it
+    as own parameter. With a ``painted_modulus`` the stiffness is interpolated geometrically by the material's stiffness
+    map, from ``youngs_modulus`` at 0 to ``painted_modulus`` at 1.
     """
 
     name: str = "Material"
@@ -64,8 +64,7 @@ class MaterialSettings:
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
-    """Young's moduli of materials, Pa: of each where its stiffness map is 0, then of each that has one where that map
-    is 1.
+    """Return Young's moduli of materials, Pa: first of each at 0 of its stiffness map, then at 1 of each that has two.
     """
     painted = [material.painted_modulus for material in materials]
     return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
@@ -73,8 +72,8 @@ def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """A layer of a body by depth below its surface: ``shell`` from the surface down to ``depth``, ``core`` what is
-    deeper. Over ``fade`` below that depth the one goes over into the other.
+    """Layer of a body by depth below its surface: ``shell`` from the surface down to ``depth``, ``core`` below it. They
+    are blended over the distance ``fade`` below that depth.
     """
 
     kind: str = choice("shell", "The skin of the body, or what lies deeper", names=("shell", "core"))
@@ -89,11 +88,11 @@ class DepthSettings:
 
 @dataclass(frozen=True)
 class ResolutionSettings:
-    """Settings of the tetrahedra that fill the body.
+    """Settings of the tetrahedral mesh.
 
     ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh), ``robust`` (fTetWild:
-    follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface that does not
-    cross itself, seconds).
+    follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface without
+    self-intersections, seconds).
     """
 
     method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
@@ -116,8 +115,8 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ColliderSettings:
-    """Contact of a body with a collider: Coulomb's friction coefficient, and how far the body keeps from
-    it. Where it is met by penalty, that is from where on it pushes.
+    """Contact of a body with a collider: Coulomb friction coefficient and contact distance (of penalty contact, the
+    distance at which it begins).
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
@@ -131,10 +130,11 @@ class ColliderSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ContactSettings:
-    """Contact with other soft bodies and with itself, which never cross (``core/contact/barrier/contact_load.py``).
+    """Contact with other soft bodies and self-contact, without interpenetration
+    (``core/contact/barrier/contact_load.py``).
 
-    Bodies meet where both meet others. The friction of two is the geometric mean of theirs; they keep apart by the sum
-    of their distances.
+    Two bodies collide if both have ``bodies``. Their friction is the geometric mean of both coefficients, their
+    distance the sum of both.
     """
 
     bodies: bool = choice(True, "Collide with other bodies that allow it: they are baked together and never intersect")
@@ -166,11 +166,11 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """Settings of the time steps; solvers declare further settings as their own.
+    """Settings of the time steps; solvers add their own.
 
     ``solver`` is a name of ``core.foundation.schema.solver_kinds``, ``integrator`` of the registry in
     ``core.numerics.integrators``, ``linear_solver`` of that in ``core.numerics.linear_solvers``; ``gravity`` is an
-    acceleration in m/s², the Earth's along -z by default. Of the tolerances the one that ``stop_rule`` names is used.
+    acceleration in m/s², the Earth's along -z by default. The tolerance named by ``stop_rule`` is used.
     """
 
     solver: str = choice(MIXED_FEM.name, "Method that computes a step", label="", menu=True)
@@ -272,7 +272,7 @@ class SolverSettings(_OwnSettings):
 
     @property
     def kind(self) -> SolverKind:
-        """The solver; SettingsError where there is none of that name."""
+        """Kind of the solver; SettingsError if the name is unknown."""
         return solver_kind(self.solver)
 
     @property

@@ -1,7 +1,7 @@
-"""Which solvers there are: what each is called, what it steps, which settings are its own, what it costs.
+"""Metadata of the solvers: names, unknowns, own settings, cost.
 
-Settings, menus, panels, command lines, scene files, forecasts and advice read this. It loads no method, since Blender's
-start does not wait for kernels: the class that steps is named, and loaded by ``solvers.registry``.
+Settings, menus, panels, command lines, scene files, forecasts and advice read this. It imports no solver, so that
+Blender's start does not load kernels; ``solvers.registry`` imports the named class.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from ..errors import SettingsError
 from .setting_fields import choice, number
 
 SUBSPACE = "modes", "cubature_points", "match_full_space"
-"""Settings that those read which step a subspace."""
+"""Settings of solvers that step a subspace."""
 
 
 @dataclass(frozen=True)
 class SolverKind:
-    """A method that computes steps, as interfaces know it.
+    """Method that computes steps, as described to interfaces.
 
     Attributes
     ----------
     name : in files and on command lines; label, description : in menus
     method : ``module.Class`` in ``core.methods.solvers``
-    seconds : of a step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
-    is_mixed : whether stretches are unknowns beside the positions
-    takes_modes : whether it steps a subspace of the body, of some modes, and not every vertex
-    takes_nodes : whether dynamic nodes carry the body's motion
-    integrates : whether it follows the rules of time integration, and has none of its own
-    iterates : whether a step takes iterations, ``max_iterations`` at most
-    bears_contrast : whether it follows stiff parts in soft bodies
-    bears_obstacles : whether it follows a body that runs into floors and colliders
-    supports_contact : whether bodies that it steps may meet one another
-    at_contrast : what becomes of its steps there, in advice
-    remedy : what helps steps that do not converge
-    own : settings that it alone reads, fields of ``setting_fields`` by name
+    seconds : per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
+    is_mixed : stretches are unknowns beside the positions
+    takes_modes : it steps a subspace of the body, with some modes, and not every vertex
+    takes_nodes : dynamic nodes carry the body's motion
+    integrates : it uses the time integrators, and has no rule of its own
+    iterates : a step takes iterations, ``max_iterations`` at most
+    bears_contrast : it handles stiff parts in soft bodies
+    bears_obstacles : it handles contact with floors and colliders
+    supports_contact : bodies that it steps may collide with one another
+    at_contrast : its behaviour at high contrast, in advice
+    remedy : advice for steps that do not converge
+    own : settings that only it reads, fields of ``setting_fields`` by name
     """
 
     name: str
@@ -58,12 +58,12 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """Return True if few movements carry the body, so that frames may be quick enough to be played with."""
+        """Return True if few degrees of freedom carry the body, so that frames may be fast enough for live mode."""
         return self.takes_modes or self.takes_nodes
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of the solver's settings that it reads and not every kind does."""
+        """Names of the settings that this solver, but not every solver, reads."""
         space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
@@ -175,21 +175,21 @@ SOLVER_KINDS = {
         SUBSPACE_FEM,
     )
 }
-"""By name, in the order of menus. Where several would do, advice takes the first."""
+"""By name, in menu order. If several fit, advice proposes the first."""
 
 
 def solver_kind(name: str) -> SolverKind:
-    """The solver of that name; SettingsError names the known ones."""
+    """Return the solver with this name; SettingsError lists the known names."""
     if name not in SOLVER_KINDS:
         raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
     return SOLVER_KINDS[name]
 
 
 def live_solver() -> SolverKind:
-    """The solver that is proposed where frames have to be quick, whatever the mesh."""
+    """Return the solver proposed for live mode, fast for any mesh."""
     return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 
 def own_settings() -> dict[str, Field[Any]]:
-    """Settings that some solvers alone read, by name."""
+    """Return the settings that only some solvers read, by name."""
     return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

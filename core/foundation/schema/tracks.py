@@ -1,7 +1,7 @@
-"""Tracks: what changes over the frames of a job, as an array of samples along the first axis.
+"""Tracks: animated values as arrays of samples along the first axis.
 
-A track of f frames has one sample a frame, or ``steps`` of them, evenly spaced, from each frame to the next:
-``(f - 1) * steps + 1`` in all. From sample to sample it goes straight.
+A track of f frames has one sample per frame, or ``steps`` of them, evenly spaced, from each frame to the next: ``(f -
+1) * steps + 1`` in all. Samples are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from itertools import pairwise
 import numpy as np
 
 ROUNDING = 8.0 * 2.0**-24
-"""Part of a coordinate that the arithmetic of single precision, in which animation is evaluated, may be off by."""
+"""Relative error of single-precision coordinates, in which animation is evaluated."""
 
 MIN_SAMPLE_FRACTION = 1e-9
-"""Part of the way between two samples that is no way."""
+"""Fraction of the interval between two samples that is treated as zero."""
 
 
 def collapse_constant(values: np.ndarray) -> np.ndarray:
-    """Samples as contiguous float64; equal ones are made one."""
+    """Return samples as contiguous float64; equal ones are collapsed to one."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     return values[:1] if len(values) > 1 and (values == values[0]).all() else values
 
 
 def steps_of(track: np.ndarray, frames: int) -> int:
-    """Samples from one frame to the next; 0 where there is a single one for several frames."""
+    """Return the number of samples from one frame to the next; 0 for a single sample over several frames."""
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1
 
 
 def fits(track: np.ndarray, frames: int) -> bool:
-    """Return True if an array is a track of so many frames."""
+    """Return True if an array is a track of this many frames."""
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 
 def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """The two samples next to a part (0 to 1) of the way to a frame from the one before, and the part (0 to 1) of the
-    way between them. Frames are counted from the first as 0.
+    """Return the two samples around a fraction ``part`` (0 to 1) of the interval that ends at ``frame``, and the
+    fraction (0 to 1) between them. Frames are counted from 0.
     """
     steps = steps_of(track, frames)
     way = part * steps
@@ -47,27 +47,27 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """The samples at the frames themselves."""
+    """Return the samples at the frames themselves."""
     return track[:: max(steps_of(track, frames), 1)]
 
 
 def truncate(track: np.ndarray, frames: int, count: int) -> np.ndarray:
-    """The first ``count`` frames."""
+    """Return the track of the first ``count`` frames."""
     return track[: (count - 1) * steps_of(track, frames) + 1]
 
 
 def extend(track: np.ndarray, frames: int) -> np.ndarray:
-    """One frame more, on the way to which everything stays where it is."""
+    """Return the track extended by one frame with constant values."""
     return np.concatenate([track, np.repeat(track[-1:], steps_of(track, frames), axis=0)])
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """The track of points sampled at the frames, (f,...,c), and evenly between each two: (f-1) * (steps-1) samples
-    (...,c), one after the other.
+    """Return the track of points sampled at the frames, (f,...,c), and evenly between them: (f-1) * (steps-1) samples
+    (...,c), in order.
 
-    Where single precision cannot tell a point's way from one frame to the next from a straight line, it is one; so it
-    is where a point stands still until the next frame and is elsewhere there: constant keys, and what knows whole
-    frames alone, would jump within a single step. Where all ways are straight, ``whole`` is the track.
+    Paths that are straight from one frame to the next within single precision are made exactly straight. So are those
+    of points that stay still until the next frame and then jump (constant interpolation, data of whole frames only),
+    since they would jump within a single step. If all paths are straight, the result is ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:

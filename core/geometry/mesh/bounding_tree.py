@@ -50,7 +50,7 @@ SPREAD = (
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest coordinates, (m,3) each, of elements with ``corners`` (m,k,3)."""
-    # Three times as fast as a minimum over the middle axis: NumPy would take three numbers at a time.
+    # Three times as fast as a minimum over the middle axis of length k.
     columns = [corners[:, k] for k in range(corners.shape[1])]
     return np.minimum.reduce(columns), np.maximum.reduce(columns)
 
@@ -171,7 +171,7 @@ def box_of(corners):
 
 @inner_kernel
 def next_overlap(stack, depth, low, high, tree):
-    """Return the next leaf that overlaps the box from ``low`` to ``high``, as its ancestors do, and the new depth.
+    """Return the next leaf that overlaps the box from ``low`` to ``high``, and the new depth.
 
     The search begins and ends as in :func:`next_leaf`.
     """

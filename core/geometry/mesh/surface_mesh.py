@@ -99,12 +99,12 @@ class SurfaceMesh:
 
     @cached_property
     def found(self) -> dict[str, Any]:
-        """Cache of figures computed of this surface, by name."""
+        """Cache of values computed for this surface, by name."""
         return {}
 
     @cached_property
     def used(self) -> np.ndarray:
-        """Mask (n,) of the vertices that some face has."""
+        """Mask (n,) of the vertices that belong to a face."""
         used = np.zeros(len(self.positions), dtype=bool)
         used[self.triangles] = True
         return used

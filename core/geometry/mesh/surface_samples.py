@@ -1,9 +1,9 @@
-"""Samples spread over triangles, close enough together that they skip no cell of a given size.
+"""Samples spread over triangles, dense enough to hit every cell of a given size.
 
 Rows run parallel to a triangle's longest side, at most ``spacing`` apart, with points at most as far apart in each,
-ends included. A row has a point more than it has steps, so samples hit corners and sides exactly.
+ends included. A row has one point more than steps, so samples hit corners and sides exactly.
 
-Trap: each sample of a triangle stands for an equal part of its area, also at its corners. Near the rim of a set of
+Trap: each sample of a triangle represents an equal part of its area, also at its corners. Near the rim of a set of
 faces this overestimates areas.
 """
 
@@ -51,7 +51,7 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
 
 
 def proper_faces(surface: SurfaceMesh) -> np.ndarray:
-    """Return the triangles (t,3) of a surface that have an area, found once."""
+    """Return the triangles (t,3) of a surface that have an area, computed once."""
     if "proper faces" not in surface.found:
         proper = proper_triangles(surface.positions, surface.triangles)
         all_are = len(proper) == len(surface.triangles)
@@ -70,9 +70,9 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
-    """Sample triangles in rows at most ``spacing`` apart, and so apart along each row, corners included.
+    """Sample triangles in rows at most ``spacing`` apart, with the same spacing along each row, corners included.
 
-    The number of samples follows area and perimeter, so that slivers are cheap. Triangles without area have none.
+    The number of samples follows area and perimeter, so slivers are cheap. Triangles without area have none.
     """
     proper = proper_triangles(positions, triangles)
     corners = positions[triangles[proper]]

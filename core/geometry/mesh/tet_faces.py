@@ -1,4 +1,4 @@
-"""Faces between tets, found once, for quick boundaries of any part of a mesh."""
+"""Faces between tets, computed once, for fast boundaries of any subset of a mesh."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tet_faces(tets: np.ndarray) -> TetFaces:
     n = int(tets.max(initial=-1)) + 1
     corners = tets[:, FACES].reshape(-1, 3)
     a, b, c = np.sort(corners, axis=1).astype(np.int64).T
-    # One number a face, if it fits into 64 bits: twice as quick to sort as three.
+    # One 64-bit key per face, if it fits: sorts twice as fast as three.
     order = np.argsort((a * n + b) * n + c, kind="stable") if n < 2_000_000 else np.lexsort((c, b, a))
     same = np.zeros(len(order), dtype=bool)
     ranked = np.column_stack([a, b, c])[order]

@@ -11,7 +11,7 @@ ALIKE = 1e-9
 def jittered(points: np.ndarray, amount: float) -> np.ndarray:
     """Add seeded Gaussian noise to points (p,k); its standard deviation is ``amount`` times that of the points.
 
-    The noise breaks ties. Without it round-off would, differently on another processor or in another unit of length.
+    Otherwise round-off would break ties, differently on another processor or in another unit of length.
     """
     deviation = np.sqrt(np.mean(np.var(points, axis=0))) if len(points) else 0.0
     return points + amount * deviation * np.random.default_rng(0).standard_normal(points.shape)

@@ -69,7 +69,7 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Return True if a set holds a tet; outside the grid it holds none."""
+    """Return True if a set contains a tet; False outside the grid."""
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
@@ -99,8 +99,7 @@ def face_neighbour(corners, opposite, cell):
 def star_tet(vertex, member, cell):
     """Find one of the 24 tets around a lattice vertex; write its cell, return its slot.
 
-    Around each vertex the tets are the 24 chambers sorted by the largest and the second largest offset, with their
-    signs.
+    They are distinguished by the axes and signs of the largest and the second largest offset.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

@@ -1,4 +1,4 @@
-"""The story of a bake, read from its frames: how many iterations, which frames did not converge, where time went."""
+"""Report of a bake, read from its frames: iterations, frames that did not converge, time by part."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..checks.plausibility import scale_warnings
 from ..store.frame_store import FrameStore
 
 SHOWN_RANGES = 6
-"""Ranges of frames that a message names before it only counts the rest."""
+"""Maximum number of frame ranges listed in a message."""
 
 
 CONTACTS, NEAREST = "Contacts", "Nearest (m)"
-"""Headings of bodies that meet."""
+"""Headings of the columns of contact."""
 
 MEANINGS = {
     "Iterations": "of all steps of the frame",
@@ -40,31 +40,30 @@ MEANINGS = {
 """Meanings of the table's columns, by their headings."""
 
 MOVING = "Still Moving (m)"
-"""Heading of lengths: metres for machines, in words for readers."""
+"""Heading of the last movement: in metres for machines, with units for readers."""
 
 
 LOST = 0.01
-"""Fraction of the kinetic energy that nodes may fail to carry in a step without a warning, as when a part rotates by
-ten degrees.
+"""Fraction of the kinetic energy that nodes may fail to represent in a step without a warning, as when a part rotates
+by ten degrees.
 """
 
 SEEN = 1e-4
-"""Part of a body's size that a viewport shows: a fifth of a pixel of a body that fills 2,000."""
+"""Smallest visible fraction of a body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
-"""Fraction of the steps that may be repeated by another rule without a warning, as when a body buckles."""
+"""Fraction of the steps that may be recomputed by another rule without a warning, as when a body buckles."""
 
 
 @dataclass(frozen=True)
 class FrameReport:
-    """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
-    far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
-    most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
-    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by another rule, and
-    those of a body that buckles (``StepReport.buckles``); contacts at a step's end, at most, and the least distance of
-    what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); names of bodies
-    that a step was solved with (``StepReport.solved_with``); seconds in all and by part, and the peak memory of the
-    process so far (bytes; 0 unknown).
+    """Report of one frame: the number of its steps, the sum and the maximum of their iterations, whether all converged,
+    and their stop reasons. Maxima over the steps that did not converge, or else over all: ``movement`` (m) in the last
+    iteration, unbalanced ``force`` (N). Maxima over all steps: ``taken`` and ``lost`` (``StepReport``), ``contacts``.
+    ``redone`` steps were recomputed by another rule, ``buckling`` ones are ``StepReport.buckles``; ``nearest`` is the
+    smallest distance in contact (m; 0 without); ``blocked``: pairs of ``StepReport.blocked_by``; ``solved_with``: names
+    of ``StepReport.solved_with``; ``seconds`` in total and by part, and the peak memory of the process so far (bytes;
+    0 if unknown).
     """
 
     frame: int
@@ -90,9 +89,9 @@ class FrameReport:
 
 @dataclass(frozen=True)
 class BakeReport:
-    """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
-    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit;
-    what helps steps that do not converge; how a subspace was matched with the full mesh; the body's size, m.
+    """Report of a bake: name of the method, the linear solver with the reason for its choice ("" if unknown), every
+    frame except the first, which is at rest; seconds of the preparation, by part; warnings of an unsuitable size; a
+    remedy for steps that do not converge; the matching of a subspace with the full mesh; the body's size, m.
     """
 
     solver: str
@@ -106,12 +105,12 @@ class BakeReport:
 
     @property
     def unconverged(self) -> list[int]:
-        """Frames with a step that stopped before it converged."""
+        """Return the frames with a step that did not converge."""
         return [frame.frame for frame in self.frames if not frame.converged]
 
     @property
     def worst(self) -> FrameReport | None:
-        """The frame to look at first: the farthest from converged, or the one with the longest step."""
+        """Frame to inspect first: the farthest from convergence, or the one with the longest step."""
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -127,7 +126,7 @@ class BakeReport:
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
-        """Seconds by part of a step, the longest first."""
+        """Return the seconds by part of a step, longest first."""
         total: dict[str, float] = {}
         for frame in self.frames:
             for part, seconds in frame.parts.items():
@@ -135,7 +134,7 @@ class BakeReport:
         return dict(sorted(total.items(), key=lambda item: -item[1]))
 
     def summary(self) -> list[str]:
-        """A few lines that an artist reads."""
+        """Return a few lines for users."""
         if not self.frames:
             return ["Only the first frame is baked: no step was computed."]
         steps = sum(frame.steps for frame in self.frames)
@@ -180,8 +179,8 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the words of frames that did not converge where that can be seen: a step stopped short by more than
-        SEEN of the body's size, or by an unknown length; "" otherwise.
+        """Return the warning about unconverged frames if the error is visible: a step stopped short by more than SEEN
+        of the body's size, or by an unknown length; "" otherwise.
         """
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
@@ -195,7 +194,7 @@ class BakeReport:
         return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
 
     def contact_words(self) -> str:
-        """How much touches at most, and how near that comes; "" where nothing does."""
+        """Describe the largest number of contacts and the smallest distance; "" without contact."""
         most = max(self.frames, key=lambda f: f.contacts, default=None)
         if most is None or not most.contacts:
             return ""
@@ -203,7 +202,7 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), {length_words(nearest)} apart at least"
 
     def solved_with_words(self) -> str:
-        """With which bodies this one was solved as one system, and when; "" if with none."""
+        """Name the bodies with which this one was solved as one system, and the frames; "" if there are none."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
@@ -212,7 +211,7 @@ class BakeReport:
         return f"In frames {frames} it could touch {named}: iterations are those of all that touch."
 
     def blocked_words(self) -> str:
-        """Who blocked whom, and when; "" where nobody did."""
+        """Name the pairs that blocked each other, and the frames; "" if there are none."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -228,9 +227,7 @@ class BakeReport:
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
 
     def of_steps_words(self) -> str:
-        """Return how many steps another rule made than the one chosen, and in how many nodes
-        had what carries too stiffly; "" where few are.
-        """
+        """Report the steps recomputed by another rule, and those with buckling between nodes; "" if they are few."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
@@ -243,7 +240,7 @@ class BakeReport:
         return " ".join(said)
 
     def table(self) -> str:
-        """Every frame as a line of text, and what the columns mean."""
+        """Return the report as text: one line per frame, and the meanings of the columns."""
         heading, *values = self.rows()
         for k, name in enumerate(heading):
             if name in (MOVING, NEAREST):
@@ -258,12 +255,12 @@ class BakeReport:
 
     @property
     def touches(self) -> bool:
-        """Return True if anything that meets does in a frame."""
+        """True if there is contact in any frame."""
         return any(frame.contacts for frame in self.frames)
 
     def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
-        """The heading and a row a frame, with these parts of a step, or those that it has; with contacts where there
-        are any, or of another bake ``touches``.
+        """Yield the heading and one row per frame, with the given parts of a step, by default all of them, and with
+        contacts if there are any or ``touches``.
         """
         parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
         yield [
@@ -287,7 +284,7 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Every frame of bakes, by the names of their bodies, as a line of comma-separated values: seconds and SI units."""
+    """Return the frames of several bakes as comma-separated values, by body name: seconds and SI units."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
@@ -299,13 +296,13 @@ def csv_of(reports: Mapping[str, BakeReport]) -> str:
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write a report to a file that the user names; StoreError as :func:`whole_file`."""
+    """Write a report to a user's file; StoreError as :func:`whole_file`."""
     with whole_file(path) as file:
         file.write(text.encode())
 
 
 def read_report(store: FrameStore) -> BakeReport:
-    """The report of a store's frames; StoreError where they cannot be read."""
+    """Return the report of a store's frames; StoreError if they cannot be read."""
     job = store.job()
     abouts = [(frame, store.about(frame)) for frame in store.frames()]
     frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
@@ -357,25 +354,25 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
 
 
 def _number(value: Any) -> float:
-    """A finite number from a file; 0 for anything else."""
+    """Return a finite number from a file; 0 for anything else."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Pairs of names from a file; nothing of anything else."""
+    """Return pairs of names from a file; empty for anything else."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 
 
 def _names(value: Any) -> list[str]:
-    """Names from a file; nothing of anything else."""
+    """Return names from a file; empty for anything else."""
     return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def frame_words(frames: Sequence[int]) -> str:
-    """Ascending frame numbers in words: ``3-5, 9``."""
+    """Return ascending frame numbers as text: ``3-5, 9``."""
     ranges: list[list[int]] = []
     for frame in frames:
         if ranges and frame == ranges[-1][1] + 1:
@@ -388,7 +385,7 @@ def frame_words(frames: Sequence[int]) -> str:
 
 
 def part_words(part: str) -> str:
-    """A part of a step in words: ``line_search`` is "line search"."""
+    """Return a part of a step as text: "line search" for ``line_search``."""
     return part.replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""How far two bakes of one surface are apart, frame by frame, and how long a frame of each took."""
+"""Differences of two bakes of one surface, frame by frame, and their mean time per frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Times = tuple[float, float]
 class Difference(NamedTuple):
     """Difference of two bakes in their common ``frames`` (f,) int32: ``largest`` and ``mean`` distance (f,) float64
     between their vertices, m; ``size`` of the body at rest, m; mean ``seconds`` per frame of each, 0 if unknown;
-    ``words`` for differing settings of the second.
+    ``words`` for settings of the second that differ.
     """
 
     frames: np.ndarray
@@ -34,20 +34,20 @@ class Difference(NamedTuple):
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Largest and mean distance at a frame; None where it was not compared."""
+        """Return the largest and mean distance at a frame; None if it was not compared."""
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 
 
 def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Largest and mean distance of vertices (n,3) that belong together."""
+    """Return the largest and mean distance of corresponding vertices (n,3)."""
     apart = np.linalg.norm(second - first, axis=1)
     return float(apart.max()), float(apart.mean())
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Compare all frames that two stores share and show, and keep that in the second; StoreError where there are none,
-    or where the vertices are others.
+    """Compare all visible frames that two stores share, and cache the result in the second; StoreError if there are
+    none, or if the vertices differ.
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
@@ -68,7 +68,7 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 
 
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
-    """Return the cached difference of the two bakes in their present state; None on any doubt."""
+    """Return the cached difference of the two bakes if it is valid for their present state, else None."""
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
         return None
@@ -84,7 +84,7 @@ def cached_difference(first: FrameStore, second: FrameStore) -> Difference | Non
 
 
 def _seconds_a_frame(store: FrameStore, frames: list[int]) -> float:
-    """Without the first frame of a bake, where nothing is computed."""
+    """Return the mean seconds per frame without the first, which is not computed; 0 if unknown."""
     spent = [float(store.about(frame).get("seconds", 0.0)) for frame in frames]
     spent = [seconds for seconds in spent[1:] if seconds > 0.0]
     return float(np.mean(spent)) if spent else 0.0

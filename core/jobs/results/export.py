@@ -1,9 +1,7 @@
-"""Frames of a bake as files: one ``.npz``, a PC2 point cache, or one mesh per frame in any format that meshio
-writes.
+"""Export of a bake's frames: one ``.npz``, a PC2 point cache, or one mesh per frame in any format of meshio.
 
-All are written into a private folder beside their place and moved when they are whole: a full disk or a kill leaves
-what was there before, and a link in their place is replaced, not followed. PC2's layout stands in
-:mod:`files.point_cache`.
+Files are written to a private folder beside the output and moved when complete: a full disk or a killed process leaves
+the previous files, and a link is replaced, not followed. :mod:`files.point_cache` describes the PC2 format.
 """
 
 from __future__ import annotations
@@ -22,15 +20,15 @@ from ..store.frame_store import FrameStore
 
 
 def output_files(out: Path, frames: range | list[int]) -> list[Path]:
-    """The files that :func:`export` writes."""
+    """Return the files that :func:`export` writes."""
     if out.suffix.lower() in (".npz", ".pc2"):
         return [out]
     return [out.with_name(f"{out.stem}_{frame:04d}{out.suffix}") for frame in frames]
 
 
 def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
-    """Raise SettingsError or StoreError now for what would make :func:`export` fail after a long simulation: an ending
-    that nothing writes, a folder that cannot be written, a file of the scene in its place.
+    """Raise SettingsError or StoreError for problems that would make :func:`export` fail after a long simulation: an
+    unknown file extension, a folder that is not writable, an output that would overwrite a file of the scene.
     """
     if not out.suffix:
         raise SettingsError(f"The output “{out}” has no ending.", "Name a file that ends in .npz, .pc2, .ply ...")
@@ -47,11 +45,11 @@ def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
 
 
 def export(store: FrameStore, job: Job, out: Path) -> None:
-    """Write the frames of a store that belong to the result to ``out``; its ending chooses the format.
+    """Write the visible frames of a store to ``out``; its extension determines the format.
 
     ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Others: ``NAME_0001.ext`` by meshio.
-    The files come in their places when all are whole. StoreError when they cannot be written, SettingsError when the
-    format cannot hold them.
+    The files appear when all are complete. StoreError if they cannot be written, SettingsError if the format cannot
+    store them.
     """
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:
@@ -75,7 +73,7 @@ def _refusing(out: Path) -> contextlib.AbstractContextManager[None]:
 
 def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
     positions = np.array([store.read(f) for f in frames])
-    with open(path, "wb") as file:  # NumPy would add a second ending to .NPZ
+    with open(path, "wb") as file:  # NumPy would append .npz to .NPZ
         np.savez_compressed(file, positions=positions, triangles=job.body.surface.triangles, frames=np.array(frames))
 
 
@@ -92,7 +90,7 @@ def _write_mesh(path: Path, positions: np.ndarray, triangles: np.ndarray) -> Non
         meshio.write(path, meshio.Mesh(positions, [("triangle", triangles)]))
     except OSError:
         raise
-    # Writers raise whatever a mesh leads them to that their format cannot hold; some exit.
+    # Writers raise arbitrary exceptions for meshes that their format cannot store; some exit.
     except (Exception, SystemExit) as error:
         raise SettingsError(
             f"meshio cannot write {path.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk."

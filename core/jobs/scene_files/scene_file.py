@@ -1,9 +1,9 @@
-"""A scene in TOML: bodies, their materials, their pins and solvers, without Blender.
+"""Scene in TOML: bodies with their materials, pins and solvers, without Blender.
 
     mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or what meshio reads
     frames = [1, 60]
     frame_rate = 24
-    pre_roll = 10                     # of the frames, so many of the first are simulated and not written; 0 by default
+    pre_roll = 10                     # number of first frames that are simulated but not written; 0 by default
 
     [resolution]                      # fields of ResolutionSettings
     cells_across = 20
@@ -11,7 +11,7 @@
     [solver]                          # fields of SolverSettings
     solver = "mixed_fem"
 
-    [[material]]                      # fields of MaterialSettings, and where it is:
+    [[material]]                      # fields of MaterialSettings, and its region:
     name = "flesh"
     youngs_modulus = 5e4
 
@@ -20,58 +20,58 @@
     youngs_modulus = 1e9
     box = [[-1, -1, 0], [1, 1, 2]]    # the surface vertices in a box, or
     # vertices = [0, 1, 2]            # these surface vertices, or
-    # region = "bone.obj"             # the inside of a closed surface, over what is painted
+    # region = "bone.obj"             # the inside of a closed surface, on top of painted materials
     # depth = { kind = "shell", depth = 0.01 }    # or by depth below the surface: fields of DepthSettings
-    # painted_modulus = 1e10          # its stiffness where its map is 1, and
-    # stiffness_map = [0, 0.5, 1]     # that map: a number for each vertex of the surface
+    # painted_modulus = 1e10          # its stiffness where its stiffness map is 1
+    # stiffness_map = [0, 0.5, 1]     # a number for each vertex of the surface
 
     [[pins]]
     box = [[-1, -1, -1], [1, 1, 0]]   # or: vertices = [0, 1, 2]
-    motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; none holds still
-    release = 40                      # from this frame on they are not held; none holds to the end
+    motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; default: at rest
+    release = 40                      # first frame without these pins; default: never
 
-    [nodes]                           # dynamic nodes, for solvers that take them
+    [nodes]                           # dynamic nodes, for solvers that use them
     vertices = [3, 12, 40]            # or box
 
-    [[spring]]                        # vertices (box or vertices) that are pulled to where they were at rest, moved by:
+    [[spring]]                        # vertices (box or vertices) pulled to their rest positions plus motion
     name = "hook"
     vertices = [7, 8]
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
-    stiffness = [[1, 200], [20, 0]]   # N/m of all together, by frame, or one number
+    stiffness = [[1, 200], [20, 0]]   # total, N/m, by frame, or one number
 
-    [goal]                            # vertices that are drawn to where they were at rest, moved by:
-    weights = [0, 0.5, 1]             # how strongly each of the surface is, 0 to 1; or, fully, box or vertices
+    [goal]                            # vertices pulled to their rest positions plus motion
+    weights = [0, 0.5, 1]             # 0 to 1, of each surface vertex; or box or vertices, with weights of 1
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     strength = [[1, 1], [20, 0]]      # in units of the softest modulus times the body's size; by frame, or one number
 
-    [[vibration]]                     # one of the body's slowest vibrations
-    number = 1                        # the slowest; by default those that are named follow one another
-    stiffness = [[1, 1], [30, 0.2]]   # what its stiffness is multiplied by, 0.1 to 10, by frame or one number
+    [[vibration]]                     # one of the body's lowest vibrations
+    number = 1                        # from 1, the lowest; by default numbered consecutively
+    stiffness = [[1, 1], [30, 0.2]]   # factor on its stiffness, 0.1 to 10, by frame or one number
 
     [ground]                          # a level floor, the first of the colliders; fields of Ground
     height = -1
     friction = 0.5
 
-    [contact]                         # fields of ContactSettings: contact with other bodies and with itself
+    [contact]                         # fields of ContactSettings: contact with other bodies and self-contact
     self_contact = true
-    only = ["left"]                   # names of the bodies that it meets; none says all
+    only = ["left"]                   # names of the bodies that it collides with; default: all
     friction = 0.5
 
-    [[contact.pairs]]                   # what goes before that between the body and another or a collider
-    other = "right"                   # by its name
+    [[contact.pairs]]                   # overrides between the body and another body or a collider
+    other = "right"                   # its name
     friction = 0.1                    # and thickness: fields of PairSettings
 
-    [[collider]]                      # a surface that the body runs into
+    [[collider]]                      # a surface that the body collides with
     mesh = "stairs.obj"
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
-    friction = 0.3                    # and thickness: fields of ContactSettings
-    absorption = 0.8                  # what it takes from fields with use_absorption behind it, by frame or one number
+    friction = 0.3                    # and thickness: fields of ColliderSettings
+    absorption = 0.8                  # of fields with use_absorption behind it, by frame or one number
 
     [[field]]                         # an acceleration beside gravity, m/s²; several add up
     acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
     box = [[0, 0, 0], [1, 1, 1]]      # or vertices; none acts everywhere
 
-    [[force_field]]                   # one of Blender's, by its names; numbers, location and axis may be keyed by frame
+    [[force_field]]                   # as in Blender, with its names; numbers, location and axis may be keyframed
     type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, CHARGE (strength times charge), DRAG
     strength = [[1, 0], [20, 8]]      # m/s² in a wind; DRAG: linear_drag, quadratic_drag; HARMONIC: harmonic_damping,
     flow = 1                          #   rest_length besides; FORCE: use_gravity_falloff
@@ -82,10 +82,10 @@
     z_direction = "BOTH"              # or POSITIVE, NEGATIVE
     falloff_type = "TUBE"             # or SPHERE, CONE (radial numbers in degrees)
     falloff_power = 1                 # and distance_min, distance_max, radial_falloff, radial_min, radial_max
-    weight = 0.5                      # the part of it that acts
-    use_absorption = true             # whether colliders with an absorption take from it
+    weight = 0.5                      # factor on its strength
+    use_absorption = true             # true if colliders with absorption reduce it
 
-Several bodies are tables with names; what they do not say themselves is that of the scene, and holds for each:
+Several bodies are tables with names; entries of the scene are the defaults of each:
 
     [[body]]
     name = "left"
@@ -136,12 +136,12 @@ _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
-"""Entries that name files, of which list of tables."""
+"""File name entries, by the table that contains them."""
 
 
 @checked(SettingsError)
 def read_scene(path: Path | str) -> Job:
-    """The job that a scene file describes; SettingsError or MeshError name what is wrong in it."""
+    """Return the job of a scene file; SettingsError or MeshError report errors in it."""
     path = Path(path)
     scene = _read_tables(path)
     start, end = _frames(scene.get("frames", [1, 60]))
@@ -197,7 +197,7 @@ def _contact(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_pairs(bodies: Sequence[Body]) -> None:
-    """SettingsError where a body tells of a pair with what the scene does not have."""
+    """Raise SettingsError if a contact pair names an object that is not in the scene."""
     for body in bodies:
         there = {each.name for each in (*bodies, *body.colliders)}
         for pair in (pair for pair in body.pairs if pair.other not in there):
@@ -208,7 +208,7 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """The files that a scene is read from: itself and the meshes that it names; SettingsError as :func:`read_scene`."""
+    """Return a scene file and the mesh files that it names; SettingsError as :func:`read_scene`."""
     path = Path(path)
     names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
     return [path, *(path.parent / name for name in names)]
@@ -224,9 +224,9 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    """The TOML of a scene, its entries known and its tables of the right kind."""
+    """Return the TOML of a scene, with known entries and tables of the right type."""
     try:
-        open_regular(path).close()  # a pipe would never come to its end
+        open_regular(path).close()  # a pipe could block forever
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
@@ -281,7 +281,7 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return a job's fields of materials: their weights and stiffness maps (n,k), and the layers."""
+    """Return a job's material fields: weights and stiffness maps (n,k), and the layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -306,7 +306,7 @@ def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
 
 
 def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
-    """Return a job's fields of pins; a later table wins."""
+    """Return a job's pin fields; later tables override earlier ones."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
         release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
@@ -321,7 +321,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return a job's stiffness of vibrations; a later table wins."""
+    """Return a job's stiffness of vibrations; later tables override earlier ones."""
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

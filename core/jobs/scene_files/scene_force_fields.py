@@ -1,5 +1,5 @@
-"""Force fields of a scene file, as Blender has them: its names, its words, and what *Add > Force Field* begins with.
-``scene_file`` has an example of a table.
+"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` has an
+example of a table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MESHED = ("SURFACE", "POINTS")
 """Shapes that need a mesh."""
 
 _FLAT = ("WIND", "VORTEX")
-"""Types that begin as a plane; others as a point."""
+"""Types that are a plane by default; others are a point."""
 
 _FALLOFF = {
     "falloff_power": "power",
@@ -31,7 +31,7 @@ _FALLOFF = {
     "noise": "noise",
     "weight": "weight",
 }
-"""Entries that are numbers of every field, by their names in :class:`FieldNumbers`."""
+"""Entries that are numbers of every field, with their names in :class:`FieldNumbers`."""
 
 _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
@@ -45,7 +45,7 @@ _OF_ANY_SIGN = ("strength", "linear_drag", "quadratic_drag", "harmonic_damping",
 
 
 def read_force_fields(scene: dict[str, Any], body: Reading, absorbers: int = 0) -> tuple[ForceField, ...]:
-    """The ``[[force_field]]`` tables, in a scene with so many absorbers."""
+    """Return the fields of the ``[[force_field]]`` tables, in a scene with this many absorbers."""
     tables = enumerate(scene.get("force_field", []), start=1)
     return tuple(
         _read(Table(each, f"force_field {k}", body, each), str(k), len(body.frames), absorbers) for k, each in tables
@@ -89,7 +89,7 @@ def _form(table: Table) -> FieldForm:
 
 
 def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the arrays that a field of this shape takes from a mesh around its centres (frames,3)."""
+    """Return the arrays of a field of this shape from a mesh around its centres (frames,3)."""
     if shape not in MESHED and "mesh" in table:
         remedy = f"Set shape to {' or '.join(MESHED)}."
         raise SettingsError(f"{table.where} has a mesh and the shape {shape}.", remedy)
@@ -109,7 +109,7 @@ def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarra
 
 
 def _numbers(table: Table, kind: str, entries: dict[str, str], frames: int) -> np.ndarray:
-    """(frames,12), in the order of :class:`FieldNumbers`."""
+    """Return the field's numbers (frames,12), in the order of :class:`FieldNumbers`."""
     columns = {name: np.full(frames, value) for name, value in FieldNumbers(1.0)._asdict().items()}
     begins = _BEGINNINGS | ({"flow": 1.0} if kind == "WIND" else {})
     for entry, name in entries.items():

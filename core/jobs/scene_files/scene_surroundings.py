@@ -1,4 +1,4 @@
-"""Springs, the goal, colliders, the ground and fields of a scene file; the formats are in ``scene_file``."""
+"""Springs, goal, colliders, ground and fields of a scene file; ``scene_file`` describes the formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_o
 
 
 def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
-    """The ``[[spring]]`` tables."""
+    """Return the springs of the ``[[spring]]`` tables."""
     springs = []
     for k, table in enumerate(tables_of(scene, "spring", body, WHERE | {"name", "motion", "stiffness"})):
         vertices = table.chosen()
@@ -25,7 +25,7 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
-    """The ``[goal]`` table."""
+    """Return the goal of the ``[goal]`` table."""
     if "goal" not in scene:
         return None
     table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
@@ -37,7 +37,7 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """The ``[ground]`` and the ``[[collider]]`` tables, and those of these that have an absorption."""
+    """Return the colliders of the ``[ground]`` and ``[[collider]]`` tables, and the absorbers among them."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
@@ -54,7 +54,7 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """The ``[[field]]`` tables, added up, (frames,n,3) m/s²; None without any."""
+    """Return the sum of the ``[[field]]`` tables, (frames,n,3) m/s²; None without any."""
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

@@ -1,4 +1,4 @@
-"""Tables of scene files, and their values by what they mean; SettingsError where one is of another kind."""
+"""Tables of scene files and their typed values; SettingsError for values of another type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .surface_file import read_surface
 Settings = TypeVar("Settings")
 STILL = (0, 0, 0)
 WHERE = frozenset({"box", "vertices"})
-"""Entries that name vertices."""
+"""Entries that select vertices."""
 
 
 class Reading(NamedTuple):
@@ -32,10 +32,10 @@ class Table:
 
     Parameters
     ----------
-    entries : as they stand in the file
-    where : what it is called in errors: ``pins 1``
+    entries : as in the file
+    where : name of the table in errors: ``pins 1``
     body : Reading
-    known : names that its entries may have
+    known : valid names of its entries
     """
 
     def __init__(self, entries: dict[str, Any], where: str, body: Reading, known: Collection[str]) -> None:
@@ -46,33 +46,33 @@ class Table:
         return name in self.entries
 
     def given(self, cls: type) -> dict[str, Any]:
-        """The entries that are fields of these settings, as they stand there."""
+        """Return the entries that are fields of these settings, unconverted."""
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Settings from a table within this one."""
+        """Return settings from a nested table."""
         what, value = self._what(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{what} is no table.", f"Write {name} = {example}.")
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
-        """A name."""
+        """Return a text."""
         return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
 
     def switch(self, name: str) -> bool:
-        """Yes or no; no by default."""
+        """Return a boolean, False by default."""
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """A whole number from ``low`` to ``high``."""
+        """Return an integer from ``low`` to ``high``."""
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:
             raise self._wrong(name, remedy)
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """One of some words."""
+        """Return one of some words."""
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -81,13 +81,13 @@ class Table:
         return value
 
     def surface(self, name: str) -> SurfaceMesh:
-        """The surface in a file."""
+        """Return the surface in a file."""
         check_file_name(self.entries.get(name), self._what(name))
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Values (frames, size), or (frames,) where size is 1, at the frames of the scene: ``[[frame, value, ...],
-        ...]``, linear between and constant outside, or one value for all of them.
+        """Return values (frames, size), or (frames,) for size 1, at the frames of the scene: ``[[frame, value, ...],
+        ...]``, interpolated linearly and constant outside, or one value for all frames.
         """
         if default is None and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f"Give {name} = {example}.")
@@ -103,7 +103,7 @@ class Table:
         return values[:, 0] if size == 1 else values
 
     def map(self, name: str) -> np.ndarray:
-        """A number between 0 and 1 for each vertex, (n,)."""
+        """Return a number between 0 and 1 for each vertex, (n,)."""
         count = len(self.body.surface.positions)
         remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
         values = self._numbers(name, remedy)
@@ -112,11 +112,11 @@ class Table:
         return values
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Positions (k,3) at each frame, (frames,k,3), by the table's motion."""
+        """Return positions (k,3) at each frame, (frames,k,3), displaced by the table's motion."""
         return positions + self.keyed("motion", STILL, 3)[:, None]
 
     def chosen(self) -> np.ndarray:
-        """Surface vertices named by ``box`` or ``vertices``, (p,) int32."""
+        """Return the surface vertices selected by ``box`` or ``vertices``, (p,) int32."""
         remedy = "Give box = [[x, y, z], [x, y, z]] or vertices = [...]."
         if len(WHERE & self.entries.keys()) != 1:
             names = "names vertices twice" if WHERE <= self.entries.keys() else "names no vertices"
@@ -159,7 +159,7 @@ class Table:
         return SettingsError(f"{self._what(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """A list of numbers, or of lists of equal length, as an array of them."""
+        """Return a list of numbers, or of lists of equal length, as an array."""
         try:
             array = np.asarray(self.entries.get(name, default))
         except ValueError as error:  # ragged
@@ -170,30 +170,30 @@ class Table:
 
 
 def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection[str]) -> Iterator[Table]:
-    """The tables of a list."""
+    """Yield the tables of a list."""
     for k, entries in enumerate(scene.get(kind, [])):
         yield Table(entries, f"{kind} {k + 1}", body, known)
 
 
 def check_file_name(value: Any, what: str) -> None:
-    """SettingsError where a value is not the name of a file."""
+    """Raise SettingsError if a value is not a file name."""
     if not isinstance(value, str) or not value:
         raise SettingsError(f"{what} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
 
 
 def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> None:
-    """SettingsError where a table has an entry that is not known."""
+    """Raise SettingsError if a table has an unknown entry."""
     unknown = sorted(set(entries).difference(known))
     if unknown:
         raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known are {', '.join(sorted(known))}.")
 
 
 def names_of(cls: type) -> set[str]:
-    """The fields of settings."""
+    """Return the field names of settings."""
     return {item.name for item in fields(cls)}
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Settings whose fields are the entries of a table."""
+    """Return settings whose fields are the entries of a table."""
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

@@ -1,4 +1,4 @@
-"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format that meshio reads, where it is installed."""
+"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format of meshio, if it is installed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ...geometry.mesh.tet_mesh import oriented
 from .surface_formats import READERS
 
 PAIR = (".node", ".ele")
-"""Endings of TetGen's two files, which are read together."""
+"""Extensions of TetGen's two files, which are read together."""
 XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
-"""Endings of files that may begin with a byte order mark: XML allows it."""
+"""Extensions of XML files, which may begin with a byte order mark."""
 
 
 @checked(MeshError)
 def read_surface(path: Path | str) -> SurfaceMesh:
-    """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
-    corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
+    """Return a surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format of meshio; faces with more
+    corners are triangulated. MeshError if there is no file, or if it is damaged or of another format.
     """
     path = _existing(path)
     ending = path.suffix.lower()
@@ -41,7 +41,7 @@ def read_surface(path: Path | str) -> SurfaceMesh:
         surface.validate()
     except MeshError as error:
         raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
-    # Readers raise whatever a broken file leads them to; meshio's even exits.
+    # Readers raise arbitrary exceptions for damaged files; meshio even exits.
     except (Exception, SystemExit) as error:
         raise MeshError(
             f"{path.name} cannot be read ({error or type(error).__name__}).", "Check that it is whole, and its format."
@@ -50,7 +50,7 @@ def read_surface(path: Path | str) -> SurfaceMesh:
 
 
 def _existing(path: Path | str) -> Path:
-    """The path of a file that can be opened; MeshError where there is none."""
+    """Return the path of a readable file; MeshError if there is none."""
     path, remedy = Path(path), "Check the path; a scene file's are relative to it."
     with refusing(f"{path.name:.80} cannot be opened", remedy, MeshError, (OSError, ValueError)):
         try:
@@ -72,8 +72,8 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 @checked(MeshError)
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for ``Body.of_tets``:
-    those that are inside out turned, without flat ones and without vertices that no tet uses.
+    """Return vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for
+    ``Body.of_tets``: oriented positively, without flat tets and unused vertices.
     """
     path = _existing(path)
     try:
@@ -84,7 +84,7 @@ def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
         found = oriented(np.asarray(mesh.points, dtype=np.float64), np.concatenate(tets))
     except MeshError as error:
         raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
-    except (Exception, SystemExit) as error:  # as of read_surface
+    except (Exception, SystemExit) as error:  # as in read_surface
         raise MeshError(f"{path.name} cannot be read ({error}).", "Check that it is whole, and its format.") from error
     return found.rest_positions, found.tets
 
@@ -99,7 +99,7 @@ def _by_meshio(path: Path) -> Any:
     _check_mark(path)
     said = io.StringIO()
     try:
-        # What meshio prints when it gives up is the reason; it must not stand beside our own line.
+        # meshio prints its reason before it exits; the error contains it instead.
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return meshio.read(path)
     except SystemExit as error:
@@ -109,7 +109,7 @@ def _by_meshio(path: Path) -> Any:
 
 
 def _check_mark(path: Path) -> None:
-    """MeshError where a byte order mark begins a file that meshio would misread."""
+    """Raise MeshError if a file that meshio would misread begins with a byte order mark."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:

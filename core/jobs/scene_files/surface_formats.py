@@ -1,8 +1,8 @@
-"""Surfaces in OBJ, STL and PLY, the formats that every program writes: their vertices and faces, and nothing else.
+"""Readers of surfaces in OBJ, STL and PLY: vertices and faces only.
 
-A reader takes the bytes of a file and gives positions (n,3), and the faces as how many corners each has (f,) and all
-corners, one face after another. It raises ValueError or LookupError where the file is torn or of another kind: who
-calls it names the file.
+A reader takes the bytes of a file and returns positions (n,3), and the faces as their numbers of corners (f,) and all
+corners, one face after another. It raises ValueError or LookupError if the file is damaged or of another format; the
+caller adds the file name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Faces = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def read_obj(data: bytes) -> Faces:
-    """Wavefront OBJ: ``v`` and ``f`` of all objects in it, corners counted from 1, or from the end when negative."""
+    """Read Wavefront OBJ: ``v`` and ``f`` of all objects in it, corners counted from 1, or from the end if negative."""
     positions, counts, corners = [], [], []
     data = without_mark(data)
     if b"\0" in data:
@@ -40,7 +40,7 @@ def read_obj(data: bytes) -> Faces:
 
 
 def read_stl(data: bytes) -> Faces:
-    """Stereolithography, binary or ASCII; corners at the same place are one vertex, in the order in which they come."""
+    """Read stereolithography, binary or ASCII; corners with equal positions are merged, in order of appearance."""
     many = int.from_bytes(data[80:84], "little")
     text = without_mark(data) if len(data) != 84 + 50 * many else b""
     if text.lstrip()[:5].lower() == b"solid":
@@ -62,7 +62,7 @@ def read_stl(data: bytes) -> Faces:
 
 
 def read_ply(data: bytes) -> Faces:
-    """Stanford PLY, ASCII or binary: ``x``, ``y``, ``z`` of ``vertex``, ``vertex_indices`` of ``face``."""
+    """Read Stanford PLY, ASCII or binary: ``x``, ``y``, ``z`` of ``vertex``, ``vertex_indices`` of ``face``."""
     data = without_mark(data)
     header = re.match(rb"ply\s*?[\r\n](.*?[\r\n])end_header[ \t]*(?:\r?\n|\r)", data, re.S)
     if header is None:
@@ -80,7 +80,7 @@ def read_ply(data: bytes) -> Faces:
 
 
 READERS = {".obj": read_obj, ".stl": read_stl, ".ply": read_ply}
-"""By the ending of the file, in small letters."""
+"""By lower-case file extension."""
 
 
 # -- PLY --------------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ _TYPES = {
 
 @dataclass
 class _Element:
-    """So many rows of properties: name, kind of its numbers, and of its length where it is a list."""
+    """PLY element: ``count`` rows of properties: name, type of the numbers, and type of the length for lists."""
 
     name: str
     count: int
@@ -105,7 +105,7 @@ class _Element:
 
 
 def _ply_header(text: str) -> tuple[str, list[_Element]]:
-    """``ascii``, ``<`` or ``>``, and the elements."""
+    """Return ``ascii``, ``<`` or ``>``, and the elements."""
     kind, elements = "", []
     for line in text.splitlines():
         match line.split():
@@ -124,19 +124,19 @@ def _ply_header(text: str) -> tuple[str, list[_Element]]:
     return kind, elements
 
 
-# What an element's rows hold: of each property how many numbers a row has (count,), and all of them.
+# Rows of an element: per property, the number of values in each row (count,), and all values.
 _Rows = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 class _Words:
-    """Numbers of an ASCII body, one after another."""
+    """Numbers of an ASCII body, read sequentially."""
 
     def __init__(self, body: bytes) -> None:
         self._words = np.fromiter(map(float, body.split()), np.float64)
         self._at = 0
 
     def take(self, _number: str, many: int) -> np.ndarray:
-        """The next ``many`` numbers."""
+        """Return the next ``many`` numbers."""
         found = self._words[self._at : self._at + many]
         if len(found) < many:
             raise ValueError("it ends amid its elements")
@@ -144,7 +144,7 @@ class _Words:
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """All rows at once, where they have no lists."""
+        """Return all rows at once, or None if they contain lists."""
         if any(length for _, _, length in element.properties):
             return None
         width = len(element.properties)
@@ -154,19 +154,19 @@ class _Words:
 
 
 class _Bytes:
-    """Numbers of a binary body."""
+    """Numbers of a binary body, read sequentially."""
 
     def __init__(self, body: bytes, order: str) -> None:
         self._body, self._order, self._at = body, order, 0
 
     def take(self, number: str, many: int) -> np.ndarray:
-        """The next ``many`` numbers of a kind."""
+        """Return the next ``many`` numbers of a type."""
         found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
         self._at += found.nbytes
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """All rows at once, where their lists are as long as those of the first row."""
+        """Return all rows at once, or None if list lengths differ from those of the first row."""
         if element.count == 0:
             return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
         start, parts, lengths = self._at, [], {}
@@ -191,7 +191,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Rows whose lists differ in length."""
+    """Read rows with lists of different lengths."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

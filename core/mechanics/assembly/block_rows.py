@@ -1,8 +1,8 @@
-"""The system matrix by block rows, both triangles: what a product with a vector wants.
+"""System matrix in block rows, both triangles, for products with vectors.
 
-Compressed rows of 3 x 3 blocks: of row v the blocks ``starts[v]`` to ``starts[v + 1]`` stand in ``columns``, ascending.
-Each is the sum, in a fixed order, of the element blocks that a gather lists for it, the lower ones transposed for the
-upper triangle, so that the same blocks give the same bits on any number of threads.
+Block compressed sparse rows of 3 x 3 blocks: row v has the blocks ``starts[v]`` to ``starts[v + 1]``, with ascending
+``columns``. Each is the sum, in a fixed order, of the element blocks of a gather, transposed in the upper triangle, so
+results are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class BlockRows:
     starts (f+1,), columns (b,) : int64
         Block rows; columns ascending.
     values : (b,3,3)
-    diagonal : (f,) where the diagonal blocks stand
+    diagonal : (f,) indices of the diagonal blocks
     """
 
     def __init__(self, tets: np.ndarray, number: np.ndarray) -> None:
-        """``number`` (n,): index of each vertex among the unknowns, -1 for those left out."""
+        """Build the sparsity; ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is none."""
         rows, columns, slots = corner_pairs(tets, number)
         off = rows != columns
         transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])
@@ -41,13 +41,13 @@ class BlockRows:
         _fill_blocks(len(self.values), *self._gather, element_blocks.reshape(-1, 3, 3), self.values)
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """Product with a vector (f,3)."""
+        """Return the product with a vector (f,3)."""
         out = np.empty_like(x)
         _multiply(len(x), self.starts, self.columns, self.values, x, out)
         return out
 
     def indefinite_row(self) -> int | None:
-        """The first row whose diagonal block is not positive definite; None when all are."""
+        """Return the first row whose diagonal block is not positive definite; None if all are."""
         D = self.values[self.diagonal]
         first = D[:, 0, 0]
         second = first * D[:, 1, 1] - D[:, 1, 0] ** 2

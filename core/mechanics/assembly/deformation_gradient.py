@@ -1,8 +1,7 @@
 """Linear tetrahedra: shape gradients, deformation gradients, and nodal forces from stresses.
 
 With shape gradients ``N_a`` (constant per tet), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P N_a``
-times the volume. Nodal sums are gathered in a fixed order, so that the same input gives the same bits on any number of
-threads.
+times the volume. Nodal sums have a fixed order, so results are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from ...foundation.kernels.jit import parallel_kernel
 
 
 def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-    """Gradients of the four barycentric coordinates, (m,4,3), 1/m."""
+    """Return the gradients of the four barycentric coordinates, (m,4,3), 1/m."""
     p = rest_positions[tets]
     edges = (p[:, 1:] - p[:, :1]).transpose(0, 2, 1)
     last = np.linalg.inv(edges)
@@ -21,7 +20,7 @@ def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
 
 
 def deformation_gradients(positions: np.ndarray, tets: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """Deformation gradients, (m,3,3), of positions (n,3)."""
+    """Return the deformation gradients, (m,3,3), of positions (n,3)."""
     F = np.empty((len(tets), 3, 3))
     _deformation_gradients(len(tets), positions, tets, N, F)
     return F
@@ -31,7 +30,7 @@ def deformation_gradients(positions: np.ndarray, tets: np.ndarray, N: np.ndarray
 def _deformation_gradients(begin, end, positions, tets, N, F):
     for e in range(begin, end):
         for i in range(3):
-            # Differences to the first vertex: N sums to zero, and a body far from the origin loses no digits.
+            # Differences to the first vertex avoid cancellation far from the origin; N sums to zero.
             x0 = positions[tets[e, 0], i]
             d1 = positions[tets[e, 1], i] - x0
             d2 = positions[tets[e, 2], i] - x0
@@ -41,7 +40,7 @@ def _deformation_gradients(begin, end, positions, tets, N, F):
 
 
 class NodalGather:
-    """Sums per-tet, per-corner vectors to vertices in a fixed order."""
+    """Sum of per-tet, per-corner vectors at vertices, in a fixed order."""
 
     def __init__(self, tets: np.ndarray, vertex_count: int) -> None:
         flat = tets.ravel()
@@ -49,7 +48,7 @@ class NodalGather:
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=vertex_count))]).astype(np.int64)
 
     def stress_forces(self, P: np.ndarray, N: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """``sum_e weights_e P_e N_ea`` at each vertex: the gradient of an energy with stresses P (m,3,3), (n,3)."""
+        """Return ``sum_e weights_e P_e N_ea`` (n,3): the gradient of an energy with stresses P (m,3,3)."""
         forces = np.zeros((len(self.starts) - 1, 3))
         _gather_stress(len(forces), self.starts, self.slots, P, N, weights, forces)
         return forces

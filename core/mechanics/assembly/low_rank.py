@@ -1,4 +1,4 @@
-"""Low-rank stiffness in a few directions, added to that of the elements."""
+"""Low-rank stiffness, added to the element stiffness."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import scipy.linalg
 
 
 class LowRank(NamedTuple):
-    """``Y C Y^T``: ``vectors`` Y (r,3,k) by the unknowns, ``core`` C (k,k), symmetric, of any sign."""
+    """Matrix ``Y C Y^T``: ``vectors`` Y (r,3,k) over the unknowns, ``core`` C (k,k), symmetric, indefinite."""
 
     vectors: np.ndarray
     core: np.ndarray
 
     def scaled(self, factor: float) -> LowRank:
-        """Times a number."""
+        """Return the matrix times a number."""
         return LowRank(self.vectors, factor * self.core)
 
     def of(self, rows: np.ndarray) -> LowRank:
-        """By some of the unknowns alone."""
+        """Return the matrix restricted to some unknowns."""
         return LowRank(self.vectors[rows], self.core)
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """``Y C Y^T x`` (r,3)."""
+        """Return ``Y C Y^T x`` (r,3)."""
         flat = self.vectors.reshape(-1, len(self.core))
         return (flat @ (self.core @ (x.ravel() @ flat))).reshape(x.shape)
 
     def work(self, x: np.ndarray) -> float:
-        """``x . Y C Y^T x``."""
+        """Return ``x . Y C Y^T x``."""
         along = x.ravel() @ self.vectors.reshape(-1, len(self.core))
         return float(along @ self.core @ along)
 
 
 def joined(several: Sequence[LowRank]) -> LowRank:
-    """Their sum, of one at least."""
+    """Return the sum of at least one low-rank matrix."""
     if len(several) == 1:
         return several[0]
     vectors = np.concatenate([each.vectors for each in several], axis=2)

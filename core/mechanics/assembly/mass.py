@@ -1,8 +1,8 @@
-"""Mass matrix of linear tetrahedra, for each coordinate alike.
+"""Mass matrix of linear tetrahedra, the same for each coordinate.
 
-A tet of mass m, its centre of mass at barycentric coordinates c, has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``:
-mass, momentum and the pull of gravity are those of the body in it. Wholly filled, with c a quarter each, that is the
-consistent ``m (1 + delta_ab) / 20``; otherwise the spread about the centre is as that of a tet.
+A tet of mass m with its centre of mass at barycentric coordinates c has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``,
+which preserves mass, momentum and weight of the material in it. For full tets, c = 1/4, it is the consistent ``m (1 +
+delta_ab) / 20``; for partially filled ones, the spread about the centre of mass is that of a tet.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Scalar element matrices of tets with masses m c (m,4) in kg at their corners, (m,4,4)."""
+    """Return scalar element matrices (m,4,4) of tets with corner masses m c (m,4), kg."""
     total = masses.sum(axis=1)[:, None, None]
     products = masses[:, :, None] * masses[:, None, :]
     return 0.8 * np.divide(products, total, out=products, where=total > 0.0) + 0.2 * masses[:, None] * np.eye(4)
 
 
 def mass_blocks(masses: np.ndarray) -> np.ndarray:
-    """The same as element blocks (m,10,3,3), in the pair order of ``assembly.tangent_blocks``."""
+    """Return them as element blocks (m,10,3,3), in the pair order of ``assembly.tangent_blocks``."""
     pairs = np.tril_indices(4)
     blocks = np.zeros((len(masses), 10, 3, 3))
     for i in range(3):
@@ -28,7 +28,7 @@ def mass_blocks(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Scalar mass matrix, (n,n), kg; the full one is its Kronecker product with the 3 x 3 identity."""
+    """Return the scalar mass matrix, (n,n), kg; the full one is its Kronecker product with the 3 x 3 identity."""
     rows = np.repeat(tets, 4, axis=1).ravel()
     columns = np.tile(tets, (1, 4)).ravel()
     matrix = sp.csr_matrix((element_mass(masses).ravel(), (rows, columns)), shape=(vertex_count, vertex_count))

@@ -1,4 +1,4 @@
-"""Stiffness blocks between vertices that share no tet, as of two bodies in contact."""
+"""Stiffness blocks between vertices that share no tet, for example of two bodies in contact."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 
 class Pairs(NamedTuple):
-    """Blocks (k,3,3) of a symmetric matrix's lower triangle: at ``rows`` and ``columns`` (k,), vertices, rows not less
-    than columns, each pair once. Diagonal blocks are whole.
+    """Blocks (k,3,3) of a symmetric matrix's lower triangle, at vertices ``rows`` >= ``columns`` (k,), each pair once.
+    Diagonal blocks are stored in full.
     """
 
     rows: np.ndarray
@@ -19,21 +19,21 @@ class Pairs(NamedTuple):
     blocks: np.ndarray
 
     def scaled(self, factor: float) -> Pairs:
-        """Times a number."""
+        """Return the blocks times a number."""
         return self._replace(blocks=factor * self.blocks)
 
     def renumbered(self, number: np.ndarray) -> Pairs:
-        """By other numbers (n,), ascending as the old ones are, without those that are -1."""
+        """Return the blocks with rows and columns renumbered by ``number`` (n,), ascending, without those of -1."""
         kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
         return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
 
     def of(self, chosen: np.ndarray) -> Pairs:
-        """Some of them, (k,) bool."""
+        """Return the blocks selected by a mask (k,) bool."""
         return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
 
     def lumped(self) -> Pairs:
-        """Blocks on the diagonal, diagonal themselves, which are no softer in any direction than these pairs, none of
-        which is on it.
+        """Return diagonal blocks, diagonal themselves, that bound the stiffness of these off-diagonal blocks from above
+        in every direction.
         """
         places, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
         sizes, total = np.abs(self.blocks), np.zeros((len(places), 3))
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
         return Pairs(places, places, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """The whole matrix of so many vertices, (3n,3n)."""
+        """Return the full matrix of ``count`` vertices, (3n,3n)."""
         off = self.rows != self.columns
         rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
         blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
@@ -60,7 +60,7 @@ def pairs_of(matrix: sp.spmatrix) -> Pairs:
 
 
 def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
-    """Their sum; None where there are none."""
+    """Return the sum; None if all are empty."""
     several = [each for each in several if len(each.rows)]
     if len(several) < 2:
         return several[0] if several else None

@@ -1,5 +1,5 @@
-"""The nearest semi-definite matrix to a small symmetric one: Householder's tridiagonal form and implicit QL (EISPACK's
-tred2 and tql2), in place, since LAPACK's calls take longer than the work of matrices of 6 to 12 rows.
+"""Projection of a small symmetric matrix to the nearest semi-definite one: Householder tridiagonalization and implicit
+QL (EISPACK's tred2 and tql2), in place, since LAPACK's call overhead dominates for matrices of 6 to 12 rows.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from ...foundation.kernels.jit import inner_kernel
 
 ROUND_OFF = 2.0**-52
 MOST_QL = 60
-"""Rounds of QL for an eigenvalue: some three are needed, and what is not a number needs no end."""
+"""Maximum QL iterations per eigenvalue: about three suffice; the bound ends the loop for NaN."""
 
 
 @inner_kernel
 def clamp_negative(A, V, d, e):
-    """Symmetric A (n,n) without what belongs to negative eigenvalues, in place; V (n,n), d and e (n,) are for work."""
+    """Remove the negative eigenvalues of a symmetric A (n,n), in place; V (n,n), d and e (n,) are work arrays."""
     n = A.shape[0]
     for i in range(n):
         for j in range(n):
             V[i, j] = A[i, j]
     _tridiagonal(V, d, e)
-    for i in range(n):  # vectors in rows from here on: side by side in memory
+    for i in range(n):  # vectors in rows from here on: contiguous in memory
         for j in range(i):
             V[i, j], V[j, i] = V[j, i], V[i, j]
     _diagonal(V, d, e)
@@ -82,7 +82,7 @@ def _tridiagonal(V, d, e):
 
 @inner_kernel
 def _reflect(V, d, e, i, h):
-    """The rows before i after Householder's reflection by d, of half its square's length h."""
+    """Apply the Householder reflection by d, with half its squared length h, to the rows before i."""
     for j in range(i):
         e[j] = 0.0
     for j in range(i):

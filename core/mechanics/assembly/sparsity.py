@@ -1,7 +1,7 @@
-"""The 3x3-block sparsity of a tet mesh without its pinned vertices, built once; and the gather that refills its values.
+"""Sparsity of 3x3 blocks of a tet mesh without its pinned vertices, built once, and the gather that refills its values.
 
-The lower triangle is kept in compressed columns, as sparse Cholesky codes want it. For every block the list of element
-blocks that add to it is fixed, so refilling writes each value once, in parallel, with the same bits every time.
+The lower triangle is stored in compressed columns, the format of sparse Cholesky codes. The list of element blocks of
+every block is fixed, so refilling writes each value once, in parallel and bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every element block between two unknowns: row, column, and its place 10 e + pair, (k,) int64 each.
+    """Return every element block between two unknowns: row, column, and index 10 e + pair, (k,) int64 each.
 
-    ``number`` (n,) is the index of each vertex among the unknowns, -1 for those left out.
+    ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is none.
     """
-    # On Windows NumPy before 2.0 makes numbers of four bytes where nothing else is said, whose products run over.
+    # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
     number = np.asarray(number, dtype=np.int64)
     rows = number[tets[:, _PAIR_ROWS]].ravel()
     columns = number[tets[:, _PAIR_COLUMNS]].ravel()
@@ -38,8 +38,8 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class Gather(NamedTuple):
-    """Sums of element blocks into matrix blocks: block k is the sum of ``slots[starts[k]:starts[k+1]]``, pair numbers
-    of :func:`corner_pairs`, of which some are ``transposed`` (k,).
+    """Element blocks summed into each block of a matrix: ``starts`` (b+1,) into ``slots`` (k,), their indices as in
+    :func:`corner_pairs`, and ``transposed`` (k,) bool.
     """
 
     starts: np.ndarray
@@ -50,8 +50,8 @@ class Gather(NamedTuple):
 def gathered(
     major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
-    """Compressed storage of the blocks (major, minor) of ``count`` unknowns that element blocks at ``slots`` add to:
-    starts (count+1,) and minor numbers (b,), ascending.
+    """Return compressed storage of the blocks (major, minor) of ``count`` unknowns to which element blocks at ``slots``
+    are added: starts (count+1,), ascending minor indices (b,) and the gather.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
@@ -64,15 +64,15 @@ def gathered(
 
 @dataclass(frozen=True)
 class Pattern:
-    """Lower triangle in compressed columns, rows ascending, with ``width`` scalar unknowns a free vertex.
+    """Lower triangle in compressed columns, rows ascending, with ``width`` scalar unknowns per free vertex.
 
     Attributes
     ----------
-    free : (f,) vertices that the unknowns belong to
+    free : (f,) vertices of the unknowns
     column_starts (width f + 1,), row_indices (nnz,) : int64
         By scalar unknowns.
     block_starts (f+1,), block_rows (b,) : int64
-        The same by vertices: what an ordering of them needs.
+        By vertices, for fill-reducing orderings.
     """
 
     free: np.ndarray
@@ -83,12 +83,12 @@ class Pattern:
 
     @property
     def size(self) -> int:
-        """Scalar unknowns."""
+        """Number of scalar unknowns."""
         return len(self.column_starts) - 1
 
     @property
     def width(self) -> int:
-        """Scalar unknowns a vertex."""
+        """Number of scalar unknowns per vertex."""
         return self.size // max(len(self.free), 1)
 
 
@@ -97,13 +97,13 @@ class BlockSparsity:
 
     Attributes
     ----------
-    free : (f,) vertices that are not pinned, in order
+    free : (f,) vertices that are not pinned, ascending
     number : (n,) int64
-        Index of each vertex among them, -1 where it is pinned.
+        Index of each vertex among them, -1 if it is pinned.
     pattern : Pattern
-        Of the three scalar unknowns a vertex.
-
-    ``coupled`` (k,): pairs of unknowns beside those of tets, as :meth:`keys` tells them.
+        With three scalar unknowns per vertex.
+    coupled : (k,)
+        Keys (:meth:`keys`) of pairs of unknowns that share no tet.
     """
 
     coupled = NONE
@@ -121,10 +121,10 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Have these blocks."""
+        """Set the blocks and their gather."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
-        # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
+        # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
         column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         row_indices = np.empty(int(column_starts[-1]), dtype=np.int64)
@@ -133,38 +133,36 @@ class BlockSparsity:
 
     @property
     def vertex_pattern(self) -> Pattern:
-        """The pattern of one unknown a vertex."""
+        """Pattern with one unknown per vertex."""
         p = self.pattern
         return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
 
     def keys(self, pairs: Pairs) -> np.ndarray:
-        """Numbers (k,) of pairs of unknowns, ascending by their columns."""
+        """Return sort keys (k,) of pairs of unknowns, by column, then row."""
         return pairs.columns * len(self.free) + pairs.rows
 
     def lacks(self, pairs: Pairs) -> np.ndarray:
-        """Which are not in the pattern, (k,) bool."""
+        """Return the mask (k,) bool of pairs that are not in the pattern."""
         keys = self.keys(pairs)
         return self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys
 
     def beside(self, pairs: Pairs) -> np.ndarray:
-        """Numbers of those, ascending."""
+        """Return the keys of the pairs that are not in the pattern, ascending."""
         return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Return the sparsity of the same body with these pairs beside those of its tets, the only ones of this
-        sparsity.
-        """
+        """Return the sparsity of the same body with these coupled pairs added to those of its tets."""
         other, gather, count = copy(self), self._gather, len(self.free)
         keys = np.union1d(self._keys, coupled)
         starts = np.searchsorted(keys, count * np.arange(count + 1))
-        # What is new is summed from no element block.
+        # Added blocks gather no element blocks.
         first = gather.starts[np.searchsorted(self._keys, np.append(keys, keys[-1] + 1))]
         other._lay(starts, keys % count, gather._replace(starts=first))
         other.coupled = coupled
         return other
 
     def add(self, pairs: Pairs, out: np.ndarray) -> None:
-        """Add pairs of unknowns that are in the pattern to its scalar values (nnz,)."""
+        """Add pairs of unknowns, which must be in the pattern, to its scalar values (nnz,)."""
         p = self.pattern
         local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
         _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
@@ -181,9 +179,7 @@ class BlockSparsity:
         )
 
     def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return the contribution of element blocks (m,10,3,3) to the matrix's diagonal at some unknowns (k,):
-        (k,3).
-        """
+        """Return the diagonal (k,3) of the sum of element blocks (m,10,3,3) at some unknowns (k,)."""
         starts, slots = self._gather[:2]
         own = self.pattern.block_starts[places]
         counts = starts[own + 1] - starts[own]
@@ -215,7 +211,7 @@ def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
 
 @inlined
 def sum_blocks(begin, end, slots, transposed, blocks, out):
-    """The sum of some element blocks of a gather into out (3,3)."""
+    """Sum the element blocks ``begin`` to ``end`` of a gather into out (3,3)."""
     for r in range(3):
         for c in range(3):
             out[r, c] = 0.0
@@ -234,7 +230,7 @@ def _fill_values(begin, end, block_starts, column_starts, gather_starts, slots, 
             sum_blocks(gather_starts[b], gather_starts[b + 1], slots, transposed, blocks, total)
             local = b - block_starts[v]
             for c in range(3):
-                # Where this block begins in scalar column c: the diagonal block gives 3 - c entries, others 3.
+                # First entry of this block in scalar column c: the diagonal block has 3 - c entries, others 3.
                 at = column_starts[3 * v + c] + (0 if local == 0 else 3 * local - c)
                 for r in range(c if local == 0 else 0, 3):
                     out[at] = total[r, c]

@@ -1,4 +1,4 @@
-"""Second derivatives by few points each, which bodies' vertices carry, and their sum by pairs of vertices."""
+"""Hessian stencils of up to four points that are interpolated from vertices, and their sum as vertex pairs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .pairs import Pairs
 
 
 class Stencils(NamedTuple):
-    """``points`` (k,4), -1 after the last of fewer; symmetric ``blocks`` (k,4,3,4,3) N/m, zeros where there is none."""
+    """Stencils: ``points`` (k,4), padded with -1; symmetric ``blocks`` (k,4,3,4,3) N/m, zero in the padding."""
 
     points: np.ndarray
     blocks: np.ndarray
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """The sum's product with a vector (p,3), (p,3)."""
+        """Return the product of the summed matrix with a vector (p,3), (p,3)."""
         out, at = np.zeros_like(x), np.maximum(self.points, 0)
         np.add.at(out, at, np.einsum("kiajb,kjb->kia", self.blocks, x[at], optimize=True))
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """The sum of what is between the first so many points, (3n,3n)."""
+        """Return the summed matrix of the first ``count`` points, (3n,3n)."""
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
-        """The sum by ``count`` vertices that carry the first p points: ``carriers`` (p,c), -1 where there are fewer,
-        with ``shares`` (p,c). The other points stand.
+        """Return the sum as pairs of ``count`` vertices. The first p points are interpolated from vertices ``carriers``
+        (p,c), padded with -1, with weights ``shares`` (p,c). Other points are fixed.
         """
         room = max(64, 4 * len(self.points))
         while True:
@@ -45,14 +45,12 @@ class Stencils(NamedTuple):
 
 
 def joined_stencils(several: Sequence[Stencils]) -> Stencils:
-    """All of several."""
+    """Return the concatenation of several."""
     return Stencils(*(np.concatenate(parts) for parts in zip(*several)))
 
 
 def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
-    """Return stencils of stiffnesses K (k,3,3) of linear functions that have ``shares`` (k,p) of at most four
-    points.
-    """
+    """Return stencils of stiffnesses K (k,3,3) of linear combinations ``shares`` (k,p) of at most four points each."""
     counts = np.diff(shares.indptr)
     rows = np.repeat(np.arange(len(K)), counts)
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
@@ -63,8 +61,8 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Blocks by their pairs of vertices, which a table ``found`` of numbers looks up; how many, or more than there is
-    room for. Each sum is in the stencils' order.
+    """Sum blocks by vertex pairs, found by the hash table ``found``; return their number, or more than fits. Each sum
+    is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

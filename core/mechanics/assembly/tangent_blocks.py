@@ -1,8 +1,8 @@
-"""Element matrices from tangents, without the 9 x 9 matrices between.
+"""Element matrices from tangents, without intermediate 9 x 9 matrices.
 
-A corner that moves by dx changes the deformation gradient by ``dx N^T``, in the frame of the singular vectors by
+A displacement dx of a corner changes the deformation gradient by ``dx N^T``, in the frame of the singular vectors by
 ``D = (U^T dx) n^T`` with ``n = V^T N``. So the block of two corners is ``U K U^T`` with a K of few terms. Shape
-gradients sum to zero: the blocks of the first corner are sums of the others.
+gradients sum to zero: the blocks of the first corner are minus sums of the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..energies.tangent import Tangent
 
 
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
-    """Element matrices with the consistent mass into out (m,10,3,3): pairs of corners (a, b), a >= b, row by row.
+    """Compute element matrices plus the consistent mass into out (m,10,3,3): corner pairs (a, b), a >= b, row by row.
 
     N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,4) kg, of the corners (``mass.element_mass``).
     """
@@ -24,7 +24,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
 
 @inlined
 def shape_gradients_in_frame(N, V, n):
-    """``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
+    """Compute ``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
     for a in range(3):
         for i in range(3):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
@@ -32,12 +32,12 @@ def shape_gradients_in_frame(N, V, n):
 
 @inlined
 def complete_blocks(masses, out):
-    """Blocks of the first corner from those of the others, which are there, and the masses of the corners (4,) on all;
-    out (10,3,3).
+    """Compute the first corner's blocks from the others in out (10,3,3), and add the mass of the corner masses (4,) to
+    all.
     """
     for i in range(3):
         for j in range(3):
-            # Pair (a, b) stands at a (a + 1) / 2 + b; of a pair a < b its partner is transposed.
+            # Pair (a, b) is at a (a + 1) / 2 + b; for a < b, (b, a) is transposed.
             out[1, i, j] = -(out[2, i, j] + out[4, j, i] + out[7, j, i])
             out[3, i, j] = -(out[4, i, j] + out[5, i, j] + out[8, j, i])
             out[6, i, j] = -(out[7, i, j] + out[8, i, j] + out[9, i, j])
@@ -59,8 +59,8 @@ def complete_blocks(masses, out):
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add to K (3,3) what flips and twists of coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist)
-    / 2 (3,) give to a block of corners.
+    """Add to K (3,3) the flip and twist terms of a corner pair, with the coefficients ``plus`` = (flip + twist) / 2 and
+    ``minus`` = (flip - twist) / 2 (3,).
     """
     for i in range(3):
         for j in range(3):

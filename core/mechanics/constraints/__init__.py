@@ -1,1 +1,1 @@
-"""Constraints of a body: pins."""
+"""Pins of a body."""

@@ -1,15 +1,15 @@
 """Springs that hold a pinned part of a surface that cuts through tets, at sample points all over its faces.
 
-A tet that a pinned face cuts must not be held as a whole: that would hold the body a cell deep. So a face is held as if
-further material of the thickness ``h / kappa`` lay behind it, on which the body is clamped:
+Clamping a whole tet that a pinned face cuts would hold the body one cell deep. Instead, a face is held as if material
+of the thickness ``h / kappa`` behind it were clamped:
 
     k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
-The thickness vanishes with h, and the springs yield by about as much as clamped linear tets are too stiff. Edges and
-single vertices have no area, and a strip narrower than a cell has too little of it: there the samples in each tet share
+The thickness vanishes with h, and the springs yield by about the excess stiffness of clamped linear tets. Edges and
+single vertices have no area, and a strip narrower than a cell too little: there the samples in each tet share
 ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
 
-Each sample lies in one tet, so its stiffness lies in that tet's own block.
+Each sample lies in one tet, so its stiffness is part of that tet's block.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of faces along which tets end, and of samples without area. ``mesh/rigid_clamp.py`` computes that of faces that
+"""kappa of faces of conforming tets, and of samples without area. ``mesh/rigid_clamp.py`` computes kappa of faces that
 cut through tets.
 """
 

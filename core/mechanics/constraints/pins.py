@@ -25,10 +25,10 @@ from ..forces.unilateral_springs import Points
 from .anchors import Anchors, anchors, cell_sides, conforms
 
 AT_VERTEX = 1e-9
-"""Barycentric coordinate, short of 1, with which a point is a vertex of its tet."""
+"""Barycentric coordinate from which a point is treated as a vertex of its tet, less than 1 by this."""
 
 REACH = 0.03
-"""Elongation of pin springs at which they stop, in cells, so that hardly a load stretches them by 0.06."""
+"""Elongation at which pin springs stiffen, in cells; few loads stretch them by twice that, 0.06."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PinSchedule:
     """Prescribed tet vertices, or unknowns of a subspace, with their targets over the frames.
 
     ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is prescribed
-    in the interval that ends at a frame where it is held, and free from then on.
+    in the interval that ends at a frame where it is held, and free in others.
     """
 
     corners: np.ndarray
@@ -48,8 +48,8 @@ class PinSchedule:
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the targets (k,3) m of these after a part (0 to 1) of the interval, interpolated linearly between
-        samples.
+        """Return the targets (k,3) m of the held corners after a fraction ``part`` of the interval, interpolated
+        linearly between samples.
         """
         mask = self.held[frame]
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
@@ -57,14 +57,14 @@ class PinSchedule:
 
 
 class PinnedSurface:
-    """The pinned vertices of a surface in its tets.
+    """Pinned vertices of a surface embedded in tets.
 
     Parameters
     ----------
     surface, mesh : SurfaceMesh, TetMesh
     embedding : of the surface's vertices
     pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
-    most : number of samples that act for all of them, each for those nearest to it
+    most : number of samples that represent all, each those nearest to it
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class PinnedSurface:
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """Return the surface on another path, ``change`` of its track."""
+        """Return the surface with its track replaced by ``change`` of it."""
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
@@ -108,11 +108,11 @@ class PinnedSurface:
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return the choice of samples that act for all."""
+        """Return the choice of samples that represent all."""
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """Return the elongations (c,) m at which the springs of these samples stop."""
+        """Return the elongations (c,) m at which the springs of these samples stiffen."""
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -127,7 +127,7 @@ class PinnedSurface:
         return self._last[1:]
 
     def _without_hard(self, found: Anchors, frame: int) -> Anchors:
-        """Return the samples that hard pins do not hold already."""
+        """Return the samples that hard pins do not hold."""
         hard = self.schedule().held_corners(frame)
         points = EmbeddedPoints(found.embedding, self.mesh.tets, len(self.mesh.rest_positions))
         free = np.flatnonzero(~points.held(hard))
@@ -157,7 +157,7 @@ class PinnedSurface:
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the targets (p,3) m of the pinned vertices after a part (0 to 1) of the interval that ends at
+        """Return the targets (p,3) m of the pinned vertices after a fraction ``part`` of the interval that ends at
         ``frame``.
         """
         before, after, part = samples_at(self._positions, len(self.held), frame, part)
@@ -167,7 +167,7 @@ class PinnedSurface:
 class PinLoad(NamedTuple):
     """Springs that hold a surface.
 
-    ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stop; ``shares``
+    ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stiffen; ``shares``
     (c,p), interpolation from the pinned vertices' positions to the targets.
     """
 
@@ -182,11 +182,11 @@ class PinLoad(NamedTuple):
 
 
 class PinSprings(NamedTuple):
-    """Data from which the springs of a pinned surface are made.
+    """Data for the springs of a pinned surface.
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : makes Points of an Embedding
+    carried : returns the Points of an Embedding
     """
 
     pinned: PinnedSurface

@@ -1,4 +1,4 @@
-"""Elastic energy densities, one file each, and the registry that names them."""
+"""Elastic energy densities, one file each, and their registry."""
 
 from .registry import ENERGIES, energy
 

@@ -1,8 +1,9 @@
-"""As-rigid-as-possible: resists stretch, knows no volume.
+"""As-rigid-as-possible energy: resists stretch only, Poisson's ratio has no effect.
 
     psi = mu |S - I|^2
 
-Chao et al. 2010, "A Simple Geometric Model for Elastic Deformations". The corotated energy with lambda = 0.
+with the stretch ``S = R^T F`` (polar decomposition F = R S), the identity I and the Lame parameter mu, Pa: the
+corotated energy with lambda = 0. Chao et al. 2010, "A Simple Geometric Model for Elastic Deformations".
 """
 
 from __future__ import annotations

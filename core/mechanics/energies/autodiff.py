@@ -1,7 +1,6 @@
-"""Numbers with their first and second derivatives by three variables: what differentiates an energy that is told by its
-formula alone, exactly.
+"""Forward automatic differentiation to second order in three variables, for energies defined by a formula.
 
-A jet holds n of each; NumPy's operators and the functions of ``FUNCTIONS`` take it as they take an array (n,).
+NumPy's operators and the functions of ``FUNCTIONS`` accept a jet like an array (n,).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ FUNCTIONS: dict[np.ufunc, Callable[[np.ndarray], Derivatives]] = {
     np.cosh: lambda x: (np.cosh(x), np.sinh(x), np.cosh(x)),
     np.tanh: lambda x: ((t := np.tanh(x)), 1.0 - t * t, -2.0 * t * (1.0 - t * t)),
 }
-"""A function's value and its first two derivatives."""
+"""Derivative rules: each function of x returns its value and its first and second derivatives."""
 
 
 def _power(p: np.ndarray | float) -> Callable[[np.ndarray], Derivatives]:
@@ -46,19 +45,19 @@ def _power(p: np.ndarray | float) -> Callable[[np.ndarray], Derivatives]:
 
 
 class Jet(NDArrayOperatorsMixin):
-    """``value`` (n,), ``slope`` (3,n) and ``curvature`` (3,3,n)."""
+    """Batch of n values (n,) with their first and second derivatives ``slope`` (3,n) and ``curvature`` (3,3,n)."""
 
     def __init__(self, value: np.ndarray, slope: np.ndarray, curvature: np.ndarray) -> None:
         self.value, self.slope, self.curvature = value, slope, curvature
 
     @classmethod
     def variables(cls, values: np.ndarray) -> list[Jet]:
-        """The three variables themselves, at values (n,3)."""
+        """Return jets of the three variables, with values (n,3)."""
         n = len(values)
         return [cls(values[:, i], np.tile(np.eye(3)[i][:, None], n), np.zeros((3, 3, n))) for i in range(3)]
 
     def of(self, function: Callable[[np.ndarray], Derivatives]) -> Jet:
-        """A function of it."""
+        """Return the jet of a function of this jet, by the chain rule."""
         value, first, second = function(self.value)
         return Jet(value, first * self.slope, first * self.curvature + second * _outer(self.slope, self.slope))
 

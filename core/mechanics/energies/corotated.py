@@ -1,11 +1,12 @@
-"""Corotated: the linear energy of the stretch, after each tet's rotation is taken out.
+"""Corotated energy: linear elasticity of the stretch, with each tet's rotation removed.
 
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
-Müller, Gross 2004, "Interactive Virtual Materials". The linear energy's stretch form is this one.
+with the stretch ``S = R^T F`` (polar decomposition F = R S), the identity I and the Lame parameters mu, lambda, Pa.
+Müller, Gross 2004, "Interactive Virtual Materials". It is also the stretch form of the linear energy.
 
-Trap: the volume term knows the trace alone, so a squeeze to nothing costs no more than Hooke's law says;
-``fixed_corotated`` knows the true volume.
+Trap: the volume term uses the trace of S, so the energy stays finite at zero volume; ``fixed_corotated`` uses the
+determinant J.
 """
 
 from __future__ import annotations

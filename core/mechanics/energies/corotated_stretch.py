@@ -1,8 +1,9 @@
-"""Principal kernels of the energies that are quadratic in the stretch: ARAP, and the stretch form of the linear energy.
+"""Principal kernels of the energies that are quadratic in the stretch: corotated, ARAP and linear in stretch form.
 
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
-Trap: see ``fixed_corotated`` for the pole of the twist.
+with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa. Trap: the twist has a pole,
+see ``fixed_corotated``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from .isotropic import off_zero
 
 @kernel
 def quadratic_value(sigma, parameters, out):
-    """Energy density, (n,)."""
+    """Compute the energy density, (n,)."""
     for e in range(len(sigma)):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         trace = x + y + z
@@ -22,7 +23,7 @@ def quadratic_value(sigma, parameters, out):
 
 @kernel
 def quadratic_gradient(sigma, parameters, out):
-    """Principal stresses, (n,3)."""
+    """Compute the principal stresses, (n,3)."""
     for e in range(len(sigma)):
         pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
         for i in range(3):
@@ -31,7 +32,7 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Second derivatives (n,3,3), flip and twist (n,3)."""
+    """Compute second derivatives (n,3,3), flip and twist (n,3)."""
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]
         trace = sigma[e, 0] + sigma[e, 1] + sigma[e, 2]

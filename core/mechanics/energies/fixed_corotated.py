@@ -1,12 +1,12 @@
-"""Fixed corotated: linear in the stretch, with the true volume ratio.
+"""Fixed corotated energy: linear in the stretch, with the exact volume ratio.
 
     psi = mu |S - I|^2 + lambda/2 (J - 1)^2
 
-Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda (J-1)
-J_i``.
+with the stretch ``S = R^T F`` (eigenvalues sigma_i), ``J = det F``, ``J_i = dJ/dsigma_i``, the Lame parameters mu,
+lambda. Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda
+(J-1) J_i``.
 
-Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole where two stretches cancel; the sum is kept off
-zero.
+Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole at sigma_i = -sigma_j; the sum is kept off zero.
 """
 
 from __future__ import annotations

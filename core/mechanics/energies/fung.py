@@ -1,16 +1,17 @@
-"""Fung: skin, vessels, organs, soft at first and exponentially stiffer the farther they are stretched.
+"""Fung energy: skin, vessels and organs, soft at small strain and exponentially stiffer with stretch.
 
     psi = mu/(2b) (exp(2b p) - 1) - mu (J - 1) + lambda'/2 (J - 1)^2,     p = (|F|^2 - 3)/2
 
-The isotropic exponential solid ``mu/(2b) (exp(b (I1 - 3)) - 1)`` of Fung 1967, "Elasticity of soft tissues in simple
-elongation", and Demiray 1972, "A note on the elasticity of soft biological tissues", made compressible by the
-polynomial volume term that [MFEM22]'s own Fung has. ``lambda' = lambda + mu (1 - 2b)`` makes its linearisation at rest
-that of the Lame parameters. ``psi_i = mu exp(2b p) sigma_i + (lambda' (J-1) - mu) J_i``.
+with the deformation gradient F (singular values sigma_i), ``J = det F``, ``J_i = dJ/dsigma_i``, the Lame parameters mu,
+lambda, and b, the material's ``stiffening``. The isotropic exponential solid ``mu/(2b) (exp(b (I1 - 3)) - 1)`` of Fung
+1967, "Elasticity of soft tissues in simple elongation", and Demiray 1972, "A note on the elasticity of soft biological
+tissues", is made compressible by the polynomial volume term of [MFEM22]'s Fung. ``lambda' = lambda + mu (1 - 2b)``
+makes the linearisation at rest match the Lame parameters. ``psi_i = mu exp(2b p) sigma_i + (lambda' (J-1) - mu) J_i``.
 
-Traps: the exponential overflows where a body is torn apart or scrambled. Where 2b p is above ``LARGEST_EXPONENT`` (with
-b = 1/2 a pull to 4.8 times the length, 22,000 times the stiffness) it goes on as its second-order Taylor polynomial,
-twice differentiable. And under a negative lambda' a crushed body would collapse: it ends at 0, where ``2b (1 - 2 nu)``
-reaches 1, and beyond that small changes of volume are held back more than Poisson's ratio says.
+Traps: the exponential overflows at extreme deformation. Above 2b p = ``LARGEST_EXPONENT`` (with b = 1/2: 4.8 times the
+length, 22,000 times the stiffness) its second-order Taylor polynomial continues it, twice differentiable. A negative
+lambda' would make compression unstable, so it is clamped at 0, from ``2b (1 - 2 nu) = 1`` on; beyond that, the bulk
+modulus is higher than Poisson's ratio nu implies.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from ...foundation.kernels.jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 LARGEST_EXPONENT = 10.0
-"""2b p above which the exponential is continued by a polynomial."""
+"""2b p above which a polynomial continues the exponential."""
 
 
 @inner_kernel
 def _numbers(own):
-    """mu, lambda' and 2b of a tet's parameters."""
+    """Return mu, lambda' and 2b from a tet's parameters."""
     rate = 2.0 * own[2]
     return own[0], max(own[1] + own[0] * (1.0 - rate), 0.0), rate
 
 
 @inner_kernel
 def _stretching(s):
-    """p, without loss of digits near rest."""
+    """Return p without cancellation near rest."""
     x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
     return x + y + z + 0.5 * (x * x + y * y + z * z)
 
 
 @inner_kernel
 def _slopes(exponent):
-    """First and second derivative of the continued exponential."""
+    """Return the first and second derivatives of the continued exponential."""
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)
@@ -60,7 +61,7 @@ def _value(sigma, parameters, out):
         else:
             above = rate * p - LARGEST_EXPONENT
             excess = (np.exp(LARGEST_EXPONENT) * (1.0 + above + 0.5 * above * above) - 1.0) / rate - p
-        # p - (J - 1), written so that nothing cancels at rest.
+        # p - (J - 1), without cancellation at rest.
         shear = 0.5 * (x * x + y * y + z * z) - (x * y + y * z + z * x + x * y * z)
         psi = mu * (excess + shear) + 0.5 * lam * J1 * J1
         out[e] = ordered(psi)

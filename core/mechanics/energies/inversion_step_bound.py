@@ -1,7 +1,7 @@
-"""How far tets may go before one is turned inside out, for energies that forbid it.
+"""Step size to the first inversion of a tet, for energies that are infinite at inversion.
 
-Along a way ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. Between the
-places where it turns it is monotone, so its first zero is found by halving.
+Along ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. It is monotone
+between its extrema, so bisection finds its first zero.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import numpy as np
 from ...foundation.kernels.jit import inner_kernel, parallel_kernel
 
 SAFE = 0.9
-"""Fraction of the step size to the first inversion."""
+"""Fraction of the step size to the first inversion that is allowed."""
 
 HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """The part of a way dF (m,3,3) from F (m,3,3), at most 1, that each may go, (m,), all of which are upright."""
+    """Return the largest step size up to 1 along dF (m,3,3) before inversion, for each F (m,3,3) with det F > 0, (m,).
+    """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
     return part
@@ -45,9 +46,7 @@ def _fill(begin, end, F, dF, part):
 
 @inner_kernel
 def _before_zero(a, b, c, d):
-    """The safe part of the way to the first zero of ``a + b t + c t² + d t³``, which begins above; 1 where there is
-    none up to 1.
-    """
+    """Return ``SAFE`` times the first zero of ``a + b t + c t² + d t³`` (a > 0) in [0, 1], or 1 if there is none."""
     first, second = 1.0, 1.0
     bend = c * c - 3.0 * b * d
     if bend > 0.0:

@@ -1,6 +1,6 @@
 """Arguments of energies: batches of deformation gradients or stretches, with their decompositions.
 
-The decomposition is made once and shared by value, gradient and Hessian, and by the line search and the next iteration.
+The decomposition is computed once for value, gradient, Hessian, the line search and the next iteration.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class Deformation(NamedTuple):
 
     @classmethod
     def of(cls, F: np.ndarray, frames: np.ndarray | None = None) -> Deformation:
-        """Decompose deformation gradients, (n,3,3); rotations ``frames`` (n,3,3) near V make it quicker."""
+        """Decompose deformation gradients, (n,3,3); rotations ``frames`` (n,3,3) near V make it faster."""
         return cls(F, *batch_svd(F, frames))
 
     def stretch(self) -> np.ndarray:
-        """Polar stretches ``S = R^T F`` as six numbers each, (n,6)."""
+        """Return the polar stretches ``S = R^T F``, (n,6)."""
         return batch_stretch(self.sigma, self.V)
 
     def polar(self) -> Stretch:
-        """The same with their eigen-decompositions, which are those of F."""
+        """Return the polar stretches with their eigendecompositions, which follow from those of F."""
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:
-        """The part of the batch that belongs to some tets."""
+        """Return the rows of the batch that belong to some tets."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
 
 
@@ -53,9 +53,9 @@ class Stretch(NamedTuple):
 
     @classmethod
     def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
-        """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it quicker."""
+        """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it faster."""
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
-        """The part of the batch that belongs to some tets."""
+        """Return the rows of the batch that belong to some tets."""
         return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

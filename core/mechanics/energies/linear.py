@@ -1,9 +1,9 @@
-"""Linear elasticity: small displacements, for comparison with theory.
+"""Linear elasticity for small displacements, for comparison with theory.
 
     psi = mu eps : eps + lambda/2 tr(eps)^2,     eps = (F + F^T)/2 - I
 
-Trap: it knows no rotation; a turned body swells. In stretch form S takes the place of eps + I, which is the corotated
-energy.
+with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa. Trap: it is not rotation invariant; a
+rotated body swells. The stretch form uses S for eps + I: the corotated energy.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ def _strain(F: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearEnergy(IsotropicEnergy):
-    """The stretch form is inherited; the deformation-gradient form is that of the small strain."""
+    """Linear energy: the F form uses the small strain, the stretch form is inherited."""
 
     rotation_invariant: bool = False
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Energy density of deformation gradients, (n,), Pa."""
+        """Return the energy density at deformation gradients, (n,), Pa."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return parameters[:, 0] * np.einsum("nij,nij->n", strain, strain) + 0.5 * parameters[:, 1] * trace**2
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Stress, (n,3,3), Pa."""
+        """Return the stress, (n,3,3), Pa."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """The same at every F, in the world's own frame, and semi-definite as it is."""
+        """Return the constant tangent, in world axes; it is semi-definite without projection."""
         n = len(parameters)
         axes = np.tile(np.eye(3), (n, 1, 1))
         mu, lam = parameters[:, 0], parameters[:, 1]

@@ -1,14 +1,15 @@
-"""Neo-Hookean with the logarithm: the textbook's rubber, which resists being crushed without bound.
+"""Neo-Hookean energy with the logarithm of J: textbook rubber, unbounded resistance to compression.
 
     psi = mu/2 (|F|^2 - 3) + g(J),     g = -mu log J + lambda/2 (log J)^2     (J >= SMALLEST_RATIO)
 
-Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``:
-``psi_i = mu sigma_i + g' J_i``, ``psi_ij = g'' J_i J_j`` plus mu on the diagonal and ``g' sigma_k`` off it.
+with the deformation gradient F (singular values sigma_i), ``J = det F``, the Lame parameters mu, lambda. Bonet, Wood
+2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``: ``psi_i = mu
+sigma_i + g' J_i``, ``psi_ij = g'' J_i J_j`` plus mu on the diagonal and ``g' sigma_k`` off it.
 
-Trap: the logarithm has no value for flat and inverted tets, and pins or collisions can put a body there. Below
-``SMALLEST_RATIO`` g goes on as its second-order Taylor polynomial (as Stomakhin et al. 2012 do with principal
-stretches): twice differentiable, falling until far beyond J = 1, so that what is inverted is driven back. Where bodies
-meet, nothing that is upright gets there (:mod:`.inversion_step_bound`).
+Trap: the logarithm is undefined for flat and inverted tets, which pins or collisions can cause. Below
+``SMALLEST_RATIO`` the second-order Taylor polynomial of g replaces it (as Stomakhin et al. 2012 do with principal
+stretches): twice differentiable and decreasing in J, so it restores inverted tets. With contact between bodies,
+:mod:`.inversion_step_bound` prevents inversion.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from ...foundation.kernels.jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 SMALLEST_RATIO = 0.1
-"""Volume ratio under which the energy is continued by a polynomial."""
+"""Volume ratio J below which a polynomial continues the energy."""
 
 
 @inner_kernel
 def _log_ratio(s):
-    """``log J`` of three positive stretches, or of two negative ones, without loss of digits near rest."""
+    """Return ``log J`` of principal stretches with a positive product, without cancellation near rest."""
     if min(s[0], s[1], s[2]) > 0.0:
         return np.log1p(s[0] - 1.0) + np.log1p(s[1] - 1.0) + np.log1p(s[2] - 1.0)
     return np.log(s[0] * s[1] * s[2])
@@ -32,7 +33,7 @@ def _log_ratio(s):
 
 @inner_kernel
 def _slopes(s, mu, lam):
-    """``g'`` and ``g''`` at principal stretches s."""
+    """Return ``g'`` and ``g''`` at principal stretches s."""
     J = s[0] * s[1] * s[2]
     at = max(J, SMALLEST_RATIO)
     log = _log_ratio(s) if J >= SMALLEST_RATIO else np.log(SMALLEST_RATIO)

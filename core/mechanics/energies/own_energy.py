@@ -1,11 +1,11 @@
-"""Energies of one's own: formulas of the principal stretches, differentiated by jets, in the registry with the others.
+"""User-defined energies: formulas of the principal stretches, differentiated automatically, in the same registry.
 
-A formula need not have a value for flat and inverted tets. Below ``LEAST`` a stretch s goes on as
-``phi = LEAST exp(u - u²/2)`` with ``u = s/LEAST - 1``, which is positive, ascends, and meets s with two derivatives;
-and ``mu/2 sum (s - phi)²`` drives back what is inverted, whatever the formula.
+A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST`` is replaced by the positive,
+increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative; and ``mu/2
+sum (s - phi)²`` restores inverted tets, whatever the formula.
 
-Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches meet; nearer than ``MEET`` the mean of
-their limits is taken.
+Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches coincide; closer than ``MEET``, the mean
+of their limits is used.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .isotropic import IsotropicEnergy, PrincipalFunction
 from .registry import ENERGIES
 
 LEAST = 0.1
-"""Stretch below which a formula is gone on with."""
+"""Stretch below which a formula is continued smoothly."""
 MEET = 1e-5
-"""Difference of two stretches at which a quotient and its limit are off by as much, 1e-10."""
+"""Difference of two stretches at which a quotient and its limit have the same error, 1e-10."""
 PAIRS = (1, 2), (0, 2), (0, 1)
 
 Formula = Callable[[Any, Any, Any, np.ndarray, np.ndarray], Any]
@@ -36,24 +36,23 @@ Formula = Callable[[Any, Any, Any, np.ndarray, np.ndarray], Any]
 def register_energy(
     name: str, psi: Formula, *, everywhere: bool = False, label: str = "", description: str = ""
 ) -> None:
-    """Make an isotropic energy density known by a name, for ``Material(energy=name)`` and every solver.
+    """Register an isotropic energy density under a name, for ``Material(energy=name)`` and every solver.
 
     Parameters
     ----------
     name : str
-        Another than the built-in ones'; one's own may be replaced.
+        Not the name of a built-in energy; a registered one is replaced.
     psi : function
-        ``psi(a, b, c, mu, lam)``, Pa, of the three principal stretches and the Lame parameters of the material, by
-        + - * / ** and numpy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with what acts as
-        arrays (n,), has to be symmetric in a, b, c, and at rest (1, 1, 1) free of stress and stable. Derivatives are
-        found exactly.
+        ``psi(a, b, c, mu, lam)``, Pa, of the three principal stretches and the Lame parameters of the material, using
+        + - * / ** and numpy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with array-like
+        arguments (n,), must be symmetric in a, b, c, and stress-free and stable at (1, 1, 1). Derivatives are exact.
     everywhere : bool
-        Whether psi is good for stretches of zero and below (c, of inverted tets), too. Otherwise it is gone on with
-        below a stretch of 0.1, so that it has a value there and drives back what is inverted.
+        True if psi is valid for zero and negative stretches (c, of inverted tets). Otherwise it is continued below a
+        stretch of 0.1, so that it is finite there and restores inverted tets.
     label, description : str
-        For interfaces.
+        Texts for user interfaces.
 
-    MaterialError says what is wrong with it. A cache of frames knows the name alone: give a changed law another one.
+    Raises MaterialError if the formula is invalid. A cache of frames stores the name only: rename a changed formula.
     """
     if name in ENERGIES and not isinstance(ENERGIES[name].principal, OwnFunction):
         raise MaterialError(f"The energy “{name}” is built in.", "Give yours another name.")
@@ -66,7 +65,7 @@ def register_energy(
 
 @dataclass(frozen=True)
 class OwnFunction(PrincipalFunction):
-    """The kernels of a formula."""
+    """Principal kernels of a user-defined formula."""
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
@@ -74,7 +73,7 @@ class OwnFunction(PrincipalFunction):
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]
-            with np.errstate(all="ignore"):  # what no number can hold is infinite
+            with np.errstate(all="ignore"):  # overflow gives inf
                 s = stretches(sigma)
                 if everywhere or (sigma >= LEAST).all():
                     return psi(*s, mu, lam)
@@ -113,13 +112,13 @@ def _gone_on(s: np.ndarray) -> Derivatives:
 
 
 def _check(name: str, principal: OwnFunction) -> None:
-    """MaterialError where a formula cannot be an energy of an isotropic solid at rest."""
+    """Raise MaterialError if a formula cannot be the energy of an isotropic solid that is stable at rest."""
     parameters, rest = np.array([[3.0, 7.0]]), np.ones((1, 3))
     orders = np.array(list(permutations((1.1, 0.9, 1.3))))
     try:
         values = principal.value(orders, np.repeat(parameters, len(orders), axis=0))
         stress, (curvature, flip, _twist) = principal.gradient(rest, parameters), principal.curvature(rest, parameters)
-    except Exception as error:  # a formula may raise anything
+    except Exception as error:
         raise MaterialError(
             f"The energy “{name}” cannot be evaluated ({error}).", "Give psi(a, b, c, mu, lam) that returns an array."
         ) from error

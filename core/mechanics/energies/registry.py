@@ -1,8 +1,8 @@
-"""The registry of energies: one line a file. What stands here is offered in interfaces and swept by the tests.
+"""Registry of energies, one line per file. User interfaces list its entries and the tests cover them.
 
-An energy offers ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
+An energy provides ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
 ``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); parameters are the Lame
-parameters ``mu, lambda``, Pa, and behind them what an energy has of its own, (n,2+).
+parameters ``mu, lambda``, Pa, followed by the energy's own, (n,2+).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ ENERGIES: dict[str, IsotropicEnergy] = {
 
 
 def energy(name: str) -> IsotropicEnergy:
-    """The energy of that name; MaterialError names the known ones."""
+    """Return the energy with this name; MaterialError lists the known names."""
     if name not in ENERGIES:
         raise MaterialError(f"Unknown energy “{name}”.", f"Choose one of {', '.join(ENERGIES)}.")
     return ENERGIES[name]
 
 
 def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
-    """Return the own parameters of the energies of k materials, beside stiffness and Poisson's ratio, (k,j), in the
-    energy's order, padded with zeros.
+    """Return the parameters of k materials beyond stiffness and Poisson's ratio, (k,j), in the order of
+    ``IsotropicEnergy.own``, padded with zeros.
     """
     rows = [[getattr(material, name) for name in energy(material.energy).own] for material in materials]
     return np.array(list(zip_longest(*rows, fillvalue=0.0)), dtype=np.float64).reshape(-1, len(rows)).T

@@ -1,10 +1,10 @@
-"""Stable Neo-Hookean: flesh and rubber, finite at any inversion.
+"""Stable Neo-Hookean energy: flesh and rubber, finite at inversion.
 
     psi = mu/2 (|F|^2 - 3) - mu (J - 1) + lambda'/2 (J - 1)^2,     lambda' = lambda + mu
 
-Smith, de Goes, Kim 2018, "Stable Neo-Hookean Flesh Simulation", in the form without the logarithm; lambda' makes its
-linearisation at rest that of the Lame parameters (the term -mu (J-1) brings -mu/2 tr^2). With ``J_i = dJ/dsigma_i`` and
-``a = lambda' (J-1) - mu``: ``psi_i = mu sigma_i + a J_i``.
+with the deformation gradient F (singular values sigma_i), ``J = det F``, the Lame parameters mu, lambda. Smith, de
+Goes, Kim 2018, "Stable Neo-Hookean Flesh Simulation", without the logarithm; lambda' makes the linearisation at rest
+match the Lame parameters. With ``J_i = dJ/dsigma_i`` and ``a = lambda' (J-1) - mu``: ``psi_i = mu sigma_i + a J_i``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _value(sigma, parameters, out):
         a, b, c = sigma[e, 0], sigma[e, 1], sigma[e, 2]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         J1 = a * b * c - 1.0
-        # |F|^2 - 3 - 2 (J - 1), written so that nothing cancels at rest.
+        # |F|^2 - 3 - 2 (J - 1), without cancellation at rest.
         x, y, z = a - 1.0, b - 1.0, c - 1.0
         shear = x * x + y * y + z * z - 2.0 * (x * y + y * z + z * x + x * y * z)
         out[e] = ordered(0.5 * mu * shear + 0.5 * lam * J1 * J1)

@@ -1,12 +1,13 @@
-"""Saint Venant-Kirchhoff: Hooke's law for the Green strain.
+"""Saint Venant-Kirchhoff energy: Hooke's law for the Green strain E.
 
     psi = mu |E|^2 + lambda/2 tr(E)^2,     E = (F^T F - I) / 2
 
-Sifakis, Barbic 2012, "FEM Simulation of 3D Deformable Solids", Sec. 3.3. With ``e_i = (sigma_i^2 - 1)/2``:
-``psi_i = sigma_i (2 mu e_i + lambda tr E)``.
+with the deformation gradient F (singular values sigma_i), the Lame parameters mu, lambda. Sifakis, Barbic 2012, "FEM
+Simulation of 3D Deformable Solids", Sec. 3.3. With ``e_i = (sigma_i^2 - 1)/2``: ``psi_i = sigma_i (2 mu e_i + lambda tr
+E)``.
 
-Trap: E does not see mirroring, so an inverted tet may be free of stress and stay inverted; and the resistance to a
-squeeze falls again below a stretch of 1/sqrt 3.
+Trap: E is invariant to reflection, so an inverted tet may be stress-free and stay inverted; below a stretch of 1/sqrt 3
+the resistance to compression decreases.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .isotropic import IsotropicEnergy, PrincipalFunction
 def _value(sigma, parameters, out):
     for e in range(len(sigma)):
         s = sigma[e]
-        # (s - 1) (s + 1), so that nothing cancels at rest.
+        # (s - 1) (s + 1), without cancellation at rest.
         x = 0.5 * (s[0] - 1.0) * (s[0] + 1.0)
         y = 0.5 * (s[1] - 1.0) * (s[1] + 1.0)
         z = 0.5 * (s[2] - 1.0) * (s[2] + 1.0)

@@ -1,10 +1,10 @@
-"""The tangent stiffness of an isotropic energy, in the frame of the singular vectors.
+"""Tangent stiffness of an isotropic energy, in the frame of the singular vectors.
 
 With ``D = U^T dF V`` its second variation is (see ``isotropic``)
 
     sum_ij A_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
 
-so that 15 numbers and two rotations stand for the 9 x 9 matrix, and clamping them projects it.
+so that 15 numbers and two rotations represent the 9 x 9 matrix, and clamping eigenvalues projects it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Tangent(NamedTuple):
         return out
 
     def scaled(self, factor: float) -> Tangent:
-        """The tangent times a number."""
+        """Return the tangent times a number."""
         return Tangent(self.U, self.V, factor * self.curvature, factor * self.flip, factor * self.twist)
 
 
@@ -60,7 +60,7 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Clamp in place at zero: the nearest semi-definite tangent, whatever the axes."""
+    """Project to the nearest semi-definite tangent by clamping in place."""
     _project(len(flip), curvature, flip, twist)
 
 

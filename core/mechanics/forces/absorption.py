@@ -1,8 +1,8 @@
 """Surfaces that reduce a force field's strength behind them: Blender's *Absorption*.
 
-A field reaches a point along the arm from its nearest point (``FieldPlace.arms``). Each surface that the arm crosses
-transmits the part ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the differences to
-Blender.
+A field reaches a point along the arm from its nearest point (``FieldCoordinates.arms``). Each surface that the arm
+crosses transmits the fraction ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the
+differences to Blender.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ...geometry.mesh.closest_point import first_hit
 
 
 class AbsorbingSurface:
-    """An absorbing surface at one moment.
+    """Absorbing surface at one time.
 
     Parameters
     ----------
     positions : (k,3) m
     triangles : (t,3), at least one
-    absorption : the absorbed part, 0 to 1
-    like : the same surface at another moment, whose tree is refitted
+    absorption : absorbed fraction, 0 to 1
+    like : the same surface at another time, whose BVH is refitted
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class AbsorbingSurface:
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
     def transmittance(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-        """Return the transmitted part (p,) of a field along arms (p,3) m to points (p,3) m."""
+        """Return the fraction (p,) of a field transmitted along arms (p,3) m to points (p,3) m."""
         if self._kept == 1.0:
             return np.ones(len(points))
         points = np.ascontiguousarray(points, dtype=np.float64)
@@ -50,7 +50,7 @@ class AbsorbingSurface:
 
 
 def transmittance(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return the part (p,) of a field that several surfaces transmit along arms (p,3) m to points (p,3) m."""
+    """Return the fraction (p,) of a field that several surfaces transmit along arms (p,3) m to points (p,3) m."""
     part = np.ones(len(points))
     for surface in surfaces:
         part *= surface.transmittance(points, arms)

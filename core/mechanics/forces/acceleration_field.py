@@ -1,7 +1,7 @@
-"""A field of accelerations (wind, an explosion, a local gravity) as a load.
+"""Field of accelerations (wind, an explosion, local gravity) as a load.
 
-The force conjugate to accelerations a at the tet vertices is ``M a`` with the consistent mass, so that a uniform field
-equals gravity to the last digit.
+The force conjugate to accelerations a at the tet vertices is ``M a`` with the consistent mass, so a uniform field
+equals gravity up to round-off.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
+"""Elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
 
-Tets of several energies are handled in groups; a mesh with one energy is one group without copies.
+Tets with different energies are processed in groups; a mesh with one energy is one group, without copies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ElasticDensity:
     Parameters
     ----------
     weights : (m,) m³
-        Volume of material that each point stands for.
+        Volume of material per point.
     energies : names of the energies; energy_of_tet : (m,) index into them
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of each energy
     """
@@ -90,11 +90,11 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if some energy must not be inverted where bodies collide."""
+        """True if inversion must be prevented for some energy in contact."""
         return any(law.stays_upright for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """Return the largest part (at most 1) of a step dx (n,3) m that inverts no tet whose energy forbids it."""
+        """Return the largest step size, at most 1, along dx (n,3) m that inverts no tet whose energy forbids it."""
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 

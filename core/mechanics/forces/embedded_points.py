@@ -1,8 +1,8 @@
 """Points embedded in tets: their positions, and the action of forces and stiffnesses at them on the corners.
 
-A point with barycentric weights b in a tet moves by ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
-and a stiffness K (3 x 3) is ``b_a b_b K`` between them: it stays inside the tet's own block, so the sparsity of the
-system never changes. Points outside their tet have negative weights; the block stays semi-definite all the same.
+A point with barycentric weights b in a tet is at ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
+and a stiffness K (3 x 3) is ``b_a b_b K`` between them, within the tet's own block, so the sparsity of the system does
+not change. Points outside their tet have negative weights; the block is still semi-definite.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
 
 NO_SHARE = 1e-9
-"""Barycentric weight (in a subspace, part of the largest weight) below which a corner (an unknown) does not carry a
-point: the round-off of coordinates in a tet.
+"""Barycentric weight (in a subspace, fraction of the largest weight) below which a corner (an unknown) does not carry a
+point: round-off.
 """
 
 
@@ -47,8 +47,7 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return positions (p,3) for tet vertices at x (n,3). Any linear quantity of the vertices is interpolated
-        alike.
+        """Return positions (p,3) for tet vertices at x (n,3), or interpolate any other linear quantity of the vertices.
         """
         return self._embedding.apply(x, self._tets)
 

@@ -1,4 +1,4 @@
-"""One force field at one moment, and the sum of several fields."""
+"""One force field at one time, and the sum of several fields."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .field_samples import FieldSamples
 
 @dataclass(frozen=True)
 class EvaluatedField:
-    """A field at one moment, in world space.
+    """Field at one time, in world space.
 
     Attributes
     ----------
     form, numbers : FieldForm, FieldNumbers
     centre : (3,) m; axis : (3,) unit
-    surface : SurfaceSearch of a field of the shape ``SURFACE``, else None
+    surface : NearestPointSearch of a field of the shape ``SURFACE``, else None
     points, normals : (k,3) m and (k,3) unit of the shape ``POINTS``, each of which is a field, else None
     samples : FieldSamples of a kind without a formula, else None
     absorbing : surfaces that reduce the field behind them
@@ -47,7 +47,7 @@ class EvaluatedField:
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldForce:
-        """Return the pull on points (p,3) m."""
+        """Return the force on points (p,3) m."""
         if self.form.shape == "POINTS":
             each = (self._pull_from(place, normal, points) for place, normal in zip(self.points, self.normals))
             return sum_fields(list(each), len(points))
@@ -77,7 +77,7 @@ class EvaluatedField:
 
 
 def sum_fields(pulls: Sequence[FieldForce], count: int) -> FieldForce:
-    """Return the sum of pulls at the same points; zero if there are none."""
+    """Return the sum of forces at the same points; zero if there are none."""
     return reduce(_both, pulls, FieldForce(np.zeros((count, 3))))
 
 

@@ -1,4 +1,4 @@
-"""Positions of points relative to a force field, and the part of its strength that reaches them.
+"""Positions of points relative to a force field, and the fraction of its strength that reaches them.
 
 Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
 formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` depends on the unit.
@@ -29,10 +29,10 @@ class FieldForm(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """A field's numbers at one moment, in its own unit of length.
+    """Numbers of a field at one time, in its own unit of length.
 
     ``damping`` is the second coefficient of a kind: the damping of a harmonic field, or the linear part of drag.
-    ``noise`` is the range in which the strength varies; ``weight`` multiplies the part that reaches a body.
+    ``noise`` is the range in which the strength varies; ``weight`` multiplies the strength for a body.
     """
 
     strength: float
@@ -100,7 +100,7 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) 
 
 
 def strength_fraction(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) -> np.ndarray:
-    """Return the part (p,) of a field's strength that reaches points: 0 where it does not act."""
+    """Return the fraction (p,) of a field's strength that reaches points: 0 where it does not act."""
     height = np.einsum("pi,pi->p", place.axes, place.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))
     if form.z_direction != "BOTH":

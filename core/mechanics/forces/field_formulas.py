@@ -2,7 +2,7 @@
 
 A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
 formulas, their sources and their comparison with Blender. In the functions r is the arm from the field's nearest point,
-d its length, n the axis, s the strength and w the part of it that reaches a point.
+d its length, n the axis, s the strength and w the fraction of it that reaches a point.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class FieldForce(NamedTuple):
 def field_force(
     form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray, samples: np.ndarray | None = None
 ) -> FieldForce:
-    """Return the pull of a field on points; ``place`` is their position relative to it, and ``part`` (p,) its strength
-    there. A kind without a formula returns its ``samples`` (p,k) times its weight. The arguments are in the field's own
-    unit of length; the result is in metres.
+    """Return the force of a field on points; ``place`` is their position relative to it, and ``part`` (p,) the fraction
+    of its strength there. A kind without a formula returns its ``samples`` (p,k) times its weight. Arguments are in the
+    field's own unit of length, the result in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, place, part)
@@ -107,7 +107,7 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, p
     pull = FieldForce(-(rate * stretch)[:, None] * place.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
-    # The derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
+    # Derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
     n = place.axes if form.shape == "PLANE" and rest == 0.0 else place.directions
     K = n[:, :, None] * n[:, None, :]
     if form.shape in ("POINT", "POINTS", "LINE"):
@@ -147,7 +147,7 @@ FORMULAS: dict[str, Formula] = {
 }
 
 SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
-"""Kinds known at grid nodes alone, and the numbers per node: accelerations, or ``(rho u, rho)`` of a fluid."""
+"""Kinds sampled at grid nodes, and the numbers per node: accelerations, or ``(rho u, rho)`` of a fluid."""
 
 WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
 """Kinds with a damping of their own."""

@@ -1,4 +1,4 @@
-"""Force fields that are sampled at the nodes of a grid: noise, textures, the flow of a fluid."""
+"""Force fields sampled at the nodes of a grid: noise, textures, the flow of a fluid."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 @dataclass(frozen=True)
 class FieldSamples:
     """Samples ``values`` (a,b,c,k), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's units.
-    Values are interpolated trilinearly; beyond the box they are those of its boundary. ``field_formulas.SAMPLED`` lists
-    the k numbers.
+    Values are interpolated trilinearly and extended constantly beyond the box. ``field_formulas.SAMPLED`` lists the k
+    numbers.
     """
 
     low: np.ndarray

@@ -1,13 +1,13 @@
 """Force fields as a load of a step.
 
 Fields are evaluated at the body's positions at the step's beginning, with the fields' state at its end. Terms that
-resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the step's end, so that
-no strength of them overshoots:
+resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the step's end, so they
+do not overshoot at any strength:
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
 The rest is the constant a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A
-magnetic field rotates that velocity by the angle of the whole step, so that it adds no energy.
+magnetic field rotates that velocity by the angle of the whole step, so it adds no energy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mass-proportional Rayleigh damping: forces ``-alpha M v`` against every motion.
+"""Mass-proportional Rayleigh damping: forces ``-alpha M v``.
 
 Within a step it is the gradient of a convex potential, the same for every solver:
 

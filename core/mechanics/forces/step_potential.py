@@ -1,6 +1,6 @@
 """Interfaces of loads on a body during one step beside gravity and elasticity: springs, contact, damping, fields.
 
-A :class:`Load` is made for a step, with the targets and positions of that moment. At the step's beginning it becomes a
+A :class:`Load` is made for a step, with the targets and positions at that time. At the step's beginning it becomes a
 :class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and changes no
 solver.
 """
@@ -22,8 +22,8 @@ class Motion(NamedTuple):
     """Motion in a step: positions ``x_prev`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
     step``, with ``base`` (n,3) m and ``step`` in s. The initial ``velocities`` (n,3) m/s are zero by default.
 
-    Positions are those after the part ``theta`` of a time step, whose end is extrapolated. ``base`` is ``x_prev`` plus
-    ``extrapolation`` times the displacement from ``x_prev2``, the positions one step earlier.
+    Positions are those after the fraction ``theta`` of a time step, whose end is extrapolated. ``base`` is ``x_prev``
+    plus ``extrapolation`` times the displacement from ``x_prev2``, the positions one step earlier.
     """
 
     x_prev: np.ndarray
@@ -82,8 +82,8 @@ class CrossElementPotential(StepPotential):
 
 
 class BarrierStepPotential(CrossElementPotential):
-    """A potential that is defined only where nothing intersects. Its obstacles move on prescribed paths, in a step as
-    far as they do not collide.
+    """Potential that is finite only without intersections. Its obstacles move on prescribed paths, in a step as far as
+    they do not collide.
     """
 
     collider_positions: np.ndarray
@@ -94,7 +94,7 @@ class BarrierStepPotential(CrossElementPotential):
         """Remaining prescribed displacement of the obstacles, (c,3) m."""
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """Return the largest collision-free part (at most 1) of a step dx (n,3) m from feasible positions. Obstacles
+        """Return the largest collision-free step size, at most 1, along dx (n,3) m from feasible positions. Obstacles
         stand still, or make all of their remaining displacement with ``going``.
         """
 
@@ -145,7 +145,7 @@ class StrainPotential:
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """Return the condensed derivative: stresses (m,3,3) by F, not weighted, Pa. The stretches of the positions
-        differ from ``stretch`` by ``apart`` (m,6); with ``bends``, second derivatives along them count.
+        differ from ``stretch`` by ``apart`` (m,6); with ``bends``, second derivatives along them are included.
         """
         raise NotImplementedError
 
@@ -170,6 +170,6 @@ class Load(Protocol):
 
 
 LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
-"""Loads during a step: a sequence, or a function that returns them after a part (0 to 1) of the step. Obstacles are
+"""Loads during a step: a sequence, or a function that returns them after a fraction (0 to 1) of the step. Obstacles are
 always at their positions at its end.
 """

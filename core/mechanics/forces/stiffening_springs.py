@@ -1,19 +1,18 @@
-"""Springs of rest length zero that yield up to a stop: soft under small loads, ``FIRM`` times as stiff under large
+"""Springs of rest length zero that stiffen with elongation: ``FIRM`` times as stiff under large loads as under small
 ones.
 
-Each is a soft spring k whose elongation ends at its reach g, in series with one of the stiffness ``m k``, m = FIRM. In
-units of g, and of ``k g`` for forces, its elongation under a force f is
+Each is a soft spring k whose elongation is limited by its reach g, in series with one of the stiffness ``m k``, m =
+FIRM. In units of g, and of ``k g`` for forces, its elongation under a force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        which is f where that is small, and 1 + f / m where it is large
 
-This is a convex potential of the elongation. Minimised as such it would cost iterations: Newton's method reduces a
-large elongation by a part at a time, and loses the force. So an iteration of a solver sees the springs linearised
-about a force instead,
+This is a convex potential of the elongation, but Newton's method converges slowly on it: each iteration reduces a large
+elongation by a fraction and loses the force. So the springs are linearised about a force in each iteration of a solver,
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 
 The next iteration continues from the force at the solution, along the elongation there. This is Newton's method on
-forces, which hardly change for a body that hangs. The first forces are those at the step's beginning.
+forces, which hardly change for a hanging body. The first forces are those at the step's beginning.
 """
 
 from __future__ import annotations
@@ -78,8 +77,8 @@ class LinearSprings(Springs):
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise about the forces at these positions, of which the part along the elongation counts. Return True if
-        that changed the springs.
+        """Linearise about the component along the elongation of the forces at these positions. Return True if that
+        changed the springs.
         """
         away = self._away(positions)
         forces = self._forces_at(away)

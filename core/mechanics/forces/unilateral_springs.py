@@ -34,13 +34,13 @@ class Penetration(NamedTuple):
 
 
 class UnilateralSprings:
-    """The springs of one obstacle during one iteration.
+    """Springs of one obstacle during one iteration.
 
     Parameters
     ----------
     points : Points
     unknowns : at the beginning of the iteration
-    stiffness : (p,) N/m; 0 where a point must not push
+    stiffness : (p,) N/m; 0 disables a point
     touch : Penetration at these unknowns
     look : function that returns the Penetration at given unknowns
     """
@@ -76,7 +76,7 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the depths (p,) m of known springs for displacements u (p,3) m, negative where they do not push; 0
+        """Return the depths (p,) m of candidate springs for displacements u (p,3) m, negative without contact; 0
         elsewhere.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)

@@ -1,1 +1,1 @@
-"""Materials, and the fields that bring them from paint to tetrahedra."""
+"""Materials, and their transfer from painted weights to parameters of tets."""

@@ -1,16 +1,15 @@
-"""Material fields: from painted weights on the surface, and layers laid over them, to parameters of every tet.
+"""Material fields: from painted surface weights and layers to the parameters of every tet.
 
-1. Weights become shares at each surface vertex (``weight_normalization.py``) and are carried to the tets
-(``surface_to_tet_transfer.py``). 2. Layers (``layers.py``), regions and depths, are laid over that in their order; the
-later one wins. 3. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
+1. Weights are normalized at each surface vertex (``weight_normalization.py``) and transferred to the tets
+(``surface_to_tet_transfer.py``). 2. Layers (``layers.py``), by region or depth, are applied in order; the last one
+wins. 3. Stiffness maps are transferred like weights and set the stiffness of materials with two moduli.
 
-Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
-mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6), but in tets that the sharp border of a
-layer cuts by the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.6 (``ModulusBlend``); Poisson's ratio linearly;
-density linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of
-the largest weight counts, the first of equals; what it has of its own is blended linearly between the materials that
-have this energy. A material with two moduli, E at its map's 0 and E' at 1, is ``E^(1-t) E'^t``: its weight is shared
-between the two.
+Blending, with weights w: the modulus geometrically, ``E = prod E_i^w_i`` (moduli span decades; the geometric mean lies
+between the Voigt and Reuss bounds, and half 1e4, half 1e8 gives 1e6); in tets cut by the sharp border of a layer by the
+power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.6 (``ModulusBlend``); Poisson's ratio linearly; density linearly,
+because weights are volume fractions and mass must be conserved. The energy is that of the largest weight, the first of
+equals; its own parameters are blended linearly between the materials with this energy. A material with two moduli, E at
+map value t = 0 and E' at t = 1, has the modulus ``E^(1-t) E'^t``: its weight is split between the two.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from .surface_to_tet_transfer import transfer_map, transfer_weights
 from .weight_normalization import normalize_weights
 
 CUT_EXPONENT = 0.6
-"""Of the power mean in cut tets. Bone of two cells in flesh bends as quadratic hexahedra do within 15 % with it, at
-contrasts from 1e2 to 1e6 and in any orientation; with the geometric mean (0) up to three times too softly, with Voigt's
-(1) by 0.75 (``bench physics --case "inclusion*"``). It makes up for the locking of linear tets, too.
+"""Exponent p of the power mean in cut tets. With it, a two-cell-thick stiff bar in a soft body bends like quadratic
+hexahedra within 15 %, at contrasts from 1e2 to 1e6 in any orientation; deflections are up to 3 times too large with
+the geometric mean (0), 0.75 times with Voigt's (1) (``bench physics --case "inclusion*"``). It also reduces locking.
 """
 
 
 @dataclass(frozen=True)
 class ModulusBlend:
-    """Young's moduli of m tets from those of their materials.
+    """Young's moduli of m tets, blended from those of their materials.
 
     Attributes
     ----------
     weights : (m, K) float64
-        Part of each of the materials' moduli (``settings.moduli``); rows sum to 1.
+        Weights of the materials' moduli (``settings.moduli``); rows sum to 1.
     is_cut : (m,) bool
-        Tets that the sharp border of a layer divides: parts of their volume, not a mixture.
+        Tets cut by the sharp border of a layer: their weights are volume fractions, not a mixture.
     moduli : (K,) float64, Pa
     """
 
@@ -57,7 +56,7 @@ class ModulusBlend:
     moduli: np.ndarray
 
     def youngs_modulus(self, change: np.ndarray | None = None) -> np.ndarray:
-        """(m,), Pa; exact where a tet is of one modulus alone. ``change`` (K,) is added to the moduli's logarithms."""
+        """Return the blended moduli (m,), Pa, exact in pure tets. ``change`` (K,) is added to the log moduli."""
         values = self.moduli if change is None else self.moduli * np.exp(change)
         dominant = self.weights.argmax(axis=1)
         pure = self.weights[np.arange(len(self.weights)), dominant] == 1.0
@@ -80,13 +79,13 @@ class MaterialFields:
     energy : (m,) int32
         Index into ``energies``.
     own : (m, j) float64
-        What the energy takes besides (``energies.registry.own_parameters``).
+        Further parameters of the energy (``energies.registry.own_parameters``).
     weights : (m, k) float64
-        Part of each of the k materials; rows sum to 1.
+        Weights of the k materials; rows sum to 1.
     modulus_blend : ModulusBlend
-        The materials' moduli behind ``youngs_modulus``.
+        Blend from which ``youngs_modulus`` is computed.
     empty_layers : tuple of int
-        Layers that cover nothing: too thin for the resolution, too deep, or beside the body.
+        Layers that cover no tet: too thin for the resolution, too deep, or outside the body.
     """
 
     youngs_modulus: np.ndarray
@@ -110,30 +109,30 @@ def material_fields(
     stiffness_maps: np.ndarray | None = None,
     tet_materials: np.ndarray | None = None,
 ) -> MaterialFields:
-    """Parameters of every tet.
+    """Return the parameters of every tet.
 
     Parameters
     ----------
     mesh : TetMesh, m tets
     embedding : Embedding
-        Of the n surface vertices in the mesh.
+        The n surface vertices in the mesh.
     surface_weights : (n, k) float64
-        Painted weights; the first material is what is missing to a sum of one, more is scaled down
+        Painted weights; the first material fills up to a sum of one, larger sums are scaled down
         (``weight_normalization.py``).
     materials : k settings
-    layers : laid over what is painted, in their order
+    layers : applied on top of the painted materials, in order
     surface : SurfaceMesh, optional
-        The triangles over the n vertices. With them paint is known between the vertices too, which coarse surfaces
-        need; depth is measured from them.
+        Triangles over the n vertices, for interpolating weights between vertices, which coarse surfaces need, and for
+        depth.
     stiffness_maps : (n, k) float64, optional
         0 to 1 of each material at each vertex; only columns of materials with a ``painted_modulus`` are read.
     tet_materials : (m,) int, optional
-        The material of each tet, in the place of what is painted.
+        Material of each tet, instead of painted weights.
 
     Raises
     ------
     MaterialError
-        Shapes do not fit, a weight is not a number, or a layer names no material.
+        Shapes do not match, a weight is not a number, or a layer's material does not exist.
     """
     k, n = len(materials), len(embedding.tet_indices)
     painted = normalize_weights(surface_weights)
@@ -156,7 +155,7 @@ def material_fields(
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
-    """Carried weights, with a sum of exactly 1 where that is not so; what paint never reached is the first material."""
+    """Normalize transferred weights in place; tets that received none get the first material."""
     uneven = weights.sum(axis=1) != 1.0
     weights[uneven] = normalize_weights(weights[uneven])
     return weights
@@ -168,8 +167,8 @@ def blend(
     stiffening: np.ndarray | None = None,
     laid: Laid | None = None,
 ) -> MaterialFields:
-    """Parameters from weights (m, k) whose rows sum to 1; ``stiffening`` (m, K - k) are the stiffness maps, 0 to 1, of
-    the materials that have two moduli.
+    """Return the parameters for weights (m, k) whose rows sum to 1; ``stiffening`` (m, K - k) are the stiffness maps, 0
+    to 1, of the materials with two moduli.
     """
     ratios, densities = (
         np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")
@@ -195,20 +194,20 @@ def blend(
 
 
 def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Means of values (k,j) with weights (m,k); those of the dominant one exactly where all are."""
+    """Return means of values (k,j) with weights (m,k), exact where all values equal the dominant one."""
     own = values[dominant]
     return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]
 
 
 def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
-    """The materials that have two moduli."""
+    """Return the indices of the materials with two moduli."""
     return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
 
 
 def _shared_between_moduli(
     weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
 ) -> np.ndarray:
-    """Weights (m, K) of the moduli."""
+    """Return the weights (m, K) of the moduli."""
     ranged = _ranged(materials)
     if not ranged:
         return weights

@@ -1,9 +1,9 @@
-"""Harmonic extension on tetrahedra: the smoothest values inside that meet given ones.
+"""Harmonic extension on tetrahedra: interpolation of prescribed vertex values into the mesh.
 
 Minimises the Dirichlet energy ``1/2 int |grad phi|^2`` over linear tets, ``K phi = 0`` at the free vertices [Pinkall,
-Polthier 1993]. Where no dihedral angle exceeds 90 degrees, as in the lattice, ``K`` has no positive entry off its
-diagonal and the maximum principle holds exactly; elsewhere the result is clipped by who calls. Scale and place of the
-mesh do not matter.
+Polthier 1993]. Without dihedral angles above 90 degrees, as in the lattice, ``K`` has no positive off-diagonal entry
+and the maximum principle holds exactly; on other meshes the caller clips the result. The result is invariant to scale
+and translation of the mesh.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) ->
     ----------
     mesh : TetMesh, n vertices
     known : (n,) bool
-        Where values are given.
+        Vertices with prescribed values.
     values : (n, k) float64
         Read where ``known``.
 
@@ -34,7 +34,7 @@ def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) ->
     -------
     values : (n, k) float64
     reached : (n,) bool
-        False at vertices whose connected part knows no value; these rows are 0.
+        False in connected components without a known value; these rows are 0.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) ->
 
 
 def stiffness(mesh: TetMesh) -> scipy.sparse.csr_matrix:
-    """Stiffness matrix of the Laplacian, (n, n), in units of the mesh's size.
+    """Return the stiffness matrix of the Laplacian, (n, n), for lengths in units of the mesh's size.
 
     Per tet ``K_ab = n_a . n_b / (36 V)`` with the doubled area normals n of the opposite faces.
     """

@@ -1,7 +1,6 @@
 """Lamé parameters from Young's modulus and Poisson's ratio.
 
-``mu = E / (2 (1 + nu))``, ``lambda = E nu / ((1 + nu) (1 - 2 nu))``.
-Trap: lambda grows without bound as nu approaches 1/2.
+``mu = E / (2 (1 + nu))``, ``lambda = E nu / ((1 + nu) (1 - 2 nu))``. Trap: lambda diverges as nu approaches 1/2.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from ...foundation.errors import MaterialError
 
 
 def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """First return the shear modulus mu, then lambda, both in Pa, in the broadcast shape of the arguments.
+    """Return the shear modulus mu and lambda, both in Pa, in the broadcast shape of the arguments.
 
     Raises
     ------
@@ -29,5 +28,5 @@ def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tup
 
 
 def youngs_modulus(mu: np.ndarray, lame: np.ndarray) -> np.ndarray:
-    """Young's modulus from mu and lambda, Pa: ``mu (3 lambda + 2 mu) / (lambda + mu)``."""
+    """Return Young's modulus from mu and lambda, Pa: ``mu (3 lambda + 2 mu) / (lambda + mu)``."""
     return mu * (3.0 * lame + 2.0 * mu) / (lame + mu)

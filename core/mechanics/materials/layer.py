@@ -1,4 +1,4 @@
-"""A material that is laid over the painted ones; how that is done stands in ``layers.py``."""
+"""Layer of a material on top of the painted ones; ``layers.py`` applies it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Layer:
     material : int
         Index into the materials.
     surfaces : tuple of SurfaceMesh
-        Closed surfaces in the body's space; the layer is inside any of them. None: everywhere.
+        Closed surfaces in the body's space; the layer covers their union. None: everywhere.
     depth : DepthSettings or None
     map : (n,) float64 or None
-        How much it covers at each vertex of the body's surface, 0 to 1; None: wholly.
+        Weight of the layer at each vertex of the body's surface, 0 to 1; None: 1.
     """
 
     material: int
@@ -42,7 +42,7 @@ class Layer:
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
-        """SettingsError when it does not fit a body of so many materials and vertices of the surface."""
+        """Raise SettingsError if the layer does not fit these numbers of materials and surface vertices."""
         if not 0 <= self.material < materials:
             raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:

@@ -1,15 +1,15 @@
-"""Layers: materials laid over the painted ones, within closed surfaces or by depth below the body's surface.
+"""Layers: materials on top of the painted ones, within closed surfaces or by depth below the body's surface.
 
-Layers are laid one after the other: in a tet that a layer covers by a part a, ``w <- (1 - a) w + a e_k``, so the later
-one wins where both cover it wholly. What covers:
+Layers are applied in order: where a layer covers the fraction a of a tet, ``w <- (1 - a) w + a e_k``, so the last of
+several full covers wins. A layer covers:
 
-- a region covers the part of a tet, as far as that lies in the body, that is inside it, by winding number (whole tets,
-  by their centroids, make a bone of two cells that is parallel to the lattice 0.58 to 1.86 times as soft);
-- a depth covers the part of a tet, as far as that lies in the body, where it is so deep: a skin thinner than the tets
-  counts by its share;
-- a map on the surface is carried inward as paint is.
+- by a region, the fraction of the tet's volume in the body that is inside it, by winding number (whole tets, by their
+  centroids, make a two-cell-thick stiff bar parallel to the lattice 0.58 to 1.86 times as soft);
+- by a depth, the fraction of the tet's volume in the body in that depth range: a skin thinner than the tets has a
+  partial weight;
+- by a map, its values on the surface, transferred like painted weights.
 
-A layer that names several of them is where all of them are.
+Several of them in one layer are multiplied.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .layer import Layer
 from .surface_to_tet_transfer import PROBES
 
 POINT = 1e-12
-"""Width, m, of what counts as a point."""
+"""Width, m, of a probe that is treated as a point."""
 
 
 class Laid(NamedTuple):
-    """``empty``: indices of the layers that cover nothing; ``is_cut`` (m,) bool: tets that the sharp border of a region
-    or of a depth divides.
+    """Result of ``apply_layers``: ``empty``, indices of layers that cover no tet; ``is_cut`` (m,) bool, tets that are
+    cut by the sharp border of a region or depth.
     """
 
     empty: tuple[int, ...]
@@ -47,13 +47,13 @@ def apply_layers(
     surface: SurfaceMesh | None,
     carry_map: Callable[[np.ndarray], np.ndarray],
 ) -> Laid:
-    """Lay the layers over the weights (m,k) in place.
+    """Apply the layers to the weights (m,k) in place.
 
     Parameters
     ----------
     surface : SurfaceMesh or None
-        The body's, from which depth is measured.
-    carry_map : carries a map (n,), 0 to 1, of the surface's vertices to the tets, (m,)
+        The body's surface, from which depth is measured.
+    carry_map : transfers a map (n,), 0 to 1, from the surface's vertices to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
     is_cut = np.zeros(len(weights), dtype=bool)
@@ -82,7 +82,7 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Part of each tet, of what of it lies in the body, that lies in any of the closed surfaces, (m,)."""
+    """Return the fraction (m,) of each tet's volume in the body that lies in any of the closed surfaces."""
     for surface in surfaces:
         surface.validate()
     regions = [SurfaceDepth(surface) for surface in surfaces]
@@ -99,10 +99,10 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
 
 
 def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
-    """Part of each tet, of what of it lies in the body, that a depth covers, (m,)."""
+    """Return the fraction (m,) of each tet's volume in the body that lies in a depth range."""
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)
-    # Depth changes by no more than the way: tets that lie wholly on one side need no closer look.
+    # Depth is 1-Lipschitz: tets entirely on one side need no probes.
     mixed = np.flatnonzero((deep + reach > depth.depth) & (deep - reach < depth.depth + depth.fade))
     return _refined(
         _cover(depth, deep), mixed, mesh, below, lambda probes, width: _cover(depth, below.at(probes), width)
@@ -110,7 +110,7 @@ def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) 
 
 
 def _extents(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Centroids (m,3), and the distance of each one's farthest corner, (m,)."""
+    """Return the centroids (m,3), and the distance of each one's farthest corner, (m,)."""
     corners = mesh.rest_positions[mesh.tets]
     centroids = corners.mean(axis=1)
     return centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
@@ -123,8 +123,8 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Covered parts (m,), of the ``mixed`` tets by probes: their mean over those in the body, if any are. ``cover``
-    takes probes (k,3) and the side of a cube as large as what each stands for, (k,), m.
+    """Refine covered fractions (m,) of the ``mixed`` tets: the mean over those probes that lie in the body, if any.
+    ``cover`` takes probes (k,3) and the edge length (k,), m, of a cube with each probe's volume.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -139,14 +139,14 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Part of a cube of that width, m, that lies past a border, from how far its centre does, m. Counting centres alone
-    misses a slab thinner than a cell by a seventh where it is parallel to the lattice.
+    """Return the fraction of a cube of this width, m, beyond a border at signed distance ``past``, m, of its centre.
+    Counting centres only misses a seventh of a slab thinner than a cell that is parallel to the lattice.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """How much a layer covers at depths in m (negative outside), 0 to 1, in the shape of ``depths``."""
+    """Return the weight of a layer, 0 to 1, at depths in m (negative outside)."""
     past = depths - depth.depth
     core = np.clip(past / depth.fade, 0.0, 1.0) if depth.fade > 0.0 else _sharp(past, width)
     return core if depth.kind == "core" else 1.0 - core

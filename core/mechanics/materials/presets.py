@@ -1,14 +1,13 @@
-"""Ready-made materials: plausible numbers to begin with.
+"""Material presets: plausible starting values.
 
-Densities of tissues are those of ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone
-1920 kg/m³); those of engineering materials, and their moduli, are the usual handbook values. Moduli of soft tissue
-spread over a factor of ten with load and direction; one from the middle of the small-strain range stands here. Two
-things are said openly:
+Densities of tissues are from ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone 1920
+kg/m³); engineering materials and moduli are usual handbook values. Moduli of soft tissue vary tenfold with load and
+direction; these are from the middle of the small-strain range. Two deliberate deviations:
 
 - Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of
-  5e4 Pa a modulus of 1e9 Pa is already rigid to the eye, and every factor of ten beyond costs digits.
-- Poisson's ratio of nearly incompressible matter (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because
-  linear tets lock when nu comes close to 1/2.
+  5e4 Pa a modulus of 1e9 Pa already looks rigid, and every further factor of ten worsens the conditioning.
+- Poisson's ratio of nearly incompressible materials (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because
+  linear tets lock when nu approaches 1/2.
 """
 
 from __future__ import annotations
@@ -32,4 +31,4 @@ PRESETS: tuple[MaterialSettings, ...] = (
     MaterialSettings("Plastic", youngs_modulus=2e9, poissons_ratio=0.35, density=1050.0),
     MaterialSettings("Steel", youngs_modulus=2e11, poissons_ratio=0.29, density=7850.0),
 )
-"""Soft to stiff within living matter, then within everything else."""
+"""Living tissue from soft to stiff, then all others."""

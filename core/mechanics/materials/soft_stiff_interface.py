@@ -1,16 +1,15 @@
-"""Soft tets that hang on much stiffer ones: how much softer they must be to give way as the material does.
+"""Softening of soft tets at an interface with much stiffer ones, against locking.
 
-A linear tet with a vertex on something rigid is held by it as by a clamp, and a tet that a border of materials cuts has
-one modulus for both: without more, a bar of flesh that a bar of bone holds sags by 0.59 of what it should, 12 cells
-along both, by 0.88 at 32. As pins are springs that give way by as much as clamped tets are too stiff
-(``mesh/rigid_clamp.py``), tets at such a vertex are softer here:
+A linear tet with a vertex on something rigid is held by it like a clamp, and a tet cut by an interface has one modulus
+for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount with 12 cells
+along both, 0.88 times with 32. As pin springs compensate the excess stiffness of clamped linear tets
+(``mesh/rigid_clamp.py``), tets at such a vertex are softened:
 
     E' = E / (1 + GIVE / kappa s),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
-with the largest modulus of the tets around each corner, and the kappa of pins on an area as large as the border's. It
-acts within a cell of the stiffer tets, so that it vanishes with the cells. Moduli that change smoothly, by less than
-``RATIO`` within a cell, stay as they are; so does all that a stiff layer carries along the border: only what is much
-softer beside it gives way.
+with the largest modulus around each corner, and the kappa of pins on an area as large as the interface. It affects tets
+within one cell of the stiffer ones, so it vanishes with refinement. Moduli that vary smoothly, by less than ``RATIO``
+per cell, are unchanged; so are the stiff tets themselves.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
 GIVE = 8.0
-"""Fitted to a bar that is half bone, held there, from 1.4 to 8 cells through (``benchmarks/physics/lattice.py``)."""
+"""Fitted to a half stiff bar, held at that end, 1.4 to 8 cells thick (``benchmarks/physics/lattice.py``)."""
 
 
 def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
-    """Young's moduli (m,), Pa, from the blended ones (m,)."""
+    """Return softened Young's moduli (m,), Pa, from the blended ones (m,)."""
     stiffest = np.zeros(len(mesh.rest_positions))
     np.maximum.at(stiffest, mesh.tets, moduli[:, None])
     held = np.maximum(0.0, 1.0 - RATIO * moduli[:, None] / stiffest[mesh.tets]).mean(axis=1)
-    hanging = np.flatnonzero((held > 0.0) & (mesh.volumes > 0.0))  # flat ones have no slope; the model names them
+    hanging = np.flatnonzero((held > 0.0) & (mesh.volumes > 0.0))  # flat tets have no gradient
     softened = moduli.copy()
     if len(hanging):
         softened[hanging] /= (
@@ -41,8 +40,9 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Root of the area of the border at which each of some tets (k,) hangs, in cells, (k,); ``stiffness`` (n,) goes
-    from that of the one material to that of the other there, so its slope's integral is area times rise [coarea].
+    """Return the square root, in cells, of the area of the interface that each of some tets (k,) touches, (k,).
+    ``stiffness`` (n,) rises from one material to the other, so its gradient's integral is area times rise [coarea
+    formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

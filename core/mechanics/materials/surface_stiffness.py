@@ -1,4 +1,4 @@
-"""How stiff a body is at the vertices of its surface, without tetrahedra: by paint, and by what lies over it."""
+"""Stiffness of a body at its surface vertices, without tetrahedra: from painted weights and layers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def surface_stiffness(
     layers: Sequence[Layer] = (),
     stiffness_maps: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Young's modulus (n,) Pa at each vertex of a surface; arguments as of ``fields.material_fields``.
+    """Return Young's modulus (n,), Pa, at each vertex of a surface; arguments as for ``fields.material_fields``.
 
-    A shell covers the surface, a core does not; a region covers the vertices that lie in it.
+    A shell covers the whole surface, a core none of it; a region covers the vertices inside it.
     """
     shares = normalize_weights(weights)
     origin = surface.positions.mean(axis=0)

@@ -1,14 +1,14 @@
-"""Paint carried inward: from the surface's vertices to the tets.
+"""Transfer of painted weights from the surface's vertices to the tets.
 
-1. It is interpolated over the triangles, at samples half a tet apart.
-2. A tet that the surface passes through takes the mean of the surface inside it: a border stays as sharp as one tet.
-3. The others take the harmonic extension of these values. That of a sharp border is as wide as the border is deep; so
-   where shares around are pure a tet takes the parts p of its volume in which each of them is the largest, as
-   ``p² / sum p²``: a part of 0.15 is noise, and would take two thirds of a stiff tet's modulus at a contrast of 1e3.
+1. Weights are interpolated over the triangles, at samples half a tet apart.
+2. A tet that the surface crosses gets the mean over the surface inside it: borders are as sharp as one tet.
+3. The others get the harmonic extension of these values. It blurs a sharp border by as much as the border is deep; so
+   where the surrounding weights are pure, a tet gets ``p² / sum p²`` with the fractions p of its volume in which each
+   weight is largest: p = 0.15 is noise, and would cost two thirds of a stiff tet's modulus at a contrast of 1e3.
 
-How pure: with shares w and harmonic means <>, ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, as in the variance, is 0 where
-shares are the same all around and 1 where each place has one material alone; 1/3 where they pass evenly from 0 to 1. It
-counts from there, and fully from 2/3 on, so that a painted gradient stays one.
+Purity, with weights w and harmonic means <>, is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance: 0 for equal
+weights everywhere around, 1 for one material per point, 1/3 for a linear ramp from 0 to 1. Sharpening begins at 1/3 and
+is full from 2/3 on, so painted gradients are kept.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .harmonic import extend_harmonically
 PROBES = (
     np.array([(i, j, k, 3 - i - j - k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)]) + 0.25
 ) / 4.0
-"""Centroids of the 20 upright tets of a tet whose edges are cut in four, as barycentric coordinates."""
+"""Barycentric coordinates of the centroids of the 20 upright tets in a tet whose edges are divided in four."""
 
 
 def transfer_weights(
     mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
 ) -> np.ndarray:
-    """Shares (n,k) at the surface's vertices, whose rows sum to 1, carried to the tets, (m,k); 0 in parts that the
-    surface does not touch. ``embedding`` is of the vertices; without the surface nothing is known between them.
+    """Transfer weights (n,k) with rows that sum to 1 from the surface's vertices to the tets, (m,k); 0 in components
+    that the surface does not touch. ``embedding`` is of the vertices; without ``surface`` they are the only samples.
     """
     m = len(mesh.tets)
     if len(painted) == 0:
@@ -55,13 +55,13 @@ def transfer_weights(
 
 
 def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
-    """A map (n,), 0 to 1, carried to the tets in the same way, (m,)."""
+    """Transfer a map (n,), 0 to 1, to the tets, (m,)."""
     part = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
     return np.clip(part, 0.0, 1.0)
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Shares of tets (m,k) from harmonic ones at their corners (m,4,k), and the mean of w.w (m,)."""
+    """Return sharpened tet weights (m,k) from harmonic ones at their corners (m,4,k), and the mean of w.w (m,)."""
     mean = corners.mean(axis=1)
     of_mean = (mean**2).sum(axis=1)
     mixed = np.flatnonzero(of_mean < 1.0 - 1e-9)
@@ -77,9 +77,9 @@ def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean paint around each tet vertex that surface points depend on: known (n,) bool, values (n, k).
+    """Return the mean weights at each tet vertex that surface points depend on: known (n,) bool, values (n, k).
 
-    A mean, not a least-squares fit: a fit overshoots beside a sharp border, a mean stays between the painted values.
+    A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -92,7 +92,7 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean paint in each tet that holds surface points: crossed (m,) bool, values (m, k)."""
+    """Return the mean weights in each tet that contains surface points: crossed (m,) bool, values (m, k)."""
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0
     sums = [np.bincount(embedding.tet_indices, area * column, m) for column in painted.T]

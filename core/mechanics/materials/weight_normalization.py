@@ -1,7 +1,7 @@
-"""Shares of the painted materials, from weights whatever their sum: the one rule, for every interface.
+"""Normalization of painted material weights, shared by all interfaces.
 
-What is missing to a sum of one is the first material, which is where nothing is painted: half a weight is half of it,
-whichever tool has left it. More than one is scaled down. Negative weights count as none.
+The first material fills up to a sum of one, also where nothing is painted; larger sums are scaled down. Negative
+weights count as zero.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""By which weights that were meant to have a sum of one may miss it: these are scaled, up or down."""
+"""Largest deviation of a sum from one that is treated as round-off: such weights are scaled, up or down."""
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
-    """Shares (n, k) with rows that sum to 1, from weights (n, k), k >= 1.
+    """Return weights (n, k) with rows that sum to 1, from weights (n, k), k >= 1.
 
     MaterialError names the first vertex with a weight that is not a number.
     """
@@ -24,7 +24,7 @@ def normalize_weights(weights: np.ndarray) -> np.ndarray:
     if len(bad):
         raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Paint the map there again.")
     shares = np.maximum(shares, 0.0)
-    shares /= np.maximum(shares.max(axis=1, keepdims=True), 1.0)  # the sum of huge ones is a number, too
+    shares /= np.maximum(shares.max(axis=1, keepdims=True), 1.0)  # first by the largest, so that no sum overflows
     missing = 1.0 - shares.sum(axis=1)
     short = missing > ROUND_OFF
     shares[short, 0] += missing[short]

@@ -1,1 +1,1 @@
-"""The validated model of a body, and its state."""
+"""Validated model of a body, and its state."""

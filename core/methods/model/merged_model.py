@@ -1,9 +1,8 @@
-"""Several bodies in one model, for those that can touch: their vertices, and their tets, one after the other.
+"""Merged model of several bodies that may touch: their vertices, and their tets, are concatenated.
 
-Matrices are block-diagonal, so the bodies move as each alone but for what a step shares: its iterations end together,
-and a line search takes the same part of the way for all. Solvers see one model. What acts on one of the bodies is made
-of points of the whole (:func:`points_of`); what is given of each, states and targets of pins, goes in and out by
-:class:`model.Slices`.
+Matrices are block-diagonal, so each body moves as it would alone, except that iterations end together and a line search
+uses one step size for all. Solvers see one model. Loads on one body use points of the merged model (:func:`points_of`);
+states and pin targets of each body are accessed by :class:`model.Slices`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .state import State
 
 
 def merge_models(models: Sequence[Model]) -> Model:
-    """Models of one body each as one whose ``slices`` tell them apart, in their order."""
+    """Return the merged model of bodies, in order; its ``slices`` identify them."""
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     ends = np.cumsum([[0, 0], *([len(mesh.rest_positions), len(mesh.tets)] for mesh in meshes)], axis=0)
     slices = tuple(Slices(*(slice(int(a), int(b)) for a, b in zip(*ends[k : k + 2]))) for k in range(len(models)))
@@ -67,14 +66,12 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Points of one of the bodies, embedded in its own tets, as points of the whole."""
+    """Return points embedded in one body's tets as points of the merged model."""
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """States of the bodies as one of the whole; all are of one moment, and of steps of one length. CorruptFrameError
-    where they cannot be.
-    """
+    """Return the states of the bodies as one; all must have the same time and step length, else CorruptFrameError."""
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
         raise CorruptFrameError("Saved states are of different steps.", "Bake from the start.")
@@ -88,7 +85,7 @@ def merge_states(states: Sequence[State]) -> State:
 
 
 def split_state(whole: Model, state: State) -> list[State]:
-    """The state of each body."""
+    """Return the state of each body."""
     return [
         State.from_arrays(
             {
@@ -103,6 +100,6 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays (m,k) one after the other, zeros behind where another has more columns."""
+    """Return the concatenation of arrays (m,k), padded on the right with zeros to equal width."""
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

@@ -1,4 +1,4 @@
-"""A model: the discretised body, validated once, that every solver steps."""
+"""Model: the discretised body, validated once, that every solver steps."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Rings of neighbours of an inverted tet whose stretches are no useful guess either."""
+"""Rings of neighbours of an inverted tet whose stretches are no useful initial guess."""
 
 
 class Slices(NamedTuple):
-    """Which vertices and which tets of a model are one body's."""
+    """Vertices and tets of one body in a merged model."""
 
     vertices: slice
     tets: slice
@@ -41,22 +41,22 @@ class Slices(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """Discretized body with all its vertices.
+    """Discretised body with all its vertices.
 
     Attributes
     ----------
     mesh : TetMesh (n vertices, m tets)
     elastic : ElasticPotential
     masses : (m,4) kg
-        Of each tet, as its corners share it.
+        Mass of each tet, distributed to its corners.
     mass : (n,n) scalar consistent mass matrix, kg
-    pinned : (p,) vertices whose positions are given
+    pinned : (p,) vertices with prescribed positions
     anchors : (n,n) or None
-        Stiffness of springs that hold it beside, the same along x, y and z, N/m. They act as loads of the steps; a
-        subspace is made for them.
-    nodes : what carries its motion in ConJac
-    slices : of each body, where there are several (:mod:`.merged_model`)
-    grows : whether its shape at rest, or a body's, is on its way to another size
+        Stiffness of the springs of other pins, equal along x, y and z, N/m. They are loads in steps; here they are for
+        building subspaces.
+    nodes : dynamic nodes that carry its motion in ConJac
+    slices : of each body of a merged model (:mod:`.merged_model`)
+    grows : True if the rest shape of a body is being scaled
     """
 
     mesh: TetMesh
@@ -73,13 +73,13 @@ class Model:
 
     @property
     def held(self) -> np.ndarray:
-        """The vertices that are pinned or hang on springs, ascending."""
+        """Vertices that are pinned or held by springs, ascending."""
         sprung = [] if self.anchors is None else np.flatnonzero(self.anchors.diagonal())
         return np.union1d(self.pinned, sprung).astype(np.int64)
 
     @property
     def body(self) -> Body:
-        """Data from which its linear systems are assembled."""
+        """Input for assembling the linear systems."""
         elastic = self.elastic
         return Body(
             self.mesh.rest_positions,
@@ -97,12 +97,12 @@ class Model:
 
     @property
     def unknowns(self) -> int:
-        """Vectors that a state has for positions: one a vertex."""
+        """Number of position vectors in a state: one per vertex."""
         return len(self.mesh.rest_positions)
 
     @property
     def size(self) -> float:
-        """The longest side of the body at rest, of several the smallest's, m."""
+        """Longest side of the body at rest, of several bodies the smallest, m."""
         rest = self.mesh.rest_positions
         return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
 
@@ -112,33 +112,32 @@ class Model:
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """How far a vertex moves at most when the unknowns change so, m, and which one: the unknowns are the positions
-        themselves.
+        """Return the largest vertex displacement, m, for a change of the unknowns, here the positions, and its vertex.
         """
         squares = (change * change).sum(axis=1)
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""
+        """Return the selected tets, a mask (m,), dilated by the rings whose stretches are no useful initial guess."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
-        """The tets at pins and around them, as a mask (m,)."""
+        """Return the mask (m,) of the tets at pins and around them."""
         return self.dilate_selection(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """All that there are: its factorisations share them."""
+        """Return a context that allows all BLAS threads: factorisations use them."""
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Its linear systems; ``choice`` is a linear solver that was chosen already."""
+        """Return the model's linear system; ``choice`` is an already chosen linear solver."""
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: element
-        blocks (m,10,3,3).
+        """Return a tangent plus the mass times a factor as element blocks (m,10,3,3), to which step potentials add
+        stiffness.
         """
         masses = mass_factor * self.masses
         if tangent is None:
@@ -148,14 +147,14 @@ class Model:
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
-        """Points of the mesh, carried by the unknowns; with weights that sum to another number than one, other
-        combinations of a tet's corners.
+        """Return points embedded in the mesh as functions of the unknowns. Weights need not sum to one: then they are
+        other linear combinations of a tet's corners.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 
     @property
     def contact_point_budget(self) -> int | None:
-        """How many points of the surface suffice for contact: none that could be left out."""
+        """Maximum number of surface points for contact; None: all are needed."""
         return None
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
@@ -163,10 +162,10 @@ class Model:
         return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """A state to start from.
+        """Return an initial state.
 
-        The stretches start from ``S(F)``, or from the identity around inverted tets: there the polar stretch is no
-        useful guess, and a scrambled body would not come back.
+        Stretches are initialised to ``S(F)``, or to the identity around inverted tets, where the polar stretch is no
+        useful guess: a scrambled body would not recover.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
@@ -179,7 +178,7 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """The same body, as heavy, with a shape at rest of ``size`` of its own."""
+        """Return the same body, with the same mass, and the rest shape scaled by ``size``."""
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_of_tet, elastic.parameters
         weights = size**3 * elastic.weights
@@ -187,7 +186,7 @@ class Model:
         return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
     def rest_state(self) -> State:
-        """At rest at the rest shape."""
+        """Return the state at rest in the rest shape."""
         return self.state_at(self.mesh.rest_positions)
 
 
@@ -201,20 +200,21 @@ def build_model(
     pinned: np.ndarray = (),
     own: np.ndarray | None = None,
 ) -> Model:
-    """Validate and put together a model.
+    """Validate the input and build a model.
 
     Parameters
     ----------
     mesh : TetMesh
-        Its ``fill`` scales the volume that carries mass and energy.
+        Its ``fill`` scales the volume of mass and energy.
     youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
-    energies : name, or names that ``energy_of_tet`` (m,) indexes
-    pinned : vertices whose positions are given each step
-    own : (m,j) what the energy of each tet takes besides (``IsotropicEnergy.own``); by default as ``MaterialSettings``
+    energies : name, or names indexed by ``energy_of_tet`` (m,)
+    pinned : vertices with positions prescribed in each step
+    own : (m,j) further parameters of each tet's energy (``IsotropicEnergy.own``); by default those of
+    ``MaterialSettings``
 
     Raises
     ------
-    MeshError, MaterialError, PinError : with the first tet or vertex that is wrong.
+    MeshError, MaterialError, PinError : with the first invalid tet or vertex.
     """
     mesh.validate()
     m = len(mesh.tets)
@@ -254,7 +254,7 @@ def _checked(
     poissons_ratio: np.ndarray | float,
     density: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Material numbers of every tet, (m,) each; MaterialError names the first tet with an impossible one."""
+    """Return material parameters of every tet, (m,) each; MaterialError names the first tet with an invalid one."""
     for values in (youngs_modulus, poissons_ratio, density):
         if np.shape(values) not in ((), (len(mesh.tets),)):
             raise MaterialError(

@@ -1,4 +1,4 @@
-"""The state of a body at one moment: all that a solver needs to go on with the same bits."""
+"""State of a body at one time: all that a solver needs to continue bitwise identically."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...numerics.integrators.time_step import History
 class State:
     """Positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of the mixed method.
 
-    ``stretch`` belongs to the state because the mixed method stopped early has not brought it to ``S(F(x))``.
-    ``history`` is the step before, for rules of time integration that look back; None where there is none.
-    ``colliders`` (2,c,3) m: of the first of bodies that meet, where what they run into is, and was a step ago.
+    ``stretch`` belongs to the state because the mixed method, stopped early, has not converged to ``S(F(x))``.
+    ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m, in the first body
+    of a group in contact: positions of the colliders now and one step ago.
     """
 
     positions: np.ndarray
@@ -26,7 +26,7 @@ class State:
     colliders: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By name, for the frame store."""
+        """Return the arrays by name, for the frame store."""
         arrays = {"positions": self.positions, "velocities": self.velocities, "stretch": self.stretch}
         if self.history is not None:
             arrays["previous_positions"] = self.history.positions
@@ -57,7 +57,7 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if it is a state of a body of that size. Kernels do not ask: they would read past its end."""
+        """Return True if the shapes match a body of this size; kernels would otherwise read out of bounds."""
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)
