@@ -117,8 +117,7 @@ def boundary_surface(data: Path, name: str) -> SurfaceMesh:
 def recorded(
     data: Path, name: str, youngs_modulus: float, stiff: float | None = None, moment: str = ""
 ) -> tuple[Model, State]:
-    """Return a body of [MFEM22] in its recorded state, with the parameters of the recorded run: Poisson's ratio 0.45,
-    1000 kg/m³.
+    """Return a body of [MFEM22] in its recorded state, with Poisson's ratio 0.45 and 1000 kg/m³ of the recorded run.
 
     ``stiff`` is the modulus of its material 1, ``moment`` the name of the state if there are several. Lengths in m,
     moduli in Pa.
@@ -131,9 +130,7 @@ def recorded(
 
 
 def bent(model: Model) -> State:
-    """Return the initial state of a smooth motion: at rest, with velocities along y of up to two sizes of the body per
-    second.
-    """
+    """Return the initial state of a smooth motion: rest positions, velocities along y up to 2 sizes per second."""
     X = model.mesh.rest_positions
     along = (X[:, 0] - X[:, 0].min()) / np.ptp(X[:, 0])
     velocities = np.zeros_like(X)

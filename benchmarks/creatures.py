@@ -101,9 +101,7 @@ class Swordsman(NamedTuple):
 
 
 def swordsman(cell: float = 0.05) -> Swordsman:
-    """Return a soft figure of 5e5 Pa with a sword of 1e12 Pa, held at its feet ([SubMFEM23] Fig. 7); 2 m tall, z
-    upwards.
-    """
+    """Return a soft figure of 5e5 Pa with a sword of 1e12 Pa, held at its feet ([SubMFEM23] Fig. 7); 2 m along z."""
     tip, grip = (0.95, -0.3, 1.9), (0.55, -0.3, 0.95)
     tail = ((-0.1, 0.0, 0.7), (-0.6, 0.0, 0.35), (-1.15, 0.0, 0.35))
 
@@ -123,9 +121,7 @@ def swordsman(cell: float = 0.05) -> Swordsman:
 
 
 def sweet(cell: float = 0.05) -> Model:
-    """Return a wrapped sweet along x: a ball of 1e10 Pa between two flared ends of 1e6 Pa ([SubMFEM23] Fig. 8); 2 m
-    long.
-    """
+    """Return a wrapped sweet of 2 m along x: a ball of 1e10 Pa, flared ends of 1e6 Pa ([SubMFEM23] Fig. 8)."""
 
     def inside(p: np.ndarray) -> np.ndarray:
         across, along = np.linalg.norm(p[:, 1:], axis=1), np.abs(p[:, 0])

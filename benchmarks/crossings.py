@@ -14,9 +14,7 @@ NOISE = 16.0 * np.finfo(float).eps
 
 
 def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return edges and faces of points (s,3) that intersect and share no vertex, (k,3): two vertices and a face's
-    number.
-    """
+    """Return intersecting edges and faces without common vertex, (k,3): two vertices and a face; points (s,3)."""
     corners = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     edges = np.unique(np.sort(corners, axis=1), axis=0)
     middles = points[faces].mean(axis=1)

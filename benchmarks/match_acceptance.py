@@ -1,4 +1,4 @@
-"""Predicted and measured errors of a matched subspace that moves, beside the paper's acceptance tests."""
+"""Predicted and measured errors of a matched subspace that moves, compared with the paper's acceptance tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FIXED = 10
 SHAPE = 0.1
 """Fraction of the size by which modes are displaced to compare their shapes; half of it separates different ones."""
 PUSHED_OTHERWISE = 4.0
-"""Within what factor of the swing that was tried another push, for two swings, leaves a body off."""
+"""Factor within which the predicted error must hold for another push, for two swings."""
 LOOKED_AT = 10
-"""Steps from one to the next whose modes are compared with those at rest."""
+"""Interval, in steps, at which modes are compared with those at rest."""
 
 
 class Matched(NamedTuple):
-    """A body in its subspace, and how it moved: unknowns (k,r,3), ``errors`` of them and of the plain motion, %."""
+    """Motion of a body in its subspace: unknowns (k,r,3), ``errors`` of them and of the plain motion, %."""
 
     model: Model
     space: ReducedModel
@@ -37,8 +37,8 @@ class Matched(NamedTuple):
 
 
 def told(case: str, what: str, body: Matched, expected: Estimate, error_of: Callable[[int], float]) -> Iterable[Row]:
-    """``expected`` is what is told before a bake; ``error_of`` gives the error where so many of the lowest modes are
-    matched.
+    """Compare the ``expected`` error, reported before a bake, with the measured ones; ``error_of`` returns the error
+    with a number of the lowest modes matched.
     """
     spectra, chosen = body.matching.spectra, len(body.matching.pairs.shares)
     yield row(case, f"{what}: modes, chosen", chosen)
@@ -61,7 +61,7 @@ def told(case: str, what: str, body: Matched, expected: Estimate, error_of: Call
 
 
 def _like_shapes(body: Matched) -> int:
-    """How many of the lowest modes have nearly the fine one's shape, of the same number."""
+    """Return the number of lowest modes whose shape is close to that of the fine mode of the same number."""
     rest, size = body.model.mesh.rest_positions, body.model.size
     rigid, coarse = rigid_count(body.model), body.matching.spectra.modes
     fine = vibrations(body.model, rigid + len(coarse)).after(rigid, len(coarse)).modes
@@ -73,12 +73,12 @@ def _like_shapes(body: Matched) -> int:
 
 
 def _hausdorff(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest distance of a point of one from the nearest of the other, m."""
+    """Return the Hausdorff distance of two point sets, m."""
     return max(cKDTree(one).query(other)[0].max() for one, other in ((a, b), (b, a)))
 
 
 def _products(body: Matched, unknowns: np.ndarray, count: int) -> np.ndarray:
-    """Mass products of the modes at unknowns (r,3) and those at rest, rigid ones left out, (s,s)."""
+    """Return the mass products of the modes at unknowns (r,3) and those at rest, without rigid ones, (s,s)."""
     elastic, rigid = body.space.elastic, rigid_count(body.model)
     tangent = elastic.tangent(elastic.deformation(unknowns))
     current = reduced_vibrations(body.space, None, rigid + count, tangent).after(rigid, count).modes

@@ -27,10 +27,10 @@ PARTS = ("assembly", "factorization", "solve", "local", "line_search")
 
 @dataclass
 class StepProblem:
-    """The incremental potential of one step of implicit Euler ([MFEM22] Eq. 2), put together here once more.
+    """Incremental potential of one step of implicit Euler ([MFEM22] Eq. 2), implemented independently.
 
-    ``E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - x . M g)`` over the free vertices; pins stay where the start has them.
-    ``weight`` (n,3), N, is what gravity pulls each vertex with.
+    ``E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - x . M g)`` over the free vertices; pins keep their initial positions.
+    ``weight`` (n,3), N, is the gravitational force on each vertex.
     """
 
     model: Model
@@ -44,24 +44,24 @@ class StepProblem:
         self._system: ElasticSystem | None = None
 
     def linear_system(self) -> ElasticSystem:
-        """A new linear system of the body."""
+        """Return a new linear system of the body."""
         return ElasticSystem(self.model.body, choose(AUTOMATIC, self.model.body))
 
     def value(self, x: np.ndarray) -> float:
-        """kg m²."""
+        """Return the potential, kg m²."""
         d, h2 = x - self.predicted, self.time_step**2
         elastic = self.model.elastic.value(self.model.elastic.deformation(x))
         return float(0.5 * np.sum(d * (self.model.mass @ d)) + h2 * (elastic - np.sum(self.weight * x)))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """(n,3), kg m, zero at pins."""
+        """Return the gradient (n,3), kg m, zero at pins."""
         elastic = self.model.elastic.gradient(self.model.elastic.deformation(x))
         g = self.model.mass @ (x - self.predicted) + self.time_step**2 * (elastic - self.weight)
         g[self.model.pinned] = 0.0
         return g
 
     def decrement(self, x: np.ndarray) -> float:
-        """Newton's decrement ``sqrt(g . H^-1 g)`` with the projected Hessian, kg^(1/2) m."""
+        """Return Newton's decrement ``sqrt(g . H^-1 g)`` with the projected Hessian, kg^(1/2) m."""
         g = self.gradient(x)
         if self._system is None:
             self._system = self.linear_system()
@@ -71,14 +71,14 @@ class StepProblem:
         return float(np.sqrt(max(np.sum(g * self._system.solve(g)), 0.0)))
 
     def gradient_noise(self, x: np.ndarray, draws: int = 4) -> float:
-        """By how much the gradient's norm moves when every coordinate of x moves by one ulp up or down, kg m."""
+        """Return the change of the gradient's norm when every coordinate of x changes by one ulp up or down, kg m."""
         rng = np.random.default_rng(0)
         g = self.gradient(x)
         moved = (np.nextafter(x, np.where(rng.random(x.shape) < 0.5, -np.inf, np.inf)) for _ in range(draws))
         return float(np.mean([np.linalg.norm(self.gradient(y) - g) for y in moved]))
 
     def step(self, solver: str, iterations: int, **settings: Any) -> tuple[State, StepReport]:
-        """The step by a solver, stopped by the cap or by round-off alone unless the settings say otherwise."""
+        """Take the step with a solver, stopped by the iteration cap or round-off unless the settings say otherwise."""
         return step(self.model, self.start, solver, iterations, self.time_step, self.gravity, **settings)
 
 
@@ -91,7 +91,7 @@ def step(
     gravity: tuple[float, float, float] = EARTH,
     **settings: Any,
 ) -> tuple[State, StepReport]:
-    """One step with pins held; gradients of Mixed FEM are recorded."""
+    """Take one step with fixed pins; gradients of Mixed FEM are recorded."""
     made = _make(model, solver, iterations, gravity, settings)
     return made.step(state, state.positions[model.pinned], time_step)
 
@@ -107,7 +107,7 @@ def run(
     gravity: tuple[float, float, float] = EARTH,
     **settings: Any,
 ) -> list[Any]:
-    """Return ``observe`` of the start and of every state after it, with pins held."""
+    """Return ``observe`` of the initial and every later state, with fixed pins."""
     made = _make(model, solver, iterations, gravity, settings)
     targets = state.positions[model.pinned]
     seen = [observe(state)]
@@ -128,13 +128,13 @@ def _make(
 
 
 def gradient_norms(report: StepReport, length: int) -> np.ndarray:
-    """Gradient norms before the first iteration and after each, (length+1,), held at the last where it ended early."""
+    """Return gradient norms before the first iteration and after each, (length+1,), padded with the last one."""
     norms = [iteration.gradient_norm for iteration in report.history] + [report.gradient_norm]
     return np.array(norms + [norms[-1]] * (length + 1 - len(norms)))
 
 
 def energy(model: Model, state: State, gravity: tuple[float, float, float] = EARTH) -> float:
-    """Kinetic, elastic and gravitational energy, J."""
+    """Return kinetic, elastic and gravitational energy in sum, J."""
     v, x = state.velocities, state.positions
     weight = np.asarray(model.mass.sum(axis=1)).reshape(-1, 1) * np.asarray(gravity)
     elastic = model.elastic.value(model.elastic.deformation(x))
@@ -142,13 +142,13 @@ def energy(model: Model, state: State, gravity: tuple[float, float, float] = EAR
 
 
 def angular_momentum(model: Model, state: State) -> np.ndarray:
-    """About the origin, (3,), kg m²/s."""
+    """Return the angular momentum about the origin, (3,), kg m²/s."""
     return np.cross(state.positions, model.mass @ state.velocities).sum(axis=0)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds an iteration: its parts, and their sum."""
+    """Seconds per iteration: its parts, and their sum."""
 
     parts: dict[str, float]
     whole: float
@@ -157,8 +157,8 @@ class Cost:
 def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: int) -> list[Cost]:
     """Return the cost of an iteration of each solver: the shortest of several interleaved runs for every part.
 
-    Two iterations are run, before Mixed FEM hands over to Newton. Their line search is that of the second, two less
-    one: the start of the step counts there. The first run of each is not counted.
+    Two iterations are run, before Mixed FEM hands over to Newton. Line search time is that of two iterations minus that
+    of one, which includes the start of the step. The first run of each is not counted.
     """
     direct = {"linear_solver": "cholmod"}
     made = [[_make(model, solver, iterations, EARTH, direct) for iterations in (1, 2)] for solver in solvers]
@@ -179,7 +179,7 @@ def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: 
 
 
 def shortest(action: Callable[[], Any], repeats: int) -> float:
-    """Seconds of the fastest of several calls, after one that is not counted."""
+    """Return the seconds of the fastest of several calls, after one that is not counted."""
     action()
     seconds = []
     for _ in range(repeats):

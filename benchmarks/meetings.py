@@ -1,4 +1,4 @@
-"""Scenes of bodies that meet, stepped and watched: by a check for crossings that is not the library's."""
+"""Scenes of bodies in contact, simulated and checked for intersections independently of the library."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .crossings import forbidden
 from .registry import Row, row
 
 Track = Callable[[int], np.ndarray]
-"""Positions at the end of a step, by its number."""
+"""Function from the number of a step to positions at its end."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Bodies and the plates, or other surfaces, that they run into: ``places`` of a step where these move, and of
-    ``pins`` of all bodies.
+    """Bodies and the plates, or other surfaces, that they collide with: ``places`` are those of moving surfaces in a
+    step, ``pins`` those of all bodies.
     """
 
     bodies: Sequence[Model]
@@ -44,8 +44,8 @@ class Scene:
 
 @dataclass
 class Watched:
-    """Reports and states of all steps; frames in which different bodies crossed, or one that meets itself, and those
-    with a tet inside out; seconds of the processor in each step.
+    """Reports and states of all steps; numbers of frames with intersections of different bodies or self-contact
+    surfaces, and of frames with an inverted tet; processor seconds of each step.
     """
 
     whole: Model
@@ -58,17 +58,17 @@ class Watched:
 
     @property
     def seconds(self) -> float:
-        """Seconds of the processor for all steps."""
+        """Processor seconds of all steps."""
         return sum(self.processor)
 
     @property
     def iterations(self) -> np.ndarray:
-        """Report of each step."""
+        """Number of iterations of each step."""
         return np.array([report.iterations for report in self.reports])
 
 
 def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> Watched:
-    """The scene for so many steps of h seconds."""
+    """Simulate the scene for a number of steps of h seconds."""
     whole = merge_models(scene.bodies)
     names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
     places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
@@ -115,13 +115,13 @@ def box(
     stiffness: np.ndarray | float = 1e5,
     pinned: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Model:
-    """A block; ``pinned`` tells of places in it which are held."""
+    """Return a block; ``pinned`` returns the mask of pinned positions."""
     mesh = block(tuple(cells), tuple(size))
     held = () if pinned is None else np.flatnonzero(pinned(mesh.rest_positions))
     return build_model(TetMesh(mesh.rest_positions + np.asarray(at), mesh.tets), stiffness, 0.4, 1e3, pinned=held)
 
 
 def plate(height: float, reach: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
-    """A square, level."""
+    """Return a horizontal square."""
     corners = reach * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     return np.column_stack([corners, np.full(4, height)]), np.array([[0, 1, 2], [0, 2, 3]])

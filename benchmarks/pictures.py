@@ -1,4 +1,4 @@
-"""Pictures of the benchmarks: curves and shaded bodies side by side, into ``out/bench/BENCHMARK/CASE.png``."""
+"""Pictures of the benchmarks: curves and shaded bodies side by side, in ``out/bench/BENCHMARK/CASE.png``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..core.geometry.mesh.topology import boundary_triangles
 
 FOLDER = Path(__file__).resolve().parents[1] / "out" / "bench"
 
-_LIGHT = np.array([0.35, 0.45, 0.82])  # in the camera's axes: right, up, towards the viewer
+_LIGHT = np.array([0.35, 0.45, 0.82])  # in camera axes: right, up, towards the viewer
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over common axes; a logarithmic axis drops what is not positive."""
+    """Curves over common axes; a logarithmic axis omits nonpositive values."""
 
     title: str
     x_label: str
@@ -44,7 +44,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Bars:
-    """Named horizontal bars, the first on top; several series side by side, each as long as the names."""
+    """Named horizontal bars, the first on top; several series side by side, each with one value per name."""
 
     title: str
     x_label: str
@@ -55,7 +55,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Grid:
-    """Numbers over two settings as colours, with each number written: ``values`` (y, x)."""
+    """Numbers over two settings as a heat map with labels: ``values`` (y, x)."""
 
     title: str
     x_label: str
@@ -67,9 +67,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The surface of a tet mesh, shaded, seen along ``view`` with ``up`` upwards.
+    """Shaded surface of a tet mesh, seen along ``view`` with ``up`` upwards.
 
-    ``values`` (m,) colours each tet, by its logarithm: stiffness, say.
+    ``values`` (m,) colours each tet by its logarithm, for example stiffness.
     """
 
     title: str
@@ -84,7 +84,7 @@ Panel = Plot | Bars | Grid | Snapshot
 
 
 def draw(benchmark: str, case: str, panels: Sequence[Panel], columns: int = 3) -> Path:
-    """Draw the panels in rows of ``columns``; the file's path."""
+    """Draw the panels in rows of ``columns``; return the file's path."""
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(5.0 * columns, 4.0 * rows), layout="constrained")
@@ -141,7 +141,7 @@ def _grid(axes: Axes, grid: Grid) -> None:
 
 
 def _shade(axes: Axes, shot: Snapshot) -> None:
-    """Painter's algorithm with one light, orthographic."""
+    """Draw a surface with the painter's algorithm, one light, orthographic."""
     forward = np.asarray(shot.view) / np.linalg.norm(shot.view)
     right = np.cross(forward, shot.up)
     right /= np.linalg.norm(right)
@@ -154,7 +154,7 @@ def _shade(axes: Axes, shot: Snapshot) -> None:
     order = seen[np.argsort(corners[seen, :, 2].mean(axis=1))]
     shade = 0.35 + 0.65 * np.clip(normals[order] @ _LIGHT, 0, 1)
     colours = np.clip(shade[:, None] * _base_colours(shot.values, owners)[order], 0, 1)
-    # Edges in the face's own colour close the hairlines between neighbours.
+    # Edges in the face's own colour hide the gaps between neighbours.
     faces = PolyCollection(corners[order, :, :2], facecolors=colours, edgecolors=colours, linewidths=0.3)
     axes.add_collection(faces)
     axes.autoscale_view()
@@ -163,9 +163,9 @@ def _shade(axes: Axes, shot: Snapshot) -> None:
 
 
 def _boundary(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boundary triangles (t,3), and the tet that each belongs to (t,)."""
+    """Return boundary triangles (t,3), and the tet of each (t,)."""
     triangles = boundary_triangles(tets)
-    # Three vertices are shared by at most two tets, and a boundary face by one.
+    # Three vertices are shared by at most two tets, those of a boundary face by one.
     of_tet = {}
     for e, corners in enumerate(np.sort(tets, axis=1).tolist()):
         for left_out in range(4):

@@ -1,4 +1,4 @@
-"""Processes of their own: a function of a benchmark whose memory or first start is measured, and peers' scripts."""
+"""Separate processes: functions whose memory or first start is measured, and peers' scripts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def python_with(module: str) -> str | None:
-    """The interpreter of the peers' environment when it has that module: SINEW_PEERS, or ``.venv-peers``."""
-    # Absolute, since children are started elsewhere; unresolved, since an environment's is a link to another's.
+    """Return the Python of the peers' environment if it has this module: SINEW_PEERS, or ``.venv-peers``."""
+    # Absolute, since children start in other folders; unresolved, since an environment's Python is a link.
     python = os.path.abspath(os.environ.get("SINEW_PEERS") or ROOT / ".venv-peers" / "bin" / "python")
     if not os.path.isfile(python) or not os.access(python, os.X_OK):
         return None
@@ -51,8 +51,8 @@ def python_with(module: str) -> str | None:
 def ask(
     python: str, script: str, question: dict[str, np.ndarray | float | int], blas_threads: int | None = None
 ) -> dict[str, np.ndarray]:
-    """Run a peer's script of ``children`` on arrays, its BLAS with as many threads as it takes by itself or with so
-    many; what it answers.
+    """Run a peer's script of ``children`` on arrays, with its default number of BLAS threads or ``blas_threads``;
+    return its output arrays.
     """
     threads = {} if blas_threads is None else {"OPENBLAS_NUM_THREADS": str(blas_threads)}
     with tempfile.TemporaryDirectory() as folder:

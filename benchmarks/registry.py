@@ -1,4 +1,4 @@
-"""Finds the benchmarks, runs their cases, shows the rows.
+"""Registry of the benchmarks: finds them, runs their cases, prints the rows.
 
 A benchmark is a module of this folder, or a folder of modules that have cases; names are written with ``-`` for ``_``.
 """
@@ -27,9 +27,8 @@ _NOT_BENCHMARKS = set(
 class Row:
     """One measured value.
 
-    ``value`` is a number, or a text where there is none (a checksum).
-    ``bar`` is what it is held against, as text (``"<= 1e-8"``), or "" for a value that is only told; ``holds`` says
-    whether it does, None where there is no bar.
+    ``value`` is a number, or a text, such as a checksum. ``bar`` is the bound as text (``"<= 1e-8"``), or "" for a
+    value without one; ``holds`` is True if the value is within it, None without a bar.
     """
 
     case: str
@@ -42,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Case:
-    """A named measurement: ``run()`` gives its rows."""
+    """A named measurement: ``run()`` yields its rows."""
 
     name: str
     run: Callable[[], Iterable[Row]]
@@ -56,7 +55,7 @@ def row(
     at_most: float | None = None,
     at_least: float | None = None,
 ) -> Row:
-    """A row, held against one bar at most."""
+    """Return a row, with at most one bar."""
     if at_most is not None:
         return Row(case, metric, value, unit, f"<= {at_most:g}", bool(value <= at_most))
     if at_least is not None:
@@ -65,31 +64,31 @@ def row(
 
 
 def names() -> list[str]:
-    """Names of all benchmarks, as the command line wants them."""
+    """Return the names of all benchmarks, as for the command line."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
     return sorted(module.name.replace("_", "-") for module in found if module.name not in _NOT_BENCHMARKS)
 
 
 def load(name: str) -> ModuleType:
-    """The module or folder of a benchmark."""
+    """Return the module or folder of a benchmark."""
     return importlib.import_module(f".{name.replace('-', '_')}", __package__)
 
 
 def chained(package: ModuleType, data: Path | None) -> Iterator[Case]:
-    """The cases of every module of a folder, in the order of their names."""
+    """Yield the cases of every module of a folder, sorted by name."""
     for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
         yield from importlib.import_module(f".{found.name}", package.__name__).cases(data)
 
 
 def show_list() -> int:
-    """Print every benchmark with the first line of its docstring; 0."""
+    """Print every benchmark with the first line of its docstring; return 0."""
     for name in names():
         print(f"{name:16} {(load(name).__doc__ or '').strip().splitlines()[0]}")
     return 0
 
 
 def run(name: str, pattern: str, data: Path | None, json_path: Path | None) -> int:
-    """Run a benchmark's cases; 0 when every bar holds, 1 when one does not, 2 when nothing of that name is there."""
+    """Run a benchmark's cases; return 0 if every bar holds, 1 if one does not, 2 if nothing matches."""
     if name not in names():
         print(f"There is no benchmark {name}; choose from: {', '.join(names())}.", file=sys.stderr)
         return 2

@@ -1,6 +1,4 @@
-"""Bodies with nodes that are pulled and let go: how lively each solver leaves them, how far they are from a reference,
-and how long a step takes.
-"""
+"""Bodies with nodes, pulled and released: remaining motion with each solver, error, and time of a step."""
 
 from __future__ import annotations
 
@@ -22,17 +20,17 @@ from ..core.methods.solvers import make_solver
 from .bodies import block, held_end
 
 BAR, CELLS = (0.15, 0.045, 0.045), (20, 6, 6)
-"""The bar of [ConJac20]'s *Twist*, m: 1,029 vertices and 4,320 tets as its Table 1 has them; 11 Hz at 1e6 Pa."""
+"""Bar of [ConJac20]'s *Twist*, m: 1,029 vertices and 4,320 tets as in its Table 1; 11 Hz at 1e6 Pa."""
 POISSON, DENSITY = 0.4, 1e3
 NOWHERE, EARTH = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81)
 TO_REST = (1e2, 1e3, 1e3)
-"""Lengths of the steps that lead to a static state, s."""
+"""Lengths of the steps to a static state, s."""
 UNSTABLE = 1.1
 """Ratio to the initial energy of a motion above which it is unstable."""
 BETAS = tuple(round(0.1 * k, 1) for k in range(3, 100))
 """Values tried for the paper's beta; below 1/4 its step is unstable for every body."""
 PAPER = {"solver": "conjac_published", "stabilization": 1 / 3}
-"""The paper's step, with its gamma; by itself this library searches that."""
+"""The paper's step, with its gamma, which this library otherwise searches."""
 CHEAP, MIXED = {"solver": "conjac", "max_iterations": 1}, {"solver": "mixed_fem", "integrator": "bdf2"}
 
 
@@ -54,32 +52,32 @@ class Motion(NamedTuple):
 
     @property
     def highest(self) -> float:
-        """Largest energy, of the starting one."""
+        """Return the largest energy relative to the initial one."""
         return float(self.energies.max() / self.energies[0])
 
     def every(self, k: int) -> Motion:
-        """Every k-th state: of a reference, those at the moments of longer steps."""
+        """Return every k-th state: of a reference, those at the times of longer steps."""
         return self._replace(positions=self.positions[::k], kinetic=self.kinetic[::k], energies=self.energies[::k])
 
     def farthest(self, other: Motion, size: float) -> float:
-        """From another at the same moments, at the farthest vertex, in sizes."""
+        """Return the largest vertex distance from another motion at the same times, in sizes."""
         return float(np.linalg.norm(self.positions - other.positions, axis=2).max() / size)
 
 
 def bar(E: float | np.ndarray, pinned: bool = True, cells: tuple[int, int, int] = CELLS) -> Model:
-    """The bar, held at one end."""
+    """Return the bar, held at one end."""
     mesh = block(cells, BAR)
     return build_model(mesh, E, POISSON, DENSITY, pinned=held_end(mesh) if pinned else ())
 
 
 def nearest(model: Model, places: np.ndarray) -> np.ndarray:
-    """The vertices (k,) that are nearest to places (k,3), m."""
+    """Return the vertices (k,) closest to positions (k,3), m."""
     X = model.mesh.rest_positions
     return np.array([np.argmin(np.linalg.norm(X - place, axis=1)) for place in places], dtype=np.int64)
 
 
 def as_published(model: Model, count: int) -> np.ndarray:
-    """Nodes of a bar along x as [ConJac20] Sec. 4 puts them: up to 4 at equal intervals on its axis, more at the
+    """Return nodes of a bar along x as in [ConJac20] Sec. 4: up to 4 at equal intervals on its axis, more at the
     corners of equally spaced slices.
     """
     low, size = model.mesh.rest_positions.min(axis=0), np.ptp(model.mesh.rest_positions, axis=0)
@@ -90,7 +88,7 @@ def as_published(model: Model, count: int) -> np.ndarray:
 
 
 def with_nodes(model: Model, centres: Sequence[int] | np.ndarray, single: bool = False) -> Model:
-    """A model with nodes: balls around vertices, or the vertices themselves."""
+    """Return a model with nodes: balls around vertices, or the vertices themselves."""
     found = np.asarray(centres, dtype=np.int64)
     nodes = single_vertices(found, model.unknowns) if single else node_regions(model.mesh, found, model.pinned)
     return replace(model, nodes=nodes)
@@ -110,12 +108,12 @@ def statics(
 
 
 def kinetic_energy(model: Model, state: State) -> float:
-    """J."""
+    """Return the kinetic energy, J."""
     return 0.5 * float(np.sum(state.velocities * (model.mass @ state.velocities)))
 
 
 def elastic_energy(model: Model, state: State) -> float:
-    """J."""
+    """Return the elastic energy, J."""
     return float(model.elastic.value(model.elastic.deformation(state.positions)))
 
 
@@ -128,8 +126,8 @@ def move(
     most: float = np.inf,
     **settings: Any,
 ) -> Motion:
-    """``count`` steps of so many seconds; ``pins`` gives the targets (p,3) of a moment. It breaks off where a step is
-    refused, or has ``most`` times the starting energy.
+    """Take ``count`` steps of ``step`` seconds; ``pins`` returns the targets (p,3) at a time. Stop early if a step is
+    rejected, or has more than ``most`` times the initial energy.
     """
     chosen = {"gravity": NOWHERE, "max_iterations": 100, "tolerance": 1e-7, **settings}
     stepper, state, seconds, stopped = make_solver(model, SolverSettings(**chosen)), start, [], ""
@@ -164,7 +162,7 @@ def reference(
 
 
 def calmest(model: Model, start: State, step: float, count: int, **settings: Any) -> tuple[float, Motion]:
-    """The smallest beta, by tenths, of a step that is stable, and its motion."""
+    """Return the smallest beta, by tenths, with which a step is stable, and its motion."""
     for beta in BETAS:
         seen = move(model, start, step, count, most=UNSTABLE, damping_factor=beta, **settings)
         if not seen.stopped:

@@ -1,4 +1,4 @@
-"""Bodies at two resolutions that are pushed alike: how far the coarse one, plain or matched, is off the fine one."""
+"""Bodies at two resolutions under the same push: error of the coarse one, plain or matched."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .registry import Row, row
 
 STEP, PUSHED = 0.01, 0.3
 FREQUENCY = 2.0
-"""Hz, the first one of every fine body: its stiffness is scaled to it."""
+"""First frequency of every fine body, Hz, to which its stiffness is scaled."""
 MATCHED = 10
-"""Modes, as in [EigenFit19]."""
+"""Number of modes, as in [EigenFit19]."""
 STILL = (0.0, 0.0, 0.0)
 DEFAULT = match_methods(SolverSettings())[0].name
-"""The method that bars are for: that of bodies in all their vertices."""
+"""Method with bars: that of bodies in the full space."""
 
 Field = Callable[[np.ndarray], np.ndarray]
-"""Something of places (k,3)."""
+"""Function of positions (k,3)."""
 
 
 class Pair(NamedTuple):
@@ -45,18 +45,18 @@ class Pair(NamedTuple):
     fine: Model
 
     def lifted(self, displacements: np.ndarray) -> np.ndarray:
-        """Displacements of the coarse vertices (k,n,3) at the fine ones."""
+        """Return displacements of the coarse vertices (k,n,3) interpolated to the fine ones."""
         places = embed(self.fine.mesh.rest_positions, self.coarse.mesh)
         lift = places.matrix(self.coarse.mesh.tets, self.coarse.unknowns)
         return np.array([lift @ u for u in displacements])
 
     def of(self, change: Callable[[Model], Model]) -> Pair:
-        """Both changed."""
+        """Return both models changed."""
         return Pair(change(self.coarse), change(self.fine))
 
 
 class Specimen(NamedTuple):
-    """A mesh, stiffnesses of its tets (m,) or one of all, of which only the ratios count, and the pinned vertices."""
+    """A mesh, stiffnesses of its tets (m,) or one for all, of which only the ratios matter, and the pinned vertices."""
 
     mesh: TetMesh
     stiffness: np.ndarray | float
@@ -69,7 +69,7 @@ def pair_of(
     energy: str = "stable_neo_hookean",
     ratio: float = 0.45,
 ) -> Pair:
-    """A body at two resolutions, its stiffness scaled to the fine one's first frequency, Hz; 1000 kg/m³."""
+    """Return a body at two resolutions, its stiffness scaled to the fine one's first frequency, Hz; 1000 kg/m³."""
 
     def made(of: Specimen, scale: float) -> Model:
         return build_model(of.mesh, scale * of.stiffness, ratio, 1e3, energy, pinned=of.pinned)
@@ -82,14 +82,14 @@ def pair_of(
 
 
 def lowest_end(mesh: TetMesh) -> np.ndarray:
-    """Vertices in the first tenth along the longest side."""
+    """Return the vertices in the first tenth along the longest side."""
     along = mesh.rest_positions[:, np.argmax(np.ptp(mesh.rest_positions, axis=0))]
     return np.flatnonzero(along < along.min() + 0.1 * np.ptp(along))
 
 
 def push(model: Model, amplitude: float, field: Field | None = None) -> Field:
-    """Accelerations that bend a body in the end by ``amplitude`` of its size, were it linear: across and twisting about
-    its longest side, or as ``field``.
+    """Return accelerations with a static linear deflection of ``amplitude`` of the body's size: lateral and twisting
+    about its longest side, or as ``field``.
     """
     X = model.mesh.rest_positions
     middle, axes = X.mean(axis=0), np.eye(3)[np.argsort(np.ptp(X, axis=0))]
@@ -113,7 +113,7 @@ class Way(NamedTuple):
 
 
 class Course(NamedTuple):
-    """States, the first one included; iterations; and the seconds of each step."""
+    """States, including the initial one; iterations; and the seconds of each step."""
 
     states: list[State]
     iterations: int
@@ -121,21 +121,21 @@ class Course(NamedTuple):
 
     @property
     def unknowns(self) -> np.ndarray:
-        """(k,r,3)."""
+        """Unknowns (k,r,3)."""
         return np.array([state.positions for state in self.states])
 
     @property
     def displacements(self) -> np.ndarray:
-        """From the first state, (k,r,3)."""
+        """Displacements from the first state, (k,r,3)."""
         return self.unknowns - self.states[0].positions
 
     @property
     def farthest(self) -> float:
-        """How far the farthest unknown comes from the first state, m."""
+        """Largest displacement of an unknown from the first state, m."""
         return float(np.linalg.norm(self.displacements, axis=2).max())
 
     def then(self, other: Course) -> Course:
-        """With what follows."""
+        """Return the course continued by another one."""
         seconds = np.concatenate([self.seconds, other.seconds])
         return Course(self.states + other.states[1:], self.iterations + other.iterations, seconds)
 
@@ -143,7 +143,7 @@ class Course(NamedTuple):
 def course(
     way: Way, seconds: float, force: np.ndarray | None = None, start: State | None = None, **settings: object
 ) -> Course:
-    """A model that ``force`` (n,3) N pushes for the first PUSHED seconds, by the way's solver if no other is told."""
+    """Simulate a model under ``force`` (n,3) N for the first PUSHED seconds, with the way's solver by default."""
     space = way.model
     chosen = {"solver": way.solver, "gravity": STILL, "max_iterations": 100, **settings}
     stepper, state = make_solver(space, SolverSettings(**chosen)), start or space.rest_state()
@@ -159,7 +159,7 @@ def course(
 
 
 def matched(method: type[MatchMethod], pair_: Pair, spectra: Spectra, count: int = MATCHED, beta: float = 0.0) -> Way:
-    """The coarse model by a method; by Newton where Mixed FEM cannot bear it."""
+    """Return the coarse model matched by a method; stepped by Newton if Mixed FEM does not support it."""
     model = pair_.coarse
     found = method(model, spectra, pair(spectra, count))
     if found.stiffness is not None:
@@ -169,7 +169,7 @@ def matched(method: type[MatchMethod], pair_: Pair, spectra: Spectra, count: int
 
 
 def spectra_of(pair_: Pair, count: int = MATCHED) -> Spectra:
-    """By which the coarse one is matched."""
+    """Return the spectra for matching the coarse body."""
     return find_spectra(pair_.coarse, pair_.coarse, count, finer=pair_.fine)
 
 
@@ -184,13 +184,13 @@ class Motions(NamedTuple):
     amplitude: float
 
     def error(self, name: str, seconds: float = np.inf) -> float:
-        """The largest of it in the first seconds, % of the amplitude."""
+        """Return the largest distance in the first seconds, % of the amplitude."""
         seen = STEP * np.arange(len(self.away[name])) < seconds + 0.5 * STEP
         return 100.0 * float(self.away[name][seen].max()) / self.amplitude
 
 
 Mover = Callable[[Way], Course]
-"""How a model of either resolution moves."""
+"""Function that simulates a model of either resolution."""
 
 
 def motions(pair_: Pair, move: Mover, count: int = MATCHED, beta: float = 0.0) -> Motions:
@@ -208,7 +208,7 @@ def motions(pair_: Pair, move: Mover, count: int = MATCHED, beta: float = 0.0) -
 
 
 def told(case: str, pair_: Pair, seen: Motions, part: float | None) -> Iterator[Row]:
-    """Errors of a case's motions; that of the method that bars are for is at most ``part`` of the plain one's."""
+    """Yield errors of a case's motions; that of DEFAULT is at most ``part`` of the plain one's."""
     yield row(case, "tets, coarse", len(pair_.coarse.mesh.tets))
     yield row(case, "tets, fine", len(pair_.fine.mesh.tets))
     yield row(case, "amplitude, of the size", seen.amplitude / pair_.fine.size)
@@ -221,7 +221,7 @@ def told(case: str, pair_: Pair, seen: Motions, part: float | None) -> Iterator[
 
 
 def pictures(pair_: Pair, seen: Motions) -> list[Plot | Snapshot]:
-    """How far each is off, and the fine body where it is bent most."""
+    """Return the distance plot, and a snapshot of the fine body at its largest deflection."""
     times, mesh = STEP * np.arange(len(seen.fine.states)), pair_.fine.mesh
     k = int(np.linalg.norm(seen.fine.displacements, axis=2).max(axis=1).argmax())
     return [
@@ -239,7 +239,7 @@ def pushed(
     seconds: float = 1.0,
     **settings: object,
 ) -> Iterable[Row]:
-    """The rows of a body that is pushed and let go."""
+    """Yield the rows of a body that is pushed and released."""
     move = pushing(pair_, amplitude, field, seconds, **settings)
     yield from told(case, pair_, motions(pair_, move, beta=settings.get("stiffness_damping", 0.0)), part)
 
@@ -247,7 +247,7 @@ def pushed(
 def pushing(
     pair_: Pair, amplitude: float, field: Field | None = None, seconds: float = 1.0, **settings: object
 ) -> Mover:
-    """How a body moves that is pushed and let go."""
+    """Return the function that simulates a body under a push."""
     a = push(pair_.fine, amplitude, field)
 
     def move(way: Way) -> Course:

@@ -1,4 +1,4 @@
-"""The result of a bake in Blender: how long it takes to write, from the frames on disk, and to play."""
+"""Result of a bake in Blender: time to write it from the frames on disk, and to play it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 from .registry import Case, Row, row
 
 ACROSS, ALONG, FRAMES = 250, 200, 240
-"""50,000 vertices."""
+"""Grid of 50,000 vertices, and number of frames."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """A sheet of 50,000 vertices that waves for 240 frames."""
+    """Yield a sheet of 50,000 vertices that waves for 240 frames."""
     yield Case("shape_keys", lambda: _result("shape_keys"))
     yield Case("mesh_cache", lambda: _result("mesh_cache"))
 
@@ -40,7 +40,7 @@ def _sheet(context: Any) -> Any:
 
 
 def _store_of(job: Any, folder: str) -> Any:
-    """Frames of a wave, as a bake leaves them."""
+    """Return a store with frames of a wave."""
     from ..core.jobs.store.frame_store import FrameStore
     from ..core.methods.model.state import State
 

@@ -1,16 +1,16 @@
-"""ADMM with the rotation-aware splitting of WRAPD: the third solver of [MFEM22] Figs. 2-3, here for comparison alone.
+"""ADMM with the rotation-aware splitting of WRAPD: the third solver of [MFEM22] Figs. 2-3, for comparison only.
 
-Source: Brown, Narain 2021, "WRAPD: Weighted Rotation-aware ADMM for Parameterization and Deformation". The energy acts
-on stretches z_e of their own, tied to the polar stretches s(F_e(x)) by ``s(F) = z`` with scaled multipliers u:
+Source: Brown, Narain 2021, "WRAPD: Weighted Rotation-aware ADMM for Parameterization and Deformation". The energy is a
+function of separate stretches z_e, constrained to the polar stretches s(F_e(x)) by ``s(F) = z`` with scaled multipliers
+u:
 
     x <- argmin  1/2 |x - x~|_M^2 - h² f . x + h²/2 sum_e w_e k_e |s(F_e(x)) - z_e + u_e|²       (L-BFGS)
     z <- argmin  psi(z_e) + k_e/2 |z_e - s(F_e) - u_e|²                                          (Newton, tet by tet)
     u <- u + s(F) - z
 
-The global step starts L-BFGS from the constant matrix ``M + h² sum w k B^T B``, factorised once. ``k`` is three
-times the bulk modulus, the best of 1, 3 and 10 times on the boat (with 1 it stalls). WRAPD's change of the weights
-while it runs is left out, so this is its splitting, not its whole method. Norms are Frobenius norms of the 3 x 3
-matrices.
+The global step initialises L-BFGS with the constant matrix ``M + h² sum w k B^T B``, factorised once. ``k`` is three
+times the bulk modulus, the best of 1, 3 and 10 times on the boat (with 1 it stalls). WRAPD's reweighting is omitted, so
+this is its splitting, not its whole method. Norms are Frobenius norms of the 3 x 3 matrices.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REMEMBERED = 6
 
 
 class RotationAwareADMM:
-    """Solves steps of one body; the matrix is factorised once for its problem's time step."""
+    """Solver of steps of one body; the matrix is factorised once for its problem's time step."""
 
     def __init__(self, problem: StepProblem, inner_iterations: int = 5) -> None:
         self.problem = problem
@@ -50,7 +50,7 @@ class RotationAwareADMM:
         self._system.factorize()
 
     def iterate(self, iterations: int, observe: Callable[[np.ndarray], None]) -> np.ndarray:
-        """Positions after a number of iterations from where inertia alone would lead; ``observe(x)`` after each."""
+        """Return positions after iterations from the inertial prediction; call ``observe(x)`` after each."""
         x = self.problem.predicted.copy()
         x[self.problem.model.pinned] = self.problem.start.positions[self.problem.model.pinned]
         z = self._elastic.deformation(x).stretch()
@@ -64,7 +64,7 @@ class RotationAwareADMM:
         return x
 
     def _global_step(self, x: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """A few iterations of L-BFGS (two-loop recursion) with backtracking."""
+        """Take a few iterations of L-BFGS (two-loop recursion) with backtracking."""
         steps: list[tuple[np.ndarray, np.ndarray]] = []
         value, g = self._global_value(x, target)
         for _ in range(self._inner):
@@ -89,7 +89,7 @@ class RotationAwareADMM:
         return x
 
     def _global_value(self, x: np.ndarray, target: np.ndarray) -> tuple[float, np.ndarray]:
-        """The global objective and its gradient."""
+        """Return the global objective and its gradient."""
         p, h2 = self.problem, self.problem.time_step**2
         deformation = self._elastic.deformation(x)
         apart = _matrices(deformation.stretch() - target)
@@ -102,7 +102,7 @@ class RotationAwareADMM:
         return float(0.5 * np.sum((x - p.predicted) * inertia) - h2 * np.sum(p.weight * x)) + tie, g
 
     def _local_step(self, p: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Newton with backtracking on six numbers a tet, all tets at once, those that have converged left out."""
+        """Apply Newton with backtracking to six numbers per tet, all unconverged tets at once."""
         z, rows = z.copy(), np.arange(len(z))
         for _ in range(8):
             at, k, parameters = Stretch.of(z[rows]), self._k[rows, None], self._elastic.parameters[rows]
@@ -133,15 +133,15 @@ class RotationAwareADMM:
 
 
 def _matrices(s: np.ndarray) -> np.ndarray:
-    """Symmetric matrices (m,3,3) of six numbers each."""
+    """Return symmetric matrices (m,3,3) of six numbers each."""
     return s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
 
 
 def _pulled_back(deformation: Deformation, T: np.ndarray) -> np.ndarray:
-    """Derivatives by F of ``T : S(F)`` for symmetric T (m,3,3).
+    """Return the derivatives by F of ``T : S(F)`` for symmetric T (m,3,3).
 
-    From ``F = R S`` follows ``dS = R^T dF - W S`` with ``W S + S W = R^T dF - dF^T R``, which the axes V of S solve
-    entry by entry; hence ``R (T - 2 Y)``, where Y solves the same equation for the antisymmetric part of ``T S``.
+    From ``F = R S`` follows ``dS = R^T dF - W S`` with ``W S + S W = R^T dF - dF^T R``, which is diagonal in the axes V
+    of S; hence ``R (T - 2 Y)``, where Y solves the same equation for the antisymmetric part of ``T S``.
     """
     V, sigma = deformation.V, deformation.sigma
     transposed = V.transpose(0, 2, 1)

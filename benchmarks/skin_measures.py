@@ -25,9 +25,9 @@ from .bodies import load
 from .crossings import crossings
 
 AT_REST = 0.05
-"""Cells at which nothing of a skin may touch the rest of it."""
+"""Distance, in cells, at which a skin may not touch itself at rest."""
 THICK = 0.5
-"""Cells. A body is as thick where a ball of that diameter fits in that touches the place, or comes as near to it as to
+"""Minimum thickness, in cells: diameter of a ball inside the body that touches the point, or comes as close to it as to
 the corner of a cube.
 """
 SPACING = 0.25
@@ -37,10 +37,10 @@ SPACING = 0.25
 class Measured(NamedTuple):
     """Measures of one collision proxy; lengths in cells.
 
-    ``unpaired`` directed edges without one that comes back; ``pinched`` vertices, with more than one fan of faces;
-    ``volume``; ``crossings`` of edges and faces; ``touching`` pairs at rest; ``lost`` share of the surface, farther
-    than half a cell outside; ``near`` and ``farthest``: distance of 95 % and of all that is thick, NaN where none
-    is; ``uneven``: how far ``carried`` is from adding up; ``seconds`` of processors, and the lattice's.
+    ``unpaired``: directed edges without an opposite one; ``pinched``: vertices with more than one fan of faces;
+    ``volume``; ``crossings`` of edges and faces; ``touching`` pairs at rest; ``lost``: fraction of the surface more
+    than half a cell outside; ``near`` and ``farthest``: 95th percentile and maximum distance of thick parts, NaN
+    without any; ``uneven``: deviation of the weights' sums from 1; ``seconds``: processor seconds, and the lattice's.
     """
 
     tets: int
@@ -60,13 +60,13 @@ class Measured(NamedTuple):
 
 
 def recorded_surface(data: Path, name: str) -> SurfaceMesh:
-    """The boundary of one of the papers' bodies."""
+    """Return the boundary of one of the papers' bodies."""
     body = load(data, name)
     return SurfaceMesh(body["vertices"], boundary_triangles(body["tets"]))
 
 
 def measured(surface: SurfaceMesh, cells_across: int) -> Measured:
-    """Make the skin of a draft lattice, and measure it."""
+    """Create and measure the collision proxy of a draft lattice."""
     begin = time.process_time()
     mesh = tetrahedralize(surface, ResolutionSettings(method="lattice", cells_across=cells_across))
     between = time.process_time()
@@ -95,7 +95,7 @@ def measured(surface: SurfaceMesh, cells_across: int) -> Measured:
 
 
 def _unpaired(faces: np.ndarray) -> int:
-    """Directed edges that are there twice, or without one that comes back."""
+    """Return the number of directed edges that are duplicate, or without an opposite one."""
     ways = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     ways, counts = np.unique(ways, axis=0, return_counts=True)
     n = int(faces.max()) + 1
@@ -104,7 +104,7 @@ def _unpaired(faces: np.ndarray) -> int:
 
 
 def _pinched(faces: np.ndarray) -> int:
-    """How many fans of faces there are more than vertices, of a closed surface."""
+    """Return the number of fans of faces beyond one per vertex, of a closed surface."""
     a, b = (faces[:, k].ravel().astype(np.int64) for k in ([0, 1, 2], [1, 2, 0]))
     here, there = a * (int(faces.max()) + 1) + b, b * (int(faces.max()) + 1) + a
     order = np.argsort(here)
@@ -124,7 +124,7 @@ def _touching(skin: CollisionProxy, distance: float) -> int:
 
 
 def _fidelity(surface: SurfaceMesh, skin: CollisionProxy, cell: float) -> tuple[float, float, float]:
-    """``lost``, ``near``, ``farthest``: of the places that are no inner surface, within other parts of the body."""
+    """Return ``lost``, ``near``, ``farthest``, without inner surfaces, which lie within other parts of the body."""
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     places = samples.interpolate(surface.positions, surface.triangles)
     normals = face_normals(surface.positions[surface.triangles])[samples.triangle]

@@ -1,6 +1,6 @@
-"""The headline scene: its draft lattice, and size and cost of a Mixed FEM iteration.
+"""Headline scene: its draft lattice, and size and cost of a Mixed FEM iteration.
 
-It is the demo's body (a bumpy sphere of her size where Blender is missing).
+Its body is the demo's (a bumpy sphere of that size without Blender).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .registry import Case, Row, row
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The draft lattice, and half a second of the scene."""
+    """Yield the draft lattice, and half a second of the scene."""
     yield Case("draft", _draft)
     yield Case("headline", _headline)
 
 
 def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Iterator[Row]:
-    """Vertices, tets, milliseconds an iteration and their breakdown."""
+    """Yield vertices, tets, and milliseconds per iteration with their breakdown."""
     iterations = sum(r.iterations for r in reports)
     yield row(case, "vertices", len(model.mesh.rest_positions))
     yield row(case, "tets", len(model.mesh.tets))
@@ -50,12 +50,12 @@ def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Itera
 
 
 def _headline_surface() -> SurfaceMesh:
-    """Suzanne subdivided twice when Blender is importable (as in the demo), else a bumpy closed surface of her size."""
+    """Return Suzanne, subdivided twice, as in the demo, or a bumpy sphere without Blender."""
     return suzanne(0.5, 2) or bumpy_sphere()
 
 
 def bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
-    """A closed surface of ``rings * segments`` vertices, about 0.5 m across."""
+    """Return a closed surface of ``rings * segments`` vertices, about 0.5 m across."""
     theta, phi = np.meshgrid(
         np.linspace(0, np.pi, rings), np.linspace(0, 2 * np.pi, segments, endpoint=False), indexing="ij"
     )
@@ -68,7 +68,7 @@ def bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
 
 
 def _draft() -> Iterable[Row]:
-    """The draft lattice at 30 cells across, and the embedding of the surface in it; the best of three."""
+    """Time the draft lattice at 30 cells across, and the embedding of the surface in it; the fastest of three."""
     warm_up(ignore)
     surface, resolution = _headline_surface(), ResolutionSettings(cells_across=30)
     filling, embedding = [], []

@@ -15,11 +15,11 @@ FINGERS = [
     ((0.28, 0.3, 0.0), (0.42, 0.95, 0.0), 0.065),
     ((-0.3, -0.1, 0.0), (-0.75, 0.4, 0.15), 0.09),
 ]
-"""Begin and end (m) of the lines around which fingers lie, and their radii; the thumb last."""
+"""Ends, m, of the fingers' axes, and their radii; the thumb last."""
 
 
 def plate(thickness: float, tilted: bool = False) -> SurfaceMesh:
-    """A plate of 1 x 0.7 m."""
+    """Return a plate of 1 x 0.7 m."""
     sides = 1.0, 0.7, thickness
     corners = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float) * sides
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -27,12 +27,12 @@ def plate(thickness: float, tilted: bool = False) -> SurfaceMesh:
 
 
 def square() -> SurfaceMesh:
-    """A tilted sheet of 1 x 0.7 m."""
+    """Return a tilted sheet of 1 x 0.7 m."""
     return SurfaceMesh(plate(0.0, tilted=True).positions[::2], np.array([(0, 2, 3), (0, 3, 1)]))
 
 
 def ball(rings: int, radius: float, tallest: float = 1.0) -> SurfaceMesh:
-    """A ball about the origin, cut off at a height of ``tallest`` radii: with less than 1 it is an open sheet."""
+    """Return a ball about the origin, cut off at a height of ``tallest`` radii: an open sheet if less than 1."""
     n, top = 2 * rings, np.arccos(tallest)
     a, b = np.meshgrid(np.linspace(np.pi, top, rings + 1), 2.0 * np.pi * np.arange(n) / n, indexing="ij")
     points = np.stack([np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)], axis=2)
@@ -42,20 +42,20 @@ def ball(rings: int, radius: float, tallest: float = 1.0) -> SurfaceMesh:
 
 
 def hollow_ball(thickness: float, radius: float = 0.5) -> SurfaceMesh:
-    """A ball with a hollow in it."""
+    """Return a ball with a hollow."""
     inner = ball(24, radius - thickness)
     return joined([ball(24, radius), SurfaceMesh(inner.positions, inner.triangles[:, ::-1])])
 
 
 def hand() -> SurfaceMesh:
-    """A palm, four fingers and a thumb of 2 m in all, each closed: they cross each other where they meet."""
+    """Return a palm, four fingers and a thumb of 2 m in all, each closed: they intersect."""
     palm = ball(16, 1.0)
     parts = [SurfaceMesh(palm.positions * (0.42, 0.55, 0.16), palm.triangles)]
     return joined(parts + [_capsule(*finger) for finger in FINGERS])
 
 
 def joined(surfaces: Sequence[SurfaceMesh]) -> SurfaceMesh:
-    """Several surfaces as one, nothing merged."""
+    """Return several surfaces concatenated, without merging vertices."""
     begins = np.cumsum([0] + [len(each.positions) for each in surfaces])
     triangles = [each.triangles + begin for each, begin in zip(surfaces, begins)]
     return SurfaceMesh(np.concatenate([each.positions for each in surfaces]), np.concatenate(triangles))
@@ -73,7 +73,7 @@ def _capsule(start: Sequence[float], end: Sequence[float], radius: float) -> Sur
 
 
 def _merged(points: np.ndarray, quads: np.ndarray) -> SurfaceMesh:
-    """Quads over points of which those at the same place are one: poles."""
+    """Return the triangles of quads over points, with points of equal position merged at the poles."""
     _places, first, number = np.unique(np.round(points, 12), axis=0, return_index=True, return_inverse=True)
     triangles = number.reshape(-1)[quads][:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
     proper = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)

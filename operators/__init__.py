@@ -1,4 +1,4 @@
-"""Operators, one module per subject as in ``ui``. Every operator and macro of a module is registered."""
+"""Operators, one module per topic as in ``ui``. Every operator of a module is registered."""
 
 import pkgutil
 from collections.abc import Iterator

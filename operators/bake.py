@@ -1,4 +1,4 @@
-"""Operators that bake, resume and stop bakes, check them for edits, and separate overlapping bodies."""
+"""Operators that bake bodies and check, move or correct a bake: Bake, Resume, Bake All and others."""
 
 from functools import partial
 from typing import Any
@@ -22,11 +22,11 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Run time of a bake, in s, from which Esc asks to stop it even with the pointer outside the panel."""
+"""Duration of a bake, s, after which Esc asks whether to stop it, anywhere in the window."""
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
 USUAL_PRE_ROLL = 10
-"""Default pre-roll, in frames, for overlapping bodies to grow apart: a few percent of their size per frame."""
+"""Frames over which overlapping bodies grow apart, each a few hundredths of their size."""
 
 
 def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
@@ -36,8 +36,8 @@ def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_bake)
 def bake(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body and all bodies in contact with it over the frame range, in the background.
-    Asks before baked frames are replaced.
+    """Simulate the body, and all bodies that it collides with, over the frame range, in the background. Asks before it
+    replaces baked frames.
     """
     background.begin(obj, "bake")
 
@@ -62,12 +62,12 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
     **file_parts("The .blend that is written", "*.blend", _blend_path),
 )
 def save_and_bake(self: Any, context: Any, obj: Any) -> set[str]:
-    """Save the .blend at a chosen path, then bake. The frames are stored beside it."""
+    """Choose where to save the .blend, and bake: the frames are stored beside it. Does nothing if that is cancelled."""
     if not bpy.path.basename(self.filepath):
         return refused(self, "The .blend has no file yet. Name one (filepath), or save it first.")
     try:
         bpy.ops.wm.save_as_mainfile(filepath=_blend_path(self))
-        return bpy.ops.sinew.bake("INVOKE_DEFAULT")  # asks before replacing frames of a file of that name
+        return bpy.ops.sinew.bake("INVOKE_DEFAULT")  # asks before it replaces frames of a file of that name
     except RuntimeError as error:
         return refused(self, error)
 
@@ -86,8 +86,8 @@ def _can_bake_to_current(context: Any) -> None:
 
 @operator("Bake to Current Frame", _can_bake_to_current)
 def bake_to_current(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body in the background up to the current frame, from the first or the last baked frame.
-    Resume bakes the rest.
+    """Simulate the body from the first frame, or the last baked one, up to the current one, in the background. Resume
+    bakes the rest.
     """
     background.begin(obj, "", until=context.scene.frame_current)
 
@@ -126,8 +126,8 @@ def _about_all(context: Any, properties: Any) -> str:
     ),
 )
 def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Bake every body of the scene that is not baked yet, one after the other. Bodies in contact are baked together,
-    and bodies that others collide with come first. Stopped bakes are resumed.
+    """Bake every body of the scene that is not baked yet, one after the other, those in contact together; bodies that
+    others use as colliders come first. Stopped bakes are resumed.
     """
     bodies = bake_queue.bodies_of(context.scene)
     if self.selected:
@@ -167,8 +167,8 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
 def stop_bake(self: Any, context: Any, obj: Any) -> None:
-    """Stop after the current step and clear the queue. Finished frames are kept, and the bake can be resumed.
-    Esc stops it with the pointer over this panel; elsewhere Esc asks first, after 30 s of baking.
+    """Stop after the current step, and cancel the bodies that wait; finished frames are kept and the bake can be
+    resumed. Esc does so with the pointer over this panel; elsewhere it asks once 30 s have passed.
     """
     job_queue.stop()
 
@@ -180,8 +180,8 @@ def _can_show_newest(context: Any) -> None:
 
 @operator("Go to Newest Frame", _can_show_newest)
 def go_to_newest(self: Any, context: Any, obj: Any) -> None:
-    """Go to the newest baked frame. During a bake, 3D Views draw the baked shape over the body at the current frame, or
-    at the newest frame before it.
+    """Go to the newest baked frame. During a bake, 3D Views draw the finished frames over the body: that of the
+    timeline, or the newest before it.
     """
     context.scene.frame_set(job_queue.current().state.newest)
 
@@ -196,7 +196,7 @@ def _can_move_out(context: Any) -> None:
 
 @operator("Separate Overlaps", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
-    """Move the overlapping body by the shortest separation that was found. Then bake again."""
+    """Move the body that overlaps another out of it, by the shortest displacement found. Then bake again."""
     record = obj.sinew.bake
     moved = record.separation_object
     matrix = moved.matrix_world.copy()
@@ -218,8 +218,8 @@ def _can_untangle(context: Any) -> None:
 
 @operator("Grow Apart", _can_untangle, EDITS)
 def untangle(self: Any, context: Any, obj: Any) -> None:
-    """Start overlapping bodies shrunk and grow them to full size over the Pre-Roll, which is set to 10 frames if it is
-    0. Then bake again.
+    """Let overlapping bodies start shrunk, and grow apart over the Pre-Roll, which becomes 10 frames if it is 0. Then
+    bake again.
     """
     for each in contact_groups.group_of(obj, context):
         each.sinew.collisions.grow_apart = True
@@ -233,7 +233,7 @@ def _can_check(context: Any) -> None:
 
 @operator("Check for Edits", _can_check)
 def check_bake(self: Any, context: Any, obj: Any) -> None:
-    """Compare the bake with the current scene and report the edits since."""
+    """Compare the bake with the current scene, and name the edits since."""
     found = []
 
     def keep(_work: Task, obj: Any, changed: list[str]) -> None:
@@ -249,7 +249,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
         return baking.find_changes(obj, jobs[group.index(obj)])
 
     job_queue.begin(Task(obj.session_uid, obj.name, read, keep, baking.note_error))
-    for words in found:  # empty while the scene is still being read: the panel shows the result later
+    for words in found:  # otherwise the panel shows it
         self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
 
 
@@ -262,8 +262,8 @@ def _can_bring(context: Any) -> None:
 
 @operator("Copy Cache Here", _can_bring, {"UNDO"}, keep=True)
 def bring_frames(self: Any, context: Any, obj: Any) -> None:
-    """Store the baked frames in a folder beside this .blend. They are copied if another file or object uses them, else
-    moved. Bake, Resume and Convert Result do so automatically.
+    """Bring the baked frames into a folder beside this .blend: copied if another file or object uses them too, else
+    moved. Bake, Resume and Convert Result do so by themselves.
     """
     baking.bring_frames(obj)
     self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")

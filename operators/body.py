@@ -45,8 +45,8 @@ def _can_copy(context: Any) -> None:
 
 @operator("Copy Settings to Selected", _can_copy, EDITS)
 def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Copy the Sinew settings of the active object to all selected meshes: materials and springs by name, resolution,
-    collisions, fields, solver, result. Vertex groups missing there are skipped; bakes are kept.
+    """Copy the Sinew settings of the active mesh to all selected ones: materials and springs by name, resolution,
+    collisions, fields, solver, result. Vertex groups that they lack are left as they were; bakes stay.
     """
     copied, left = 0, []
     for other in _others(context):

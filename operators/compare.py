@@ -1,4 +1,4 @@
-"""Operators of Compare: a second bake, shown as a ghost."""
+"""Operators of a comparison: the second bake, and its ghost."""
 
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from .operator_class import operator
 
 @operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
 def compare(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body in the background with the settings chosen here, and show it as a ghost over its bake, with the
-    distance between both. Missing frames of the bake are baked first; existing ones are kept.
+    """Simulate the body with its current settings and those chosen here, and show the result as a ghost over its bake,
+    with the distance between both. Missing frames of the bake are baked first; none are lost. In the background.
     """
     comparison.begin(obj, context)
     obj.sinew.compare.show = True
@@ -26,5 +26,5 @@ def _can_remove(context: Any) -> None:
 
 @operator("Remove Ghost", _can_remove)
 def remove_ghost(self: Any, context: Any, obj: Any) -> None:
-    """Remove the ghost and delete its frames from the disk; the bake is kept."""
+    """Remove the ghost and delete its frames from the disk; the bake stays as it is."""
     comparison.remove(obj)

@@ -1,4 +1,4 @@
-"""Export of baked bodies to Alembic or USD with Blender's own exporters."""
+"""Export of baked bodies to an Alembic or USD file, by Blender's own exporters."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ ENDINGS = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usda", ".usd", ".usdz")}
 
 
 def formats_here(operator: object = None, context: object = None) -> tuple[tuple[str, str, str], ...]:
-    """Return the enum items of the formats that this build of Blender can write."""
+    """Return the enum items of the formats that this build of Blender writes."""
     has = {"ALEMBIC": bpy.app.alembic.supported, "USD": bpy.app.usd.supported}
     return tuple(item for item in FORMATS if has[item[0]])
 
@@ -39,7 +39,7 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
 
 
 def _chosen_path(self: Any) -> str:
-    """Return the chosen path with a suffix of the format."""
+    """Return the chosen file with a suffix of the format."""
     path = Path(bpy.path.abspath(self.filepath))
     endings = ENDINGS[self.file_format]
     known = path.suffix.lower() in (ending for group in ENDINGS.values() for ending in group)
@@ -70,7 +70,7 @@ def export_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _guess_format(self: Any) -> None:
-    """Set the format from the file's suffix, for scripts that pass only a path."""
+    """Set the format by the file's suffix, if a script names only the file."""
     suffix = Path(self.filepath).suffix.lower()
     for name, _, _ in formats_here():
         if suffix in ENDINGS[name]:

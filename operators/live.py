@@ -1,4 +1,4 @@
-"""Operators of live mode; dragging with the mouse is in ``live_grab.py``."""
+"""Buttons and keys of live mode; mouse dragging is in ``live_grab.py``."""
 
 from typing import Any
 
@@ -39,8 +39,8 @@ def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
     ),
 )
 def live_play(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body live in the viewport. Drag it with the mouse, with Ctrl to pin it there. Esc ends live mode
-    and leaves the scene unchanged.
+    """Simulate the body live in the viewport: drag it with the mouse, with Ctrl to pin it there. Esc ends live mode and
+    restores the scene.
     """
     if live.session_of(obj) is not None:
         live.toggle()
@@ -51,8 +51,8 @@ def live_play(self: Any, context: Any, obj: Any) -> None:
 
 @operator("Record", polls.can_record)
 def live_record(self: Any, context: Any, obj: Any) -> None:
-    """Restart at the first frame and record to the last, or until this is pressed again. Frames become the bake,
-    grabs become springs. Springs of an earlier take are replaced: rename one to keep it.
+    """Restart at the first frame and record to the last one, or until this is pressed again. Mouse grabs then become
+    springs of the object, and the frames its bake. Springs of an earlier take are replaced: rename one to keep it.
     """
     session = live.current()
     if session.state.recording:
@@ -67,15 +67,15 @@ def _can_reset(context: Any) -> None:
 
 @operator("Reset", _can_reset)
 def live_reset(self: Any, context: Any, obj: Any) -> None:
-    """Return to the first frame, at rest, with nothing grabbed. Edits made since take effect, and modes are recomputed
-    if needed.
+    """Return to the first frame, at rest and with nothing grabbed. Edits take effect, and modes are recomputed if
+    necessary.
     """
     live.reset()
 
 
 @operator("Step", polls.is_live)
 def live_step(self: Any, context: Any, obj: Any) -> None:
-    """Advance by one frame and pause."""
+    """Step one frame, and pause."""
     live.current().work.note(Stepped())
 
 
@@ -86,11 +86,11 @@ def _can_stop(context: Any) -> None:
 
 @operator("Stop", _can_stop, **BY_ESC)
 def live_stop(self: Any, context: Any, obj: Any) -> None:
-    """End live mode and leave the scene unchanged. A take that is being recorded is kept."""
+    """End live mode and restore the scene. A take that is being recorded is kept."""
     live.leave_off()
 
 
-# Failures are reported as warnings: an error report would raise in the calling timer and never be shown.
+# Failures are reported as warnings: an error report raises in the timer that calls this, and is never seen.
 @operator(
     "Record Live",
     options={"UNDO", "INTERNAL"},
@@ -99,7 +99,7 @@ def live_stop(self: Any, context: Any, obj: Any) -> None:
     ),
 )
 def apply_take(self: Any, context: Any, obj: Any) -> None:
-    """Apply a recorded take to the scene as a single undo step. Nothing else in live mode changes the scene."""
+    """Apply a recorded take to the scene: the only step of live mode that changes it, reverted by one undo."""
     obj = bpy.data.objects[self.object_name]
     try:
         count = live_recording.put(obj, context, live_recording.waiting())

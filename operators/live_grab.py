@@ -1,4 +1,4 @@
-"""Modal operator that drags the body in live mode. It is modal only while the mouse button is down."""
+"""Operator that drags the body in live mode, modal only while the mouse button is down."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
-"""Texts and icons of the status bar while the mouse button is down."""
+"""Texts and icons of the status bar while the button is down."""
 
 
 def draw_status(header: Any, context: Any) -> None:
-    """Draw the status bar while dragging."""
+    """Draw the status bar instead of Blender's own."""
     draw_hints(header.layout, HINTS)
 
 
@@ -75,6 +75,6 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         live.grab(self._drag.vertex, self._drag.target(context, where), self._strength)
 
     def _end(self, context: bpy.types.Context) -> set[str]:
-        # A closing window may have no workspace; the status text is the same for all workspaces.
+        # A closing window may have no workspace; the status bar is shared by all.
         (context.workspace or bpy.data.workspaces[0]).status_text_set(None)
         return {"FINISHED"}

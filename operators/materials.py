@@ -1,4 +1,4 @@
-"""Operators of the list of physical materials and their weight maps."""
+"""Operators of the list of physical materials and their maps."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ remove_material, move_material = list_operators(
 
 
 def preset_property(description: str) -> Any:
-    """Return an enum property of the material presets; ``description`` is its tooltip."""
+    """Return an enum property of the presets; ``description`` is its tooltip."""
     return EnumProperty(
         name="Preset",
         description=description,
@@ -59,7 +59,7 @@ def _stiffness_words(context: Any, properties: Any = None) -> str:
 
 @operator("Stiffness in Pascals", polls.body_with_material, {"INTERNAL"}, description=_stiffness_words)
 def show_stiffness(self: Any, context: Any, obj: Any) -> None:
-    """Report the exact stiffness of the active material in the status bar."""
+    """Show the exact stiffness of the active material, in the tooltip and, if pressed, in the status bar."""
     self.report({"INFO"}, _stiffness_words(context))
 
 
@@ -88,7 +88,7 @@ def _about_painting(context: Any, properties: Any) -> str:
 def paint_material(self: Any, context: Any, obj: Any) -> None:
     """Paint the weight map of the active physical material."""
     material = item_lists.active_item(obj.sinew, "material")
-    # Before the group is filled: vertex weights cannot be set in Edit Mode.
+    # First: Edit Mode allows no vertex weights.
     if obj.mode != "WEIGHT_PAINT":
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     owner, name = ("stiffness_map", f"{material.name} Stiffness")
@@ -99,7 +99,7 @@ def paint_material(self: Any, context: Any, obj: Any) -> None:
         group = obj.vertex_groups.new(name=name)
         setattr(material, owner, group.name)
         if self.map == "PLACE" and material.is_layer:
-            # It covered its whole region or depth so far; painting removes weight from that.
+            # It covered all of its region or depth until now: painting removes from that.
             group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
     obj.vertex_groups.active_index = group.index
 

@@ -1,4 +1,4 @@
-"""Operators made from functions: the function's name is the operator's, its docstring the tooltip."""
+"""Operators made of functions: the name becomes the identifier, the docstring the tooltip, a SinewError a report."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -16,7 +16,7 @@ from ..core.foundation.errors import SinewError
 from . import polls
 
 EDITS = {"REGISTER", "UNDO"}
-"""``bl_options`` of operators that edit the scene; without ``REGISTER``, Adjust Last Operation (F9) is not offered."""
+"""Options of operators that change the scene; with ``UNDO`` alone, Adjust Last Operation (F9) does not run them."""
 
 
 def operator(
@@ -28,16 +28,16 @@ def operator(
 ) -> Callable[[Callable[[Any, Any, Any], set[str] | None]], type]:
     """Return a decorator that makes operator ``sinew.NAME`` from a function ``NAME(self, context, obj)``.
 
-    ``obj`` is the active body, or None. A function that returns None has finished.
+    ``obj`` is the body, or None; a function that returns None has finished.
 
     Parameters
     ----------
-    label : ``bl_label``
-    ask : poll function of a context, which raises :class:`polls.PollFailure` if the operator is disabled
+    label : label of the button
+    ask : of a context, raises :class:`polls.PollFailure` if the button is disabled
     options : ``bl_options``
-    keep : True to show errors of the library in the body's panel, too
-    parts : properties and callbacks of Blender: ``invoke``, ``check``, ``draw``; ``description(context, properties)``
-        for tooltips that depend on properties
+    keep : also store a SinewError for the body's panel
+    parts : properties, and other callbacks of Blender: ``invoke``, ``check``, ``draw``; for tooltips that depend on
+    properties ``description(context, properties)``
     """
 
     def make(run: Callable[[Any, Any, Any], set[str] | None]) -> type:
@@ -61,7 +61,7 @@ def operator(
 
 
 def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
-    """Return ``execute`` of an operator: it reports errors of the library and, if ``keep``, shows them in the panel."""
+    """Return ``execute`` of an operator: a SinewError is reported and, with ``keep``, stored for the body's panel."""
 
     @wraps(run)
     def execute(self: Any, context: Any) -> set[str]:
@@ -77,12 +77,12 @@ def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Cal
 
 
 def refused(operator: Any, error: Exception | str) -> set[str]:
-    """Report an error and return {"CANCELLED"}."""
+    """Report why nothing was done; return the result of ``execute``."""
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}
 
 
-# -- shared callbacks and properties -----------------------------------------------------------------------------------
+# -- shared parts ------------------------------------------------------------------------------------------------------
 
 
 def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
@@ -95,11 +95,11 @@ BY_ESC = {
     ),
     "invoke": _invoke_by_key,
 }
-"""Class members of operators bound to Esc: run by key, they pass through if Esc would end a playback first."""
+"""Class members of operators that end something, run by a button or by a key that ends a playback first."""
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Execute the operator, after a confirmation if baked frames would be lost. Return the status for Blender."""
+    """Ask before baked frames of bodies are deleted, if there are any, and execute; return the result of ``invoke``."""
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
         return self.execute(context)
@@ -133,7 +133,7 @@ def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[
 
 
 def choose_file(operator: Any, context: Any, first: str) -> set[str]:
-    """Open the file browser at a path and return {"RUNNING_MODAL"}."""
+    """Open the file browser at a path; return the result of ``invoke``."""
     operator.filepath = first
     context.window_manager.fileselect_add(operator)
     return {"RUNNING_MODAL"}

@@ -1,7 +1,7 @@
-"""Macro of a weight paint stroke on a material's map and the normalization of all maps, as a single undo step.
+"""Weight paint stroke on a material's map, followed by the normalization of all maps, as a single undo step.
 
-A macro, since Blender's Auto Normalize skips groups without bones and a depsgraph handler fires at every dab of a
-stroke. Its key acts only while a map of Sinew is painted.
+Blender's Auto Normalize ignores groups without bones, and a depsgraph handler runs at every dab of a stroke. Hence a
+macro, on a key that acts only while one of our maps is painted.
 """
 
 from typing import Any
@@ -35,6 +35,6 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Return True if a brush is active. Otherwise the mode's keys would override gradient and samplers."""
+    """Return True if a brush is active: keys of the mode would precede those of the gradient and the samplers."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

@@ -1,4 +1,4 @@
-"""Operators that pick vertices for pins, a spring or nodes in the 3D View, by click or box."""
+"""Operator that picks vertices for pins, a spring or nodes by click or box, modal only while the button is down."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _can_start(context: bpy.types.Context) -> None:
 
 @operator("Pick Vertices", _can_start)
 def start_picking(self: Any, context: bpy.types.Context, obj: Any) -> None:
-    """Activate the tool that picks vertices, in Object Mode. Click adds or removes a vertex; a box adds several."""
+    """Choose the pick tool, in Object Mode. Click adds a vertex or takes it out, a box adds several."""
     if obj.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.tool_set_by_id(name=picking_view.TOOL)
@@ -76,7 +76,7 @@ class SINEW_OT_pick(bpy.types.Operator):
             found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)
             if not len(found):
                 return self._missed()
-            # Before the weight is read: an edit of the mesh may have left the vertex a fraction of it.
+            # First, since an edit of the mesh may have left the vertex under the cursor with a partial weight.
             said = picks.mend(obj)
             group = picks.group_of(obj, self.target)
             add = not take_out if self._box.is_open else not picks.holds(obj, group, int(found[0]))
@@ -95,7 +95,7 @@ class SINEW_OT_pick(bpy.types.Operator):
         return {"FINISHED"}
 
     def _missed(self):
-        """Select the object under the cursor as Blender does, for a click outside the body."""
+        """Select as usual by a click beside the body, perhaps another body."""
         if self._box.is_open:
             return {"CANCELLED"}
         return bpy.ops.view3d.select(location=self._end)

@@ -1,4 +1,4 @@
-"""Operators that assign vertices to pins, to the active spring or to the dynamic nodes."""
+"""Operators that pin vertices, assign them to the active spring, or make them dynamic nodes."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def _about_assigning(context: Any, properties: Any) -> str:
     ),
 )
 def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Assign the selected vertices to the pins, the active spring or the dynamic nodes."""
+    """Pin the selected vertices, let the active spring pull them, or make them dynamic nodes."""
     selected, add = polls.selected_vertices(obj), self.action == "ADD"
     if not selected:
         return refused(self, "No vertex is selected. Select some first.")
@@ -75,8 +75,8 @@ def _can_propose(context: Any) -> None:
 
 @operator("Propose Nodes", _can_propose, EDITS)
 def propose_nodes(self: Any, context: Any, obj: Any) -> None:
-    """Refill the group of dynamic nodes with the number set beside. Nodes are far from one another and from the pins,
-    mostly in soft parts, one in each stiff part, and mirrored if the body is symmetric in X.
+    """Refill the group of dynamic nodes, with as many as the number beside: far from one another and from the pins,
+    most of them where the body is soft, one in each stiff part, in pairs if it is symmetric in X.
     """
     group, count = proposing.propose(obj, context)
     self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")

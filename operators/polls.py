@@ -1,4 +1,4 @@
-"""Poll functions of operators, and their messages for disabled buttons."""
+"""Poll functions of operators, and the reasons that disabled buttons show."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,11 +18,11 @@ RENDERING = "Blender renders: wait until it is done"
 
 
 class PollFailure(Exception):
-    """Error that disables an operator; its text is the poll message, empty if the panel already explains it."""
+    """Reason why a button is disabled; empty if its panel already shows it."""
 
 
 def where(ask: Callable[[Any], Any]) -> classmethod:
-    """Return ``poll`` of an operator: True unless ``ask(context)`` raises :class:`PollFailure`."""
+    """Return the ``poll`` of an operator, True unless ``ask(context)`` raises :class:`PollFailure`."""
 
     def poll(cls: Any, context: Any) -> bool:
         try:
@@ -37,23 +37,23 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
 
 
 def refuse(words: str) -> None:
-    """Raise :class:`PollFailure` if the text is not empty."""
+    """Raise :class:`PollFailure` with these words, unless they are empty."""
     disable_if(words, words)
 
 
 def disable_if(is_so: Any, words: str) -> None:
-    """Raise :class:`PollFailure` with this text if the condition holds."""
+    """Raise :class:`PollFailure` with these words if a condition holds."""
     if is_so:
         raise PollFailure(words)
 
 
 def in_object_mode(context: Any) -> None:
-    """Check that the mode is Object Mode and that no restart is pending after an update."""
+    """Check for Object Mode, and that no restart is pending after an update."""
     refuse(restart.needed() or ("" if context.mode == "OBJECT" else NOT_IN_OBJECT))
 
 
 def mesh_object(context: Any) -> Any:
-    """Return the active mesh object; it is not linked, and no restart is pending after an update."""
+    """Return the active mesh object, which must be local; no restart may be pending after an update."""
     refuse(restart.needed())
     obj = context.object
     disable_if(obj is None or obj.type != "MESH", "Select a mesh object")
@@ -62,7 +62,7 @@ def mesh_object(context: Any) -> Any:
 
 
 def body(context: Any) -> Any:
-    """Return the active object if Sinew is enabled for it, or the body whose bake it shows."""
+    """Return the active body, or the body whose bake the active object carries."""
     mesh_object(context)
     obj = duplicate_result.body_of(context)
     disable_if(obj is None, "Press Sinew in the Physics tab first")
@@ -70,71 +70,71 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """Check that the body itself is active, not the object that shows its bake. Return the body."""
+    """Return the body, which must be active itself, not the duplicate that carries its bake."""
     disable_if(obj != context.object, f"This is the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """Check that the object's mesh is local, so that edits of its groups and keys are saved. Return the object."""
+    """Return the object, whose mesh must be local so that its groups and keys are saved."""
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
 
 def body_in_edit_mode(context: Any) -> Any:
-    """Return the body if it is active and in Edit Mode."""
+    """Return :func:`body`, which must be in Edit Mode."""
     obj = active(context, body(context))
     disable_if(obj.mode != "EDIT", "Go to Edit Mode first (Tab)")
     return obj
 
 
 def chosen_bodies(context: Any) -> list[Any]:
-    """Return the active and the selected bodies, the active one first; a duplicate with a bake counts as its body."""
+    """Return the bodies among the selected objects, the active one first; a bake's duplicate counts as its body."""
     objects = [context.object, *(context.selected_objects or ())]
     bodies = [duplicate_result.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
 
 
 def idle_body(context: Any) -> Any:
-    """Return the body if no simulation is running."""
+    """Return :func:`body`; no task may be running."""
     obj = body(context)
     idle()
     return obj
 
 
 def idle() -> None:
-    """Check that no job is running, being read or queued."""
+    """Check that no task runs, waits, or reads the scene."""
     if words := job_queue.running_words():
         raise PollFailure(words)
 
 
 def idle_body_outside_edit(context: Any) -> Any:
-    """Return the body if no simulation is running and it is not in Edit Mode."""
+    """Return :func:`idle_body`, which must not be in Edit Mode."""
     obj = idle_body(context)
     disable_if("EDIT" in (obj.mode, context.object.mode), IN_EDIT)
     return obj
 
 
 def with_material(obj: Any) -> Any:
-    """Check that the object has a physical material. Return the object."""
+    """Return the object, which must have a physical material."""
     disable_if(not obj.sinew.materials, "Add a physical material first")
     return obj
 
 
 def body_with_material(context: Any) -> Any:
-    """Return the body if it has a physical material."""
+    """Return :func:`body`, which must have a physical material."""
     return with_material(body(context))
 
 
 def body_with_spring(context: Any) -> Any:
-    """Return the body if it has a spring."""
+    """Return :func:`body`, which must have a spring."""
     obj = body(context)
     disable_if(not obj.sinew.springs, "Add a spring first")
     return obj
 
 
 def body_with_pair(context: Any) -> Any:
-    """Return the body if its list of pairs is not empty."""
+    """Return :func:`body`, which must have pair settings."""
     obj = body(context)
     disable_if(not obj.sinew.pairs, "Add a pair first")
     return obj
@@ -149,24 +149,24 @@ def selected_vertices(obj: Any) -> list[int]:
 
 
 def with_bake(obj: Any) -> Any:
-    """Check that the object has a bake. Return the object."""
+    """Return the object, which must have a bake."""
     disable_if(obj.sinew.bake.status == "NONE", "There is no bake")
     return obj
 
 
 def baked_body(context: Any) -> Any:
-    """Return the body if it has a bake."""
+    """Return :func:`body`, which must have a bake."""
     return with_bake(body(context))
 
 
 def not_simulated(obj: Any) -> Any:
-    """Check that no simulation of the object is running. Return the object."""
+    """Return the object, which must not be simulated at present."""
     disable_if(job_queue.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Return the body if a duplicate shows its bake and hides it, outside live mode and in Object Mode."""
+    """Return :func:`body` in Object Mode, hidden by a duplicate that carries its bake."""
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
     disable_if(live.session_of(obj) is not None, "The body is being played with: stop it first (Esc)")
@@ -175,14 +175,14 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body if it can be simulated; ``kept`` is the reason why the .blend must be saved, if any."""
+    """Return the active body if it can be simulated; ``kept`` says why the .blend must be saved, if so."""
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
     return obj
 
 
 def can_play(context: Any) -> None:
-    """Check that live mode can start on the active object."""
+    """Check that live mode can begin on the active object."""
     obj = with_material(idle_body(context))
     disable_if(bpy.app.background, "Live mode needs a window: Blender runs without one")
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
@@ -195,7 +195,7 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """Return the live session; its body is prepared, and no render is running."""
+    """Return the running session of live mode, which must be ready."""
     session = live.current()
     disable_if(
         session is None or not session.state.ready, NOT_LIVE if session is None else "The body is being prepared"
@@ -205,7 +205,7 @@ def is_live(_context: Any = None) -> Any:
 
 
 def not_rendering() -> None:
-    """Check that no render is running, which live mode must not disturb."""
+    """Check that Blender is not rendering."""
     refuse(RENDERING if live_scene.is_rendering() else "")
 
 

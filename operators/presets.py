@@ -16,7 +16,7 @@ from .materials import about_preset, preset_property
 from .operator_class import EDITS, operator, refused
 
 KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
-"""Animatable properties of a material that a preset sets, with their labels."""
+"""Animatable properties of a material, with their labels."""
 
 
 def _about_applying(context: Any, properties: Any) -> str:
@@ -72,8 +72,8 @@ def _draw_name(self: Any, context: Any) -> None:
     ),
 )
 def save_preset(self: Any, context: Any, obj: Any) -> None:
-    """Save the properties of the active physical material as a preset for all files. Maps, regions and depth are not
-    saved with it.
+    """Save the numbers of the active physical material as a preset of your own, for all files. Its placement, that is
+    maps, regions and depth, stays with the object.
     """
     material = item_lists.active_item(obj.sinew, "material")
     name = self.properties.name.strip() or material.name

@@ -1,4 +1,4 @@
-"""Modal operator that continues a long reading of the animation: Esc cancels it, other events are blocked."""
+"""Modal operator that continues a long read of the animation; only Esc is handled meanwhile."""
 
 import bpy
 

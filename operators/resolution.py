@@ -1,4 +1,4 @@
-"""Operators that tetrahedralize a body, choose its simulated and rest shape, and fit its size or stiffness."""
+"""Operators of the tetrahedra and the simulated shape."""
 
 from functools import partial
 from typing import Any
@@ -26,8 +26,9 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_ask_before_rebuild,
 )
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
-    """Fill the body with tetrahedra in the background and show their number and quality. They are kept until the mesh
-    or the resolution changes; a bake also makes them. The existing bake is deleted when the file is saved.
+    """Fill the body with tetrahedra and show their number and quality, in the background. They are kept until the mesh
+    or the resolution changes; a bake makes them by itself. A bake with other tetrahedra is deleted when the file is
+    saved.
     """
     if obj.sinew.bake.status != "NONE":
         background.mark_file_changed()
@@ -44,8 +45,8 @@ def _can_set_rest(context: Any) -> None:
 
 @operator("Set Rest Shape", _can_set_rest, EDITS)
 def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
-    """Store the shape of this frame in a shape key as the stress-free rest shape. A bake starts from the shape at the
-    first frame, and elastic forces pull the body to its rest shape.
+    """Store the shape of this frame as the stress-free rest shape, in a shape key. The body then begins in its shape at
+    the first frame, and is drawn to the rest shape.
     """
     self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
 
@@ -67,15 +68,15 @@ def _can_simulate_smaller(context: Any) -> None:
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
 def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
-    """Set the scene's Simulation Scale so that this body sags by less than a tenth of its size. All bodies are
-    simulated smaller and shown at their own size.
+    """Set the scene's Simulation Scale so that all its bodies are simulated as if they were smaller, and this one sags
+    by less than a tenth of its size. They are shown at their own size.
     """
     context.scene.sinew.length_factor = body_stats.stats_of(obj, context).factor
 
 
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)
 def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
-    """Set the stiffness of the first physical material so that the pinned body sags by a twentieth of its size."""
+    """Set the stiffness of the first physical material so that the body, as it is held, sags by about a twentieth."""
     defaults.fit_stiffness(obj, context)
 
 

@@ -29,13 +29,13 @@ def _told(name: str, description: str, default: str = "") -> Any:
     message=_told("Message", "What the bake said in the end"),
 )
 def apply_bake(self: Any, context: Any, obj: Any) -> None:
-    """Apply baked frames to the object as a single undo step. Nothing else in a bake changes the scene."""
-    obj = bpy.data.objects[self.object_name, None]  # not the linked object that it overrides, which has the same name
+    """Turn baked frames into shape keys: the only step of a bake that changes the scene, reverted by one undo."""
+    obj = bpy.data.objects[self.object_name, None]  # the local one, not the linked one that it overrides
     obj.sinew.bake.message = self.message
     try:
         count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
     except SinewError as error:
-        if not baking.is_baked(obj):  # a bake that Convert Result failed to convert still exists
+        if not baking.is_baked(obj):  # a result that could not be converted still exists
             obj.sinew.bake.status = "FAILED"
         baking.note_error(obj, error)
         self.report({"WARNING"}, str(error))
@@ -54,7 +54,7 @@ def _can_convert(context: Any) -> None:
 
 @operator("Convert Result", _can_convert, keep=True)
 def convert_result(self: Any, context: Any, obj: Any) -> None:
-    """Convert the baked frames to the chosen Result without simulating again."""
+    """Convert the baked frames to the current Result setting, without simulating again."""
     if baking.wanted_modes(obj):
         background.begin(obj, "handles")
     else:
@@ -74,8 +74,8 @@ def _ask_before_delete(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Delete Bake", _can_delete, {"UNDO"}, keep=True, invoke=_ask_before_delete)
 def delete_bake(self: Any, context: Any, obj: Any) -> None:
-    """Remove the baked shapes and unhide the original. The frames on disk are deleted when the file is saved; until
-    then, undo restores them.
+    """Remove the baked shapes, and show a hidden original again. The frames on disk are deleted when the file is saved;
+    until then an undo restores them.
     """
     source = obj or context.object
     words = baking.delete(source)
@@ -93,7 +93,7 @@ def _is_hidden(context: Any) -> None:
 @operator("Edit Source", _is_hidden, {"UNDO"})
 def edit_source(self: Any, context: Any, obj: Any) -> None:
     """Show and select the source object instead of its bake, to edit, paint or simulate it live. Renders still show the
-    bake; Show Bake returns to it.
+    bake, and Show Bake brings it back.
     """
     duplicate_result.show_source(obj, context)
 
@@ -104,13 +104,13 @@ def _is_edited(context: Any) -> None:
 
 @operator("Show Bake", _is_edited, {"UNDO"})
 def show_bake(self: Any, context: Any, obj: Any) -> None:
-    """Hide the source object, and show and select its bake."""
+    """Hide the source object again, and show and select its bake."""
     duplicate_result.show_bake(obj, context)
 
 
 @operator("Copy as Table", polls.baked_body)
 def copy_report(self: Any, context: Any, obj: Any) -> None:
-    """Copy the report of each frame to the clipboard as comma-separated values."""
+    """Copy the report of each frame to the clipboard, as comma-separated values."""
     report = baking.report_of(obj)
     context.window_manager.clipboard = csv_of({context.object.name: report})
     self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
@@ -118,7 +118,7 @@ def copy_report(self: Any, context: Any, obj: Any) -> None:
 
 @operator("Open Report", polls.baked_body, {"UNDO"})
 def open_report(self: Any, context: Any, obj: Any) -> None:
-    """Write the report of each frame to a text and show it in the Text Editor."""
+    """Write the report of each frame into a text, and show it in the Text Editor."""
     words = baking.report_of(obj).table()
     name = f"Sinew Report {obj.name}"
     text = bpy.data.texts.get(name) or bpy.data.texts.new(name)

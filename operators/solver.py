@@ -32,8 +32,8 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Apply the value recommended for the body's current tetrahedra. If the solver needs dynamic nodes and has none,
-    some are proposed.
+    """Set the value recommended for the body by its last tetrahedra. A solver that needs dynamic nodes gets some
+    proposed if there are none.
     """
     for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:
@@ -60,8 +60,8 @@ def _has_too_few(context: Any) -> None:
 
 @operator("Use More Cubature Points", _has_too_few, EDITS)
 def use_points(self: Any, context: Any, obj: Any) -> None:
-    """Set Cubature Points to the number at which no motion of the body is too soft. Live mode restarts with them."""
+    """Set Cubature Points to the number at which no movement of the body is too soft. Live mode restarts with them."""
     obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
     if (session := live.session_of(obj)) is not None:
-        session.reset_is_due = True  # by its timer: a long reading at other frames must not be part of an undo step
+        session.reset_is_due = True  # by its timer: reading changes frames, which no undo step should contain
     obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""

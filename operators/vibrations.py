@@ -1,4 +1,4 @@
-"""Operators that compute a body's vibration modes and play them in the viewport."""
+"""Operators that find the vibrations a body is matched by, and play them in the viewport."""
 
 from typing import Any
 
@@ -19,7 +19,9 @@ def _can_find(context: Any) -> None:
 
 @operator("Find Vibrations", _can_find)
 def find_vibrations(self: Any, context: Any, obj: Any) -> None:
-    """Compute the vibrations in the background without baking frames. A bake or live mode reuses them."""
+    """Prepare the body as a bake does, but do not bake, in the background. A bake, or live mode, continues with the
+    result.
+    """
     background.begin(obj, "vibrations")
 
 
@@ -33,8 +35,8 @@ def _can_play(context: Any) -> None:
 
 @operator("Play Vibration", _can_play)
 def play_vibration(self: Any, context: Any, obj: Any) -> None:
-    """Animate the chosen vibration in the 3D Views: white is at rest, red has the largest amplitude. Fast vibrations
-    are slowed down. The scene is unchanged. Esc ends it.
+    """Show in the 3D Views how the chosen vibration moves the body: white is still, red moves most. Fast ones are
+    slowed down. The scene stays as it is. Esc ends it.
     """
     mode_playback.begin(obj)
 
@@ -45,5 +47,5 @@ def _is_playing(_context: Any) -> None:
 
 @operator("Stop", _is_playing, **BY_ESC)
 def stop_vibration(self: Any, context: Any, obj: Any) -> None:
-    """Stop playing the vibration."""
+    """Stop showing the vibration."""
     mode_playback.stop()

@@ -1,6 +1,6 @@
-"""Panels, lists and menus, one module per subject. Panels are in the Physics tab, frequent ones also in the sidebar.
+"""Panels, one module per topic: all in the Physics tab, those in frequent use also in the sidebar tab “Sinew”.
 
-Neither the library nor modules that read meshes are imported here.
+Panels import neither the library nor mesh readers directly.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
-"""Subjects in the order of their panels, from top to bottom."""
+"""Topics in the order of their panels."""
 
 
 def _classes(subject: str) -> Iterator[type]:

@@ -1,4 +1,4 @@
-"""Panel Advice: recommended solver and step with reasons and buttons (for the resolution see ``resolution``)."""
+"""Advice panel: recommended solver and step, with reasons and buttons that apply them (resolution: ``resolution``)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .panel_base import draw_button, draw_reasons, panel, wrapped
 
 @panel("Advice", under="solver", is_often=True)
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
-    """Draw each recommendation with its reason, or a confirmation if there is none."""
+    """Draw the recommendations with their reasons, or a note that the settings suit."""
     if not recommendations.is_known(obj):
         wrapped(layout, "What suits this body is known once it has tetrahedra.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
@@ -30,7 +30,7 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
 
 
 def draw_advised(layout: Any, context: Any, each: Any) -> Any:
-    """Draw the reason and the button that applies a recommendation; return the button's row."""
+    """Draw the reason and the button that applies the recommendation; return the button's row."""
     column = layout.column(align=True)
     wrapped(column, each.reason, context, "INFO")
     row = column.row(align=True)

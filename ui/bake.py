@@ -1,4 +1,4 @@
-"""Buttons, progress and status of a bake, and the panel Frames and Result."""
+"""Bake and Play buttons, progress and state of a bake, and the panel of its frames."""
 
 import time
 from typing import Any
@@ -14,11 +14,11 @@ from ..blender_addon.setup import forecasts
 from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
-"""Width of the progress bar in the header of 3D Views, in UI units; pixels of a UI unit at a UI scale of one."""
+"""Width of the progress bar in the header of 3D Views, UI units; pixels of a unit at a UI scale of 1."""
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the progress of a body's job; if it has none, the bake buttons and the status of its bake."""
+    """Draw the progress of a task, or the next step for a body and the state of its bake."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "live":
         draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
@@ -47,7 +47,7 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """Return texts of the progress, longest first; if ``name`` is set, the first one contains it."""
+    """Return the progress in words, from the fullest to the shortest; the fullest begins with the body's ``name``."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
@@ -57,7 +57,7 @@ def _how_far(state, remaining, name=""):
 
 
 def status_words(header: Any, context: Any) -> None:
-    """Draw the progress of the bake at the left of the status bar."""
+    """Draw the baked body and its progress at the left of the status bar, in every window."""
     work = job_queue.current()
     if work is None or work.order.mode == "live":
         return
@@ -73,12 +73,12 @@ def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
 
 
 def _bake_of(context: Any) -> str:
-    """Return the operator that bakes; for an unsaved file, the one that saves first."""
+    """Return the operator that bakes; a file without a name must be saved first."""
     return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 
 def _draw_buttons(layout, obj, context):
-    """Draw the bake buttons, the next step first and widest, with the reasons of disabled ones below."""
+    """Draw the buttons, the next step first and widest, with the reason below if it is disabled."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
@@ -87,7 +87,7 @@ def _draw_buttons(layout, obj, context):
         row.operator(bake, icon="PHYSICS")
     elif record.status != "DONE" or baking.astray_words(obj):
         shown = ["sinew.resume_bake", bake]
-        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # Resume would be refused
+        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # cannot be resumed as it is now
             row.operator(bake, icon="FILE_REFRESH", **again)
             row.operator("sinew.resume_bake", icon="PHYSICS", text="")
         else:
@@ -107,7 +107,7 @@ def _draw_buttons(layout, obj, context):
 
 
 def _draw_play(row, context, record, is_wide=False):
-    """Draw the button of Blender's playback if there are frames."""
+    """Draw Blender's own playback button if there are frames."""
     if record.status != "NONE":
         words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
         row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)
@@ -150,7 +150,7 @@ def _draw_record(layout, obj, context):
     for warning in (record.message, obj.sinew.stack_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.separation_object is not None:
-        if not record.message:  # it was baked in spite of the overlap
+        if not record.message:  # baked despite the overlap
             wrapped(layout, record.contact_warning, context, "ERROR")
         draw_button(
             layout, context, "sinew.move_out", text=f"Move “{record.separation_object.name}” Out", icon="CON_LOCLIKE"
@@ -168,7 +168,7 @@ def _draw_waiting(layout, before):
 
 
 def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
-    """Draw progress, times and Stop of a job; after its process ended, the reason why its result is not applied yet."""
+    """Draw the bar, the times and the stop button, or the reason why a finished task's result waits."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
@@ -183,14 +183,14 @@ def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
+    """Return minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def header_progress(self: Any, context: Any) -> None:
-    """Draw the progress and Stop of the current job in the header of 3D Views."""
+    """Draw the progress and a stop button in the header of 3D Views while a task runs or the scene is read."""
     work = job_queue.current() or job_queue.reading()
     if work is None or (work.order is not None and work.order.mode == "live") or work.state.waits_for:
         return
@@ -205,7 +205,7 @@ def header_progress(self: Any, context: Any) -> None:
 
 @panel("Frames and Result", is_often=True, bl_options=CLOSED)
 def draw_bake(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the frame range, the kind of result and the disk usage."""
+    """Draw the frame range, the storage of the result, and its size on disk."""
     settings, scene = obj.sinew, context.scene
     layout.prop(settings, "use_scene_range")
     column, owner = layout.column(align=True), scene if settings.use_scene_range else settings

@@ -13,7 +13,7 @@ from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrap
 
 
 def _draw_other_run(layout, context):
-    """Draw the progress and Stop of a job of an object other than the active one."""
+    """Draw the running bake of an object other than the active one, with its stop button."""
     work, obj = job_queue.current(), context.object
     if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return
@@ -44,7 +44,7 @@ def _draw_root(layout, context):
 
 
 def _draw_carrier(layout, body, context):
-    """Draw the buttons that switch between a source object and the duplicate with its bake."""
+    """Draw the buttons that lead from a bake's duplicate to its source, and back."""
     if body != context.object:
         wrapped(layout, f"This is the bake of “{body.name}”, whose settings these are.", context, "INFO")
         other, icon = "sinew.edit_source", "EDITMODE_HLT"
@@ -79,7 +79,7 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
 
 
 def physics_button(self: Any, context: Any) -> None:
-    """Draw the button that enables or removes Sinew, among those of Blender's physics types."""
+    """Draw the button among those of Blender's own physics types."""
     obj = context.object
     if obj is None or obj.type != "MESH":
         return

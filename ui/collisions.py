@@ -1,4 +1,4 @@
-"""Panels of collisions: ground, colliders, contact between bodies, pairs."""
+"""Collisions panel: the ground, colliders and other bodies."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return the visibility flags and the order of a collection's objects. Called by Blender."""
+        """Return the listed objects of a collection, and their order; called by Blender."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
@@ -37,13 +37,13 @@ class SINEW_UL_pairs(ItemList, bpy.types.UIList):
 
 @panel("Collisions", is_often=True)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the ground, the collection of colliders, and contact with bodies and with itself."""
+    """Draw the ground, the collider collection, and the contact with bodies."""
     collisions = obj.sinew.collisions
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
         layout.prop(collisions, "height")
     layout.prop(collisions, "collection")
-    if not linked.is_linked(obj):  # a linked body is baked in its own file
+    if not linked.is_linked(obj):  # linked bodies are baked in their own file
         column = layout.column(heading="Collide With")
         column.prop(collisions, "contact_bodies")
         column.prop(collisions, "self_contact")
@@ -64,7 +64,7 @@ def _draw_group(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Advanced", under="collisions", is_often=True, bl_options=CLOSED)
 def draw_touching(layout: Any, context: Any, obj: Any) -> None:
-    """Draw friction and contact distance, and the collection of bodies in contact."""
+    """Draw friction, contact distances and the collection of bodies to collide with."""
     collisions = obj.sinew.collisions
     names = ["friction"] * collisions.use_ground
     if collisions.collection is not None:
@@ -88,7 +88,7 @@ def _has_colliders(obj: Any) -> bool:
 
 @panel("Per Collider", under="collisions", where=_has_colliders, bl_options=CLOSED)
 def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list of colliders and the active collider's own friction and distance."""
+    """Draw the list of colliders and the overrides of the active one."""
     collisions = obj.sinew.collisions
     objects, index, row = collisions.collection.all_objects, collisions.active_collider, layout.row()
     row.use_property_split = False

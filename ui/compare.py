@@ -1,4 +1,4 @@
-"""Panel Compare: a second bake with other settings, shown as a ghost over the first."""
+"""Compare panel: a second bake with other settings as a ghost over the first."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Panels Diagnostics and Solver Report: figures of the tetrahedra and of the bake."""
+"""Diagnostics panel: figures of the tetrahedra, and the solver report."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _is_told_of(obj: Any) -> bool:
 
 @panel("Solver Report", under="diagnostics", where=_is_told_of, bl_options=CLOSED)
 def draw_report(layout: Any, context: Any, obj: Any) -> None:
-    """Draw a summary of the bake's report, and the buttons that open or copy all of it."""
+    """Draw a summary of the solver report, and the buttons that open or copy all of it."""
     for line in obj.sinew.bake.report.splitlines():
         wrapped(layout, line, context)
     row = layout.row(align=True)

@@ -1,4 +1,4 @@
-"""Menu of example scenes, in the 3D View's menu Add."""
+"""Example scenes in the Add menu of the 3D View."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ class SINEW_MT_examples(bpy.types.Menu):
 
 
 def add_menu(self: Any, context: Any) -> None:
-    """Draw the entry of the examples in the menu Add."""
+    """Draw the entry in the Add menu."""
     self.layout.menu("SINEW_MT_examples", icon="PHYSICS")

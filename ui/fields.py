@@ -1,4 +1,4 @@
-"""Panels of accelerations: force fields of the scene with their weights, and an attribute."""
+"""Fields panel: accelerations by gravity, force fields of the scene, and an attribute."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from ..blender_addon.properties.field_weights import KINDS, fields_for, is_enabl
 from .panel_base import CLOSED, panel, wrapped
 
 MOST_LISTED = 8
-"""Maximum number of fields that the panel lists."""
+"""Maximum number of fields listed."""
 WEIGHTS = ("gravity", "all", *(kind.weight for kind in KINDS.values() if kind.weight))
 
 
 @panel("Fields", bl_options=CLOSED)
 def draw_fields(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the force fields of the scene and the acceleration attribute."""
+    """Draw the force fields of the scene, and the acceleration attribute."""
     _draw_list(layout, obj, context)
     layout.prop(obj.sinew, "acceleration_attribute", icon="SPREADSHEET")
     if not obj.sinew.acceleration_attribute:
@@ -22,7 +22,7 @@ def draw_fields(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Field Weights", under="fields", bl_options=CLOSED)
 def draw_field_weights(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the weights of gravity and of each type of force field."""
+    """Draw the weight of each kind of field."""
     weights = obj.sinew.field_weights
     layout.prop(weights, "collection", text="Collection")
     column = layout.column()

@@ -1,4 +1,4 @@
-"""Panel Live, and the key hints of live mode in the status bar."""
+"""Live panel: controls of live mode in the viewport, and its hints in the status bar."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .solver import draw_points
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the buttons of live mode, its rate and grab strength, and the display settings."""
+    """Draw the buttons and the settings of solver, speed, strength and display."""
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:
@@ -89,9 +89,9 @@ def _draw_state(layout, session, context):
 
 
 def status_hints(header: Any, context: Any) -> None:
-    """Draw the key hints of live mode at the left of the status bar."""
+    """Draw the hints at the left of the status bar during live mode."""
     session = live.current()
-    if session is None or job_queue.reading() is not None:  # Esc cancels the reading, which shows its own hint
+    if session is None or job_queue.reading() is not None:  # then Esc cancels reading, which has its own hint
         return
     layout = header.layout
     draw_hints(layout, hints(session.state))

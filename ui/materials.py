@@ -1,4 +1,4 @@
-"""Panels of physical materials: list, presets, properties, maps."""
+"""Physical Materials panel: the list, the presets, the properties and the maps."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class SINEW_UL_materials(ItemList, bpy.types.UIList):
 
 
 def _draw_presets(layout, operator):
-    """Draw a button for each preset, and the errors of invalid preset files."""
+    """Draw a button per preset for an operator, and the reasons why preset files were rejected."""
     own = [item[0] for item in choices.own_preset_items()]
     for name, label, _, _ in choices.preset_items():
         if own and name == own[0]:
@@ -75,14 +75,14 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Physical Materials", is_often=True, draw_header_preset=_draw_header)
 def draw_materials(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list and the stiffness of the active material."""
+    """Draw the list, and the stiffness of the active material."""
     draw_list(layout, obj.sinew, "material", "SINEW_MT_presets", least=1)
     material = item_lists.active_item(obj.sinew, "material")
     if material is None:
         layout.label(text="Add a physical material (+)", icon="INFO")
         return
     _draw_stiffness(layout, material, "stiffness_value", "log_stiffness")
-    # The first material covers all that is not painted, so a single material needs no map.
+    # The first material covers everything unpainted, so that painting needs a second one.
     if len(obj.sinew.materials) > 1 or material.vertex_group or obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
         row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
@@ -90,11 +90,13 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
             row.operator("sinew.stop_painting", icon="LOOP_BACK")
         draw_reasons(layout, context, "sinew.paint_material")
         wrapped(layout, place_words(material, material == obj.sinew.materials[0]), context, "INFO")
-    _draw_size(layout, context, obj)  # below the stiffness, so that its slider does not move while dragged
+    _draw_size(layout, context, obj)  # last, so that the stiffness does not move while it is dragged
 
 
 def _draw_size(layout, context, obj):
-    """Draw a note of a fitted stiffness; before a bake, the sag of a body too soft for its size, with remedies."""
+    """Draw a note on the stiffness that was fitted. Before a bake, for a body too large for its stiffness: how far it
+    sags, and buttons for a stiffness or scale at which it hardly does.
+    """
     told = body_stats.stats_of(obj, context)
     wrapped(layout, told.fitted, context, "CHECKMARK")
     if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
@@ -106,13 +108,13 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """Draw a stiffness in its unit, with the keyframe decorator of its stored logarithm."""
+    """Draw a stiffness in its unit, animated by its logarithm."""
     row = layout.row(align=True)
     row.prop(material, name)
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
-    hidden = row.row()  # the decorator needs its property, the logarithm, to be drawn
+    hidden = row.row()  # the decorator works only if its property is drawn
     hidden.use_property_split, hidden.emboss = False, "NONE"
     hidden.ui_units_x = 0.1
     hidden.prop(material, kept, text="")
@@ -150,7 +152,7 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Return a description of the material's extent and of its precedence over others."""
+    """Describe where the material applies, and which material wins in overlaps."""
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

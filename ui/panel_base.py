@@ -1,4 +1,4 @@
-"""Base classes of panels in the Physics tab and the sidebar, and helpers that draw their contents."""
+"""Base classes of panels in the Physics tab and the sidebar, and functions that draw parts of panels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..blender_addon.objects import duplicate_result
 
 
 class Sidebar:
-    """Mixin of panels in the 3D View's sidebar."""
+    """Base of panels in the sidebar of the 3D View."""
 
     bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", CATEGORY
 
 
 class Physics:
-    """Mixin of panels in the Physics tab of the Properties editor."""
+    """Base of panels in the Physics tab of the Properties editor."""
 
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
 
@@ -29,11 +29,11 @@ ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
 CLOSED = {"DEFAULT_CLOSED"}
 
 MARGINS, ICON_WIDTH = 64, 20
-"""Pixels, at a UI scale of one, that borders, tabs and scroll bar take from a line of text; width of its icon."""
+"""Width of borders, tabs and scroll bar around a line of text, and of its icon, pixels at a UI scale of 1."""
 
 
 class Subject:
-    """Mixin of panels that are shown only for bodies and for objects that show their bakes."""
+    """Base of panels that are shown for simulated objects, and for duplicates that carry their bake."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -44,15 +44,15 @@ class Subject:
 def panel(
     label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Return a decorator that makes panels from a function ``draw_NAME(layout, context, obj)``: one in the Physics tab,
-    and for frequent tasks one in the sidebar.
+    """Make panels of a function ``draw_NAME(layout, context, obj)`` about a body: one in the Physics tab and, for
+    frequent use, one in the sidebar.
 
     Parameters
     ----------
-    under : NAME of the parent panel, by default the root panel
-    where : condition on the body for the panels to be shown
-    is_often : True to add the panel to the sidebar, too
-    options : further class attributes of the panel, such as ``bl_options``
+    under : name of the parent panel, if not the root
+    where : condition on the body that shows the panels
+    is_often : also make the sidebar panel
+    options : other class attributes of a Blender panel
     """
 
     def make(draw: Callable[[Any, Any, Any], None]) -> tuple[type, ...]:
@@ -78,7 +78,7 @@ def panel(
 
 
 def properties_layout(panel: Any) -> Any:
-    """Return the panel's layout in Blender's two-column style."""
+    """Return the panel's layout, set to Blender's two-column style."""
     layout = panel.layout
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -93,14 +93,14 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a column that reserves space for keyframe decorators, so that properties without one are aligned."""
+    """Return a column whose properties leave room for a decorator, so that those with and without one align."""
     column = layout.column()
     column.use_property_decorate = True
     return column
 
 
 def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
-    """Draw an animatable property with its keyframe decorator; return its row."""
+    """Draw an animatable property with its decorator, and return its row; a decorator alone would do nothing."""
     row = layout.row()
     row.use_property_decorate = True
     row.prop(owner, name, **words)
@@ -108,7 +108,7 @@ def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
 
 
 class ItemList:
-    """Mixin of lists whose rows show a name and, right-aligned, a short text."""
+    """Base of UI lists, whose rows have a name and a few words at the right end unless overridden."""
 
     row_icon = "NONE"
 
@@ -123,7 +123,7 @@ class ItemList:
         active_property: Any,
         index: Any,
     ) -> None:
-        """Draw a row. Called by Blender."""
+        """Draw one row; called by Blender."""
         self.draw_row(layout.row(align=True), item)
 
     def draw_row(self, row: Any, item: Any) -> None:
@@ -139,8 +139,8 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """Draw the list of a body's ``noun`` + "s" with buttons that add an item (or with a menu), remove it if there are
-    more than ``least``, and move it if there are several.
+    """Draw the list of a body's ``noun`` + "s" with buttons: add (by a menu, if one is named), remove if more than
+    ``least`` items are left, and move if there are several.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -160,7 +160,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """Draw a text wrapped to the width of the region; nothing if it is empty."""
+    """Draw a text wrapped to the region's width; nothing if it is empty."""
     if not text:
         return
     column = layout.column(align=True)
@@ -172,12 +172,12 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
 
 
 def region_width(context: Any) -> float:
-    """Return the width of the drawn region in pixels."""
+    """Return the width of the region that is drawn, pixels."""
     return float(context.region.width)
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first text that fits into a width in pixels, else the last; texts are sorted longest first."""
+    """Return the first of the texts, fullest first, that fits into so many pixels; else the last."""
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -186,13 +186,13 @@ def fitting(texts: Iterable[str], width: float, context: Any) -> str:
 
 
 def _measure(context: Any) -> Callable[[str], float]:
-    """Return a function that measures the width of a panel's text in pixels."""
+    """Return a function that measures a text in a panel, pixels."""
     blf.size(0, context.preferences.ui_styles[0].widget.points * context.preferences.system.ui_scale)
     return lambda part: blf.dimensions(0, part)[0]
 
 
 class _Listener:
-    """Stand-in for an operator class in its ``poll`` that records the poll message."""
+    """Stand-in for an operator class in ``poll`` that stores its disabled message."""
 
     words = ""
 
@@ -201,19 +201,19 @@ class _Listener:
 
 
 def reason_against(operator: str, context: Any) -> str:
-    """Return the poll message of a disabled operator of Sinew; "" if it is enabled."""
+    """Return why one of our buttons is disabled; "" if it is not."""
     name, listener = "SINEW_OT_" + operator.partition(".")[2], _Listener()
     return "" if getattr(bpy.types, name).poll.__func__(listener, context) else listener.words
 
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
-    """Draw the poll messages of disabled operators below their buttons, each once."""
+    """Draw the reasons why buttons are disabled, each once."""
     for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
 
 
 def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
-    """Draw an enlarged button for the primary action; return its row."""
+    """Draw a large primary button, and return its row."""
     row = layout.row(align=True)
     row.scale_y = 1.3
     row.operator(operator, icon=icon, **words)
@@ -221,13 +221,13 @@ def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
 
 
 def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
-    """Draw a button and, if it is disabled, its poll message."""
+    """Draw a button and, if it is disabled, the reason."""
     layout.operator(operator, **words)
     draw_reasons(layout, context, operator)
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Return the text broken at spaces and after slashes into lines of at most ``width``; a longer word gets a line."""
+    """Break text at spaces and after slashes into lines no wider than ``width``; a longer word has its own line."""
     lines = [""]
     for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
         if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:

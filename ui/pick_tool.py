@@ -1,4 +1,4 @@
-"""Tool of the 3D View's toolbar that picks vertices for pins, springs and dynamic nodes."""
+"""Pick tool of the 3D View's toolbar, for the vertices of pins, springs and dynamic nodes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_keymap = (
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, None),
-        # If the active object is not a body.
+        # For an active object that is not a body.
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
     )
 
@@ -43,12 +43,12 @@ class PickTool(bpy.types.WorkSpaceTool):
 
 
 def register() -> None:
-    """Register the tool."""
+    """Add the tool to the toolbar."""
     bpy.utils.register_tool(PickTool, separator=True)
 
 
 def unregister() -> None:
-    """Unregister the tool; views that use it switch to Select Box."""
+    """Remove the tool; views in which it is chosen get Blender's default tool."""
     for window in bpy.context.window_manager.windows:
         for area in (area for area in window.screen.areas if area.type == "VIEW_3D"):
             with bpy.context.temp_override(window=window, area=area):

@@ -1,4 +1,4 @@
-"""Panel Pins: vertices that are held and move with the animation."""
+"""Pins panel: the vertices that are held and move with the animation."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .panel_base import draw_keyed, draw_reasons, keyed_column, panel, wrapped
 
 @panel("Pins", is_often=True)
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the pin group, its weight threshold and the buttons that assign vertices."""
+    """Draw the pin group, its threshold and goal, and the buttons that fill it."""
     settings = obj.sinew
     if settings.pin_group:
         open_panel.PINS.drawn(context)
@@ -21,7 +21,7 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
             draw_keyed(column, settings, "goal_strength")
     if obj.mode == "EDIT":
         _draw_for_selected(layout, context)
-    elif context.area is not None and context.area.type == "VIEW_3D":  # the tool belongs to the 3D View
+    elif context.area is not None and context.area.type == "VIEW_3D":  # the only editor with the tool
         layout.operator("sinew.start_picking", icon="PINNED")
     wrapped(layout, settings.pick_warning, context, "ERROR")
     if not settings.pin_group:

@@ -1,4 +1,4 @@
-"""Panels Resolution and Simulated Shape: the tetrahedra, and the shape that they fill."""
+"""Resolution panel: the tetrahedra, and the shape that they fill."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, pane
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw a warning icon, which is visible while the panel is closed."""
+    """Draw an icon that is visible while the panel is closed."""
     obj = duplicate_result.body_of(context)
     if obj.sinew.bake.resolution_warning or recommendations.of_resolution(obj, context.scene) is not None:
         panel.layout.label(text="", icon="ERROR")
@@ -19,8 +19,8 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Resolution", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the resolution, its cost and its warnings. Properties come first: texts change their number of lines while a
-    slider is dragged.
+    """Draw the resolution, its cost and its problems. Settings come first, since the height of the texts below changes
+    while they are dragged.
     """
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
@@ -42,7 +42,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_what_is_wrong(layout, obj, context):
-    """Draw the recommended resolution with its button, or else the warning, and the button that selects thin parts."""
+    """Draw the problem in one line, with the button that applies the recommended value."""
     record, row, advised = obj.sinew.bake, layout, recommendations.of_resolution(obj, context.scene)
     if advised is not None:
         row = draw_advised(layout, context, advised)
@@ -55,7 +55,7 @@ def _draw_what_is_wrong(layout, obj, context):
 
 @panel("Simulated Shape", under="resolution", is_often=True, bl_options=CLOSED)
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the simulated stage of the modifier stack and the stress-free rest shape."""
+    """Draw the simulated position in the modifier stack, and the rest shape."""
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.stack_warning, context, "ERROR")

@@ -1,4 +1,4 @@
-"""Panels of the solver: method, time integration, damping, tolerances."""
+"""Solver panel: the method that computes a step, and its accuracy."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ TOLERANCES = {
     "decrement": "decrement_tolerance",
     "acceleration": "acceleration_tolerance",
 }
-"""Tolerance property of each stopping criterion."""
+"""Tolerance property of each stop rule."""
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw an icon if there is advice, which is visible while the panel is closed."""
+    """Draw an icon that is visible while the panel is closed."""
     if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
 
 @panel("Solver", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_solver(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the solver with its own settings and those common to all solvers."""
+    """Draw the solver, its own settings, and those of every solver."""
     settings, scene = obj.sinew, context.scene
     kind = choices.solver_kind(settings.solver)
     layout.prop(settings, "solver")
@@ -53,7 +53,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """Return the names of the solver's own settings, advanced or not."""
+    """Return the settings that only this solver reads, advanced ones or the others."""
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
@@ -65,7 +65,7 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
 
 
 def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
-    """Draw the group of dynamic nodes and the button that proposes them."""
+    """Draw the group of dynamic nodes, and the button that proposes some."""
     layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
     row = layout.row(align=True)
     row.use_property_split = False
@@ -76,7 +76,7 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the settings of the match with a finer body and its last result."""
+    """Draw the match with a finer body, and its quality at the last preparation."""
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
     layout.prop(settings, "match_resolution")
@@ -99,15 +99,15 @@ def integration_words(settings: Any) -> str:
 
 @panel("Advanced", under="solver", bl_options=CLOSED, bl_order=1)
 def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the stopping criterion and the settings of the linear solver."""
+    """Draw the stop rule and the settings of the linear solver."""
     settings = obj.sinew
     kind = choices.solver_kind(settings.solver)
     draw_properties(layout, settings, "stop_rule", TOLERANCES[settings.stop_rule])
     draw_properties(layout, settings, *own_of(kind, is_advanced=True), *["match_method"] * choices.is_matched(settings))
-    # The linear systems of a subspace are small and dense, so the settings of sparse solvers do not apply.
+    # The linear systems of a subspace are small and dense: settings of sparse ones do not apply.
     if "linear_solver" in kind.settings:
         column = layout.column()
         column.prop(settings, "linear_solver")
-        # Automatic also switches to conjugate gradients if memory is short.
+        # Automatic may also choose conjugate gradients if memory is short.
         if settings.linear_solver in ("pcg", "automatic"):
             column.prop(settings, "inner_iterations")

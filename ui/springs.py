@@ -1,4 +1,4 @@
-"""Panel Springs: springs that pull vertices along with an object or hold them softly."""
+"""Springs panel: vertices that are pulled along with an object, or softly held."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class SINEW_UL_springs(ItemList, bpy.types.UIList):
 
 @panel("Springs", bl_options=CLOSED)
 def draw_springs(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list and the properties of the active spring."""
+    """Draw the list, and the active spring."""
     draw_list(layout, obj.sinew, "spring")
     spring = item_lists.active_item(obj.sinew, "spring")
     if spring is None:

@@ -1,4 +1,4 @@
-"""Panel Vibrations, under Solver: frequencies before and after the match, and playback of a mode."""
+"""Vibrations panel, under Solver: frequencies with and without the match, and playback."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ CONTROLLED_WORDS = "Original Hz, Changed Hz by the stiffness: 1 as it is, 0.1 so
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a number and texts over a fraction of the row's width; return a layout for the rest."""
+    """Draw a row of a number and words over a share of the width; return the rest of the row."""
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)
@@ -32,7 +32,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 
 
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
-    """Draw a vibration with its stiffness factor, which can be keyed."""
+    """Draw a vibration with its animatable stiffness."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
     words = unit_format.vibration_words(item, unit_format.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
@@ -55,7 +55,7 @@ class SINEW_UL_vibrations(bpy.types.UIList):
         active_property: Any,
         index: int,
     ) -> None:
-        """Draw a row. Called by Blender."""
+        """Draw one row; called by Blender."""
         settings = item.id_data.sinew
         if settings.control_vibrations:
             _draw_controlled(layout, settings, index, item)
@@ -70,7 +70,7 @@ def has_vibrations(obj: Any) -> bool:
 
 @panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
 def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the table of vibrations and the buttons that play and find them."""
+    """Draw the table, the playback buttons, and the button that finds vibrations."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "vibrations":
         draw_progress(layout, work, context)
@@ -85,7 +85,7 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Return the headings, shortened to fit their fraction of the width, such as "Orig." for "Original Hz"."""
+    """Return headings that fit their share of the width: "Orig." if "Original Hz" would be cut."""
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

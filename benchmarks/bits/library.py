@@ -134,9 +134,7 @@ def one_of(k: int, *scenes: Scene) -> Scene:
 
 
 def simulated(scene: Scene) -> Frames:
-    """Return the frames of a scene through the library's public functions; after the last frame an interactive body's
-    pins stay.
-    """
+    """Return the frames of a scene by public functions; after the last frame an interactive body's pins stay."""
     job = scene.job if scene.hand is None else scene.job.extended()
     prepared = prepare(job)
     run = _by_itself(scene, prepared) if scene.hand is None else _played(job, prepared, scene.hand)

@@ -153,9 +153,7 @@ def _islands(**parts: object) -> Callable[[], Scene]:
 
 
 def _by_hand(**parts: object) -> Callable[[], Scene]:
-    """Return a scene with two grabbed vertices, one released and grabbed again; the stiffness changes during the
-    recording.
-    """
+    """Return a scene with two grabbed vertices, one released and grabbed again; the stiffness changes."""
     tip, middle = int(np.argmax(X[:, 0])), int(np.argmin(np.abs(X[:, 0] - 0.2)))
     pulls = [(tip, X[tip] + 0.02 * k * np.array([0.0, 1.0, 0.5]), 40.0 + k) for k in range(1, 8)]
     aside = (middle, X[middle] + 0.03 * UP, 80.0)

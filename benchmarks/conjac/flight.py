@@ -71,9 +71,7 @@ def _fall() -> Iterable[Row]:
 
 
 def _spin() -> Iterable[Row]:
-    """Simulate one revolution per second about z, from the rest shape: it stretches and oscillates about a stretched
-    one.
-    """
+    """Simulate one revolution per second about z, from the rest shape: it oscillates about a stretched one."""
     warm_up(ignore)
     curves = []
     for nodes in (0, 1, 2, 4, 8):

@@ -50,9 +50,7 @@ def _statics(case: str, model: Model) -> Iterable[Row]:
 
 
 def _on_plane() -> Iterable[Row]:
-    """Simulate a bar held at one end, supported by a plane with friction; at rest nothing slips, and the plane only
-    pushes.
-    """
+    """Simulate a bar held at one end, supported by a plane with friction, on which it does not slip."""
     warm_up(ignore)
     model = bar(UNIFORM, cells=CELLS)
     surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))

@@ -92,9 +92,7 @@ LONG, BEND, ROUND = 1.6, 0.1, 192
 
 
 def _belt_at(gone: float) -> np.ndarray:
-    """Return the vertices of a belt around two rollers, its upper face at z 0, after the displacement ``gone``, (2
-    ROUND,3) m.
-    """
+    """Return the vertices of a belt around two rollers, its top at z 0, displaced by ``gone``, (2 ROUND,3) m."""
     whole = 2.0 * LONG + 2.0 * np.pi * BEND
     s = (np.arange(ROUND) * whole / ROUND + gone) % whole
     x, z = np.empty(ROUND), np.empty(ROUND)

@@ -110,9 +110,7 @@ def _turning(whole: Model) -> State:
 
 
 def _energies(whole: Model, state: State) -> tuple[float, float]:
-    """Return kinetic plus elastic energy plus that of the height over the lowest rest position, J; and kinetic energy
-    only.
-    """
+    """Return kinetic, elastic and potential energy above the lowest rest position, in sum; kinetic energy; J."""
     v, X = state.velocities, whole.mesh.rest_positions
     kinetic = 0.5 * float(np.sum(v * (whole.mass @ v)))
     stored = whole.elastic.value(whole.elastic.deformation(state.positions))

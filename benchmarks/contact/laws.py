@@ -71,8 +71,7 @@ def _pair(friction: float) -> Scene:
 
 
 def _kept(seen: Watched) -> tuple[float, float, float]:
-    """Return the largest changes of momentum and of angular momentum, and the part of the latter not due to the rule.
-    """
+    """Return the largest changes of momentum and angular momentum, and the latter without that of the rule."""
     mass, states = seen.whole.mass, seen.states
     P = np.array([(mass @ each.velocities).sum(axis=0) for each in states])
     L = np.array([angular_momentum(seen.whole, each) for each in states])

@@ -1,5 +1,4 @@
-"""Reference of [SMS25]: projected Newton with Cholesky, stopped by the largest vertex velocity in m/s, compared with
-ours.
+"""Reference of [SMS25]: projected Newton with Cholesky, stopped by the largest vertex velocity, compared with ours.
 
 Its rule is ``|d| / (h |V|) < 1e-3 m/s``, which loosens with the number of vertices; here the farthest vertex is used.
 It is our stop rule by acceleration, with the tolerance over h.

@@ -1,6 +1,4 @@
-"""Stack of five and hairpin, compared with MuJoCo's flex and Blender's Soft Body and Cloth: intersections, time per
-frame.
-"""
+"""Stack of five and hairpin, compared with MuJoCo's flex and Blender's Soft Body and Cloth: crossings and time."""
 
 from __future__ import annotations
 

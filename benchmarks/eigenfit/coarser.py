@@ -179,7 +179,7 @@ def _compared(case: str, surface: SurfaceMesh) -> Iterable[Row]:
         yield row(case, f"{words}: error of 99 % of the vertices, plain", nearly["plain"], "%")
         bar = nearly["plain"] + WORSE
         yield row(case, f"{words}: error of 99 % of the vertices, matched", nearly["matched"], "%", at_most=bar)
-        # What a drop folds is far beyond a swing, which does not show its error.
+        # A drop folds the body far beyond a swing, so its error is not predicted by one.
         if words != "dropped" and (numbers := re.findall(TOLD, told)):
             few, many, plain_few, plain_many = numbers[0]
             ends = (few, many) if "match the" in told or "matches the" in told else (plain_few, plain_many)

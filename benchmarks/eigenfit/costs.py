@@ -25,15 +25,15 @@ from .nonlinear import _figure, bar, creature, shared
 
 REPEATS = 3
 SIZES = {"60k": (50, 20, 18), "500k": (100, 41, 38)}
-"""Cells of blocks of about so many unknowns."""
+"""Cells of blocks with about this many unknowns."""
 SECONDS = 2.0
 """Duration of a motion in Table 2: the 200 frames of its figures."""
 STIFFNESSES = (1e4, 1e5, 5e5, 1e6, 1e7)
-"""Pa, those of Table 3 of [EigenFit19]."""
+"""Young's moduli of Table 3 of [EigenFit19], Pa."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Tables 2 and 3 of [EigenFit19] among them, of the shared bodies where they are."""
+    """Yield the cases, with Tables 2 and 3 of [EigenFit19] if the shared bodies are available."""
     yield Case("newton_and_mixed", _same)
     armadillo, arm = (partial(shared, data, name) for name in ("armadillo", "arm"))
     bodies: dict[str, tuple[Callable[[], Pair], str]] = {"bar_linear": (partial(bar, energy="linear"), "newton")}
@@ -56,7 +56,7 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def _same() -> Iterable[Row]:
-    """Mixed FEM and Newton with it on, each converged; and iterations at the tolerance that is set by default."""
+    """Compare Mixed FEM and Newton with matching, each converged; and iterations at the default tolerance."""
     case, pair_ = "newton_and_mixed", bar()
     spectra = spectra_of(pair_)
     options = {"tolerance": 1e-10, "max_iterations": 300}
@@ -70,14 +70,14 @@ def _same() -> Iterable[Row]:
             matched_, plain = move(way), move(Way(pair_.coarse))
             more = matched_.iterations / plain.iterations
             yield row(case, f"iterations over plain, {name}, {solver}", more, at_most=1.05)
-            # A plain body is too stiff: pushed alike it moves less, and wants fewer.
+            # A plain body is too stiff: under the same push it moves less, and needs fewer iterations.
             farther = pushing(pair_, 0.1 * matched_.farthest / plain.farthest, solver=solver)(Way(pair_.coarse))
             words = f"iterations over plain that moves as far, {name}, {solver}"
             yield row(case, words, matched_.iterations / farther.iterations)
 
 
 def _timed(case: str, pair_: Pair, solver: str) -> Iterable[Row]:
-    """A step over the plain one, by the shortest of each; and all of a draft over the fine motion."""
+    """Compare a step with the plain one, by the shortest of each, and a whole draft with the fine motion."""
     warm_up(ignore)
     linear = solver == "newton"
     move = pushing(pair_, 0.1, seconds=SECONDS, **({"solver": solver} if linear else {}))
@@ -101,12 +101,12 @@ def _timed(case: str, pair_: Pair, solver: str) -> Iterable[Row]:
 
 
 def _shortest(move: Mover, way: Way) -> np.ndarray:
-    """Seconds of each step."""
+    """Return the seconds of each step."""
     return np.min([move(way).seconds for _ in range(REPEATS)], axis=0)
 
 
 def _by_stiffness(case: str, pair_: Pair) -> Iterable[Row]:
-    """Under the same forces, by which the body of 1e5 Pa bends by a fiftieth of its size: errors over the plain one."""
+    """Compare errors with the plain body's under the forces that bend the body of 1e5 Pa by a fiftieth of its size."""
     move = pushing(pair_, 0.02)
     for stiffness in STIFFNESSES:
         scaled = pair_.of(lambda model, by=stiffness / 1e5: _scaled(model, by))
@@ -129,7 +129,7 @@ def _fine_modes(name: str) -> Iterable[Row]:
 
 
 def find_modes(name: str) -> dict[str, float]:
-    """Return the vibrations of a bar, computed in a process of its own."""
+    """Return the vibrations of a bar, computed in a separate process."""
     mesh = block(SIZES[name], (1.0, 0.4, 0.36))
     model = build_model(mesh, 1e5, 0.45, 1e3, pinned=held_end(mesh))
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Modes that cross while a bar moves: Fig. 5 of [EigenFit19], soft and stiff, and what becomes of each method."""
+"""Modes that cross during the motion of a bar: Fig. 5 of [EigenFit19], soft and stiff, and the error of each method."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..resolutions import STEP, Course, motions, pushing
 from .nonlinear import bar
 
 LEADING, FOLLOWED = 3, 8
-"""Modes that are looked at, and those that are found for them."""
+"""Number of modes shown, and of modes computed to track them."""
 AMPLITUDES = {"soft": 0.6, "stiff": 0.06}
-"""Under one force, of bars of Young's moduli ten times apart."""
+"""Amplitudes under one force, of bars with Young's moduli ten times apart."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Both bars of the figure."""
+    """Yield both bars of the figure."""
     for name, amplitude in AMPLITUDES.items():
         yield Case(f"fig_5_bar_{name}", lambda name=name, a=amplitude: _crossed(f"fig_5_bar_{name}", a))
 

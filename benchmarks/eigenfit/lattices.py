@@ -1,4 +1,4 @@
-"""Lattices of few cells that swing as one of many: jobs that are pushed, with Match Resolution and without."""
+"""Coarse lattices matched to a fine one: pushed jobs, with and without Match Resolution."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FRAMES, FINE, COARSE = 101, 24, (8, 12)
 HELD = 0.15
 """Pinned fraction of the body, from one end."""
 CONTRAST = 100.0
-"""Painted over flesh."""
+"""Stiffness ratio of the painted part."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Suzanne, where Blender can be imported, and a head with ears, held at the chin; the gummy bear, of one material
-    and painted, where it is.
+    """Yield Suzanne, if Blender can be imported, and a head with ears, held at the chin; the gummy bear, of one
+    material and painted, if available.
     """
     if find_spec("bpy"):
         yield Case("lattice_suzanne", lambda: _compared("lattice_suzanne", _Shape(suzanne(2.0), 2), COARSE))
@@ -64,7 +64,7 @@ class _Shape(NamedTuple):
 
 
 def _job(shape: _Shape, cells: int, stiffness: float, **settings: object) -> Job:
-    """A body that is pinned at one end; painted, its other third is stiffer."""
+    """Return the job of a body pinned at one end; if painted, the third at its other end is stiffer."""
     X = shape.surface.positions
     along = (X[:, shape.axis] - X[:, shape.axis].min()) / np.ptp(X[:, shape.axis])
     pins, stiff = np.flatnonzero(along < HELD), along > 2 / 3

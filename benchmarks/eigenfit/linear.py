@@ -13,11 +13,11 @@ from ..resolutions import Field, Pair, pushed
 from .nonlinear import bar, shared
 
 NEWTON = {"solver": "newton"}
-"""Mixed FEM would take the corotated form."""
+"""Mixed FEM would use the corotated form."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Figs. 6, 1 and 2 of [EigenFit19]; the second of the shared body, where it is."""
+    """Yield Figs. 6, 1 and 2 of [EigenFit19]; the second with the shared body, if available."""
     yield _case("fig_6_bar", lambda: bar(energy="linear"), 1 / 20)
     if has(data, "armadillo_fine"):
         yield _case("fig_1_armadillo", lambda: shared(data, "armadillo", energy="linear"), 1 / 20)
@@ -30,5 +30,5 @@ def _case(name: str, make: Callable[[], Pair], part: float | None = None, field:
 
 
 def _twist(at: np.ndarray) -> np.ndarray:
-    """About the bar's axis."""
+    """Return accelerations that twist about the bar's axis."""
     return np.cross([1.0, 0.0, 0.0], at - [0.0, 0.125, 0.125]) * at[:, :1]

@@ -1,4 +1,4 @@
-"""The theta-midpoint rule: its order, what it takes from a vibration, a soft bar beside BDF2, unconverged steps."""
+"""Theta-midpoint rule: its order, its dissipation, a soft bar compared with BDF2, unconverged steps."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ RULES = {
 }
 EARTH, NOWHERE = (0.0, 0.0, -9.81), (0.0, 0.0, 0.0)
 RATE, FINER = 48, 32
-"""Steps a second of the soft bar, two a frame, and how many times more its reference makes, by BDF2."""
+"""Steps per second of the soft bar, two per frame, and reference steps for each, with BDF2."""
 SECONDS = 2.0
 
 
 class Motion(NamedTuple):
-    """Start and each state after it: positions (k,n,3) m, kinetic energy and all energy (k,) J; then the steps'
-    iterations, and how many another rule made.
+    """Initial state and each later one: positions (k,n,3) m, kinetic energy and total energy (k,) J; the number of
+    iterations, and of steps recomputed by another rule.
     """
 
     positions: np.ndarray
@@ -45,7 +45,7 @@ class Motion(NamedTuple):
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The soft bar is ``midpoint`` itself."""
+    """Yield the cases; the soft bar is named ``midpoint``."""
     yield Case("midpoint_order", _order)
     yield Case("midpoint_dissipation", _dissipation)
     yield Case("midpoint", _soft_bar)
@@ -69,12 +69,12 @@ def _move(
 
 
 def _farthest(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How far apart two motions are at each moment, at the farthest vertex, m."""
+    """Return the largest vertex distance of two motions at each time, m."""
     return np.linalg.norm(a - b, axis=2).max(axis=1)
 
 
 def _order() -> Iterable[Row]:
-    """A soft bar that spins and bends in free flight, by ``log2 |x_h - x_h/2| / |x_h/2 - x_h/4|``."""
+    """Measure ``log2 |x_h - x_h/2| / |x_h/2 - x_h/4|`` of a soft bar that spins and bends in free flight."""
     model = build_model(block((8, 2, 2), (0.4, 0.1, 0.1)), 3e3, 0.3, 1e3)
     X = model.mesh.rest_positions
     velocities = np.cross([0.0, 0.0, 2.0 * np.pi], X - X.mean(axis=0))
@@ -96,7 +96,7 @@ def _order() -> Iterable[Row]:
 
 
 def _dissipation() -> Iterable[Row]:
-    """The first vibration of a free, linear bar against ``((1 + i (1 - theta) w) / (1 - i theta w))^n``."""
+    """Compare the first vibration of a free, linear bar with ``((1 + i (1 - theta) w) / (1 - i theta w))^n``."""
     model = build_model(block((4, 1, 1), (0.4, 0.1, 0.1)), 1e4, 0.3, 1e3, "linear")
     omega, mode = _vibration(model)
     X, curves, worst = model.mesh.rest_positions, [], 0.0
@@ -120,7 +120,7 @@ def _dissipation() -> Iterable[Row]:
 
 
 def _vibration(model: Model) -> tuple[float, np.ndarray]:
-    """The first that is no rigid movement: its angular frequency, 1/s, and its shape (n,3) of mass 1 kg."""
+    """Return the first vibration that is not rigid: angular frequency, 1/s, and shape (n,3) of mass 1 kg."""
     X, elastic = model.mesh.rest_positions, model.elastic
     tangent, moves = elastic.tangent(elastic.deformation(X)), np.eye(X.size).reshape(-1, *X.shape)
     K = np.array([elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u))).ravel() for u in moves])
@@ -129,8 +129,8 @@ def _vibration(model: Model) -> tuple[float, np.ndarray]:
 
 
 def _soft_bar() -> Iterable[Row]:
-    """A bar of 1 m and 1e5 Pa, held at one end, falls under its weight and swings; two iterations a step, which cost
-    every rule the same.
+    """Simulate a bar of 1 m and 1e5 Pa, held at one end, that falls under its weight and swings; two iterations per
+    step, which cost the same with every rule.
     """
     mesh = block((10, 2, 2), (1.0, 0.2, 0.2))
     model = build_model(mesh, 1e5, 0.3, 1e3, pinned=held_end(mesh))
@@ -154,7 +154,7 @@ def _soft_bar() -> Iterable[Row]:
 
 
 def _guard() -> Iterable[Row]:
-    """Bars that are thrown sideways, in steps of one iteration and of two: the most energy, of the first."""
+    """Measure the largest relative energy of bars thrown sideways, with one and two iterations per step."""
     mesh = block((10, 2, 2), (1.0, 0.2, 0.2))
     across = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
     boned = np.where(np.abs(across - 0.5) < 0.25, 1e9, 1e5)

@@ -1,4 +1,4 @@
-"""Nonlinear bodies at two resolutions: bars and the papers' bodies, far bent, pulled and of many materials."""
+"""Nonlinear bodies at two resolutions: bars and the papers' bodies, bent, stretched, of several materials."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..resolutions import Field, Pair, Specimen, lowest_end, pair_of, pushed
 COARSE, FINE = (12, 3, 3), (32, 8, 8)
 """Cells of a bar of 4 x 1 x 1."""
 CREATURES = 0.08, 0.05
-"""Cells of those built in code, m."""
+"""Cell sizes of creatures built in code, m."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Bars; then figures of [EigenFit19], of the shared bodies where they are, and of others for its own."""
+    """Yield bars, then figures of [EigenFit19], with its shared bodies if available, otherwise similar ones."""
     yield _case("bar_30_percent", bar, 0.16, 1 / 30)
     for contrast, part in ((30.0, 1 / 7), (100.0, 1 / 7), (1e4, 1 / 4)):
         yield _case(f"bar_contrast_{contrast:g}", partial(bar, slabs(contrast)), 0.12, part)
@@ -49,7 +49,7 @@ def _case(
 
 
 def bar(relative: Field | None = None, energy: str = "stable_neo_hookean", ratio: float = 0.45) -> Pair:
-    """Held at an end."""
+    """Return a bar held at one end."""
     meshes = bars()
     return pair_of(*(Specimen(mesh, _stiffness(mesh, relative), held_end(mesh)) for mesh in meshes), energy, ratio)
 
@@ -64,25 +64,25 @@ def _stiffness(mesh: TetMesh, relative: Field | None) -> np.ndarray | float:
 
 
 def slabs(contrast: float) -> Field:
-    """Along the bar, four of them, soft and so many times as stiff by turns."""
+    """Return the relative stiffness of four slabs along the bar, alternately 1 and ``contrast``."""
     return lambda at: np.where(np.floor(4.0 * at[:, 0]) % 2 == 1, contrast, 1.0)
 
 
 def shared(data: Path, name: str, relative: Field | None = None, energy: str = "stable_neo_hookean") -> Pair:
-    """One of [EigenFit19]'s bodies, held by a tenth of it along its longest side."""
+    """Return a body of [EigenFit19], held in the first tenth along its longest side."""
     bodies = [load(data, f"{name}_{each}") for each in ("coarse", "fine")]
     meshes = [TetMesh(each["vertices"], each["tets"]) for each in bodies]
     return pair_of(*(Specimen(mesh, _stiffness(mesh, relative), lowest_end(mesh)) for mesh in meshes), energy)
 
 
 def elbow(at: np.ndarray) -> np.ndarray:
-    """A hundred times as stiff but for the middle third along the longest side."""
+    """Return a relative stiffness of 100 except in the middle third along the longest side."""
     along = at[:, np.argmax(np.ptp(at, axis=0))]
     return np.where(np.abs((along - along.min()) / np.ptp(along) - 0.5) < 1 / 6, 1.0, 100.0)
 
 
 def creature(make: Callable[[float], Model], contrast: float, energy: str = "stable_neo_hookean") -> Pair:
-    """One built in code, its stiffer parts so many times as stiff as the softest."""
+    """Return a body built in code, its stiffer parts ``contrast`` times as stiff as the softest."""
 
     def specimen(model: Model) -> Specimen:
         E = model.elastic.youngs_modulus
@@ -101,6 +101,6 @@ def _held_sweet(cell: float) -> Model:
 
 
 def screw(at: np.ndarray) -> np.ndarray:
-    """Twists a bar along x, and bends it."""
+    """Return accelerations that twist a bar along x, and bend it."""
     middle = np.array([0.0, 0.125, 0.125])
     return np.cross([4.0, 0.0, 0.0], (at - middle) * [0.0, 1.0, 1.0]) * at[:, :1] + [0.0, 0.0, 0.3]

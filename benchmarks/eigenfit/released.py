@@ -1,4 +1,4 @@
-"""Bodies at two resolutions whose pins let go, or that nothing holds: matched by the modes of the fewest pins."""
+"""Bodies at two resolutions with released pins or none: matched by the modes with the fewest pins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSERVING = {"integrator": "theta_midpoint", "theta": 0.5, "tolerance": 1e-9}
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """A bar that hangs between two ends; Fig. 9 of [EigenFit19]; a bar that spins in free flight."""
+    """Yield a bar that hangs between two ends; Fig. 9 of [EigenFit19]; a bar that spins in free flight."""
     yield Case("bar_released", lambda: _released("bar_released", _bar(), lambda x: x[:, 0] > 0.999))
     if has(data, "armadillo_fine"):
         name = "fig_9_armadillo_released"
@@ -36,7 +36,7 @@ def _bar(hold: bool = True) -> Pair:
 
 
 def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
-    """The armadillo that stands on both legs, and then on one."""
+    """Return the armadillo, which stands on both legs and then on one."""
     both = shared(data, "armadillo", energy="arap")
     X = both.fine.mesh.rest_positions
     axis = int(np.argsort(np.ptp(X[both.fine.pinned], axis=0))[-1])
@@ -50,7 +50,7 @@ def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
 
 
 def _released(case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarray]) -> Iterable[Row]:
-    """Held by more while it is pushed at first, and pushed on once that is let go."""
+    """Simulate a body with further pins during the first push, which are then released while the push continues."""
     a = push(pair_.fine, 0.1)
 
     def move(way: Way) -> Course:
@@ -63,8 +63,8 @@ def _released(case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarr
 
 
 def _spun() -> Iterable[Row]:
-    """Once a second, and bent for 0.3 s; by the implicit midpoint rule, which keeps momenta. Farthest point off, in
-    the amplitude of the vibration.
+    """Spin at one revolution per second, bent for 0.3 s, with the implicit midpoint rule, which conserves momenta. The
+    distance of the farthest point is relative to the amplitude of the vibration.
     """
     case, pair_ = "free_spin", _bar(False)
 
@@ -88,7 +88,7 @@ def _spun() -> Iterable[Row]:
 
 
 def _strained(model: Model, state: State) -> float:
-    """How far the farthest vertex is off the best turn of the body at rest, m."""
+    """Return the largest vertex distance from the best-fit rigid motion of the body at rest, m."""
     m = np.asarray(model.mass.sum(axis=1))
     X, x = (each - (m * each).sum(axis=0) / m.sum() for each in (model.mesh.rest_positions, state.positions))
     U, _, Vt = np.linalg.svd((m * x).T @ X)
@@ -97,8 +97,8 @@ def _strained(model: Model, state: State) -> float:
 
 
 def _momenta(model: Model, each: Course) -> tuple[float, float]:
-    """By how much momentum (of all mass at 1 m/s) and angular momentum change at most, relative to it, once nothing
-    pushes: the push, which stays where it is in the body while that bends, has a torque.
+    """Return the largest changes of momentum (relative to all mass at 1 m/s) and of angular momentum after the push,
+    which has a torque, since it is fixed in the body while that bends.
     """
     free = each.states[round(PUSHED / STEP) :]
     p = np.array([(model.mass @ state.velocities).sum(axis=0) for state in free])

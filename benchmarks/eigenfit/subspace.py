@@ -1,4 +1,4 @@
-"""A subspace that swings as in all vertices: bodies pushed and twisted, against the motion of all of them."""
+"""Subspaces matched to the full space: pushed and twisted bodies, compared with the full-space motion."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ from ..thin_bodies import FINGERS, hand
 
 STEP, PUSHED, SECONDS = 0.01, 0.3, 1.0
 FREQUENCY = 2.0
-"""Hz, the first one of every body: its stiffness is scaled to it."""
+"""First frequency of every body, Hz, to which its stiffness is scaled."""
 AMPLITUDE = 0.1
-"""Static deflection of a linear body under the push over its size; the overshoot is half as much again."""
+"""Static deflection of a linear body under the push over its size; the overshoot is 1.5 times that."""
 MODES, PUSHED_MODES = (8, 16), 10
 REPEATS = 9
 HAND = 8.0
-"""% of the swing, by which a hand in the more modes may be off."""
+"""Allowed error of a hand with the larger number of modes, % of the swing."""
 STIFF = 1e3
-"""Bone over flesh."""
+"""Stiffness of bone over flesh."""
 SHARED = ("gummy_bear", "arm_fine", "armadillo_fine", "boat", "virus")
-"""On the first three, bar, limb and Suzanne the fit was tuned; on all of them its trial was made."""
+"""The fit was tuned on the first three, bar, limb and Suzanne, the trial simulation on all of them."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """A case a body; the shared ones where they are."""
+    """Yield one case per body; the shared ones if available."""
     yield Case("subspace_bar", lambda: _compared("subspace_bar", _bar()))
     yield Case("subspace_limb", lambda: _compared("subspace_limb", _limb()))
     yield Case("subspace_plate", lambda: _compared("subspace_plate", _plate()))
@@ -75,7 +75,7 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def _of(mesh: TetMesh, pinned: np.ndarray, relative: np.ndarray | float = 1.0) -> Model:
-    """A held body of that stiffness, scaled to the first frequency that all have."""
+    """Return a held body with this relative stiffness, scaled to the common first frequency."""
     soft = build_model(mesh, 1e5 * relative, 0.45, 1e3, pinned=pinned)
     return build_model(
         mesh, 1e5 * relative * (FREQUENCY / vibrations(soft, 1).frequencies[0]) ** 2, 0.45, 1e3, pinned=pinned
@@ -88,7 +88,7 @@ def _bar() -> Model:
 
 
 def _limb() -> Model:
-    """Two bones in flesh with a joint between."""
+    """Return two bones in flesh with a joint between."""
 
     def inside(p: np.ndarray) -> np.ndarray:
         return capsule(p, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 0.16)
@@ -105,14 +105,14 @@ def _plate() -> Model:
 
 
 def _slabs() -> Model:
-    """Five of them, hard and soft by turns."""
+    """Return five slabs, alternately stiff and soft."""
     mesh = block((20, 5, 5), (1.0, 0.25, 0.25))
     x = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
     return _of(mesh, held_end(mesh), np.where((5.0 * x).astype(int) % 2 == 1, 1e4, 1.0))
 
 
 def _hand(contrast: float) -> Model:
-    """On a lattice, held at the wrist, with a bone so much stiffer in each finger and in the palm."""
+    """Return a hand on a lattice, held at the wrist, with a bone of this contrast in each finger and in the palm."""
     mesh = tetrahedralize(hand(), ResolutionSettings(cells_across=24))
     X, p = mesh.rest_positions, mesh.rest_positions[mesh.tets].mean(axis=1)
     bone = ((p / (0.42, 0.55, 0.16)) ** 2).sum(axis=1) < 0.3
@@ -122,14 +122,14 @@ def _hand(contrast: float) -> Model:
 
 
 def _suzanne() -> Model:
-    """On a lattice, held at the chin."""
+    """Return Suzanne on a lattice, held at the chin."""
     mesh = tetrahedralize(suzanne(2.0), ResolutionSettings(cells_across=16))
     z = mesh.rest_positions[:, 2]
     return _of(mesh, np.flatnonzero(z < z.min() + 0.15 * np.ptp(z)))
 
 
 def _shared(data: Path, name: str) -> Model:
-    """The bear by its recorded pins and materials, the others by a tenth of them along their longest side."""
+    """Return the bear with its recorded pins and materials, or another body held in its first tenth."""
     body = load(data, name)
     mesh = TetMesh(body["vertices"], body["tets"])
     along = mesh.rest_positions[:, np.argmax(np.ptp(mesh.rest_positions, axis=0))]
@@ -138,7 +138,7 @@ def _shared(data: Path, name: str) -> Model:
 
 
 def _pushed(model: Model) -> np.ndarray:
-    """Forces (n,3) N: across and twisting about the longest side, of such a size that the body bends by AMPLITUDE."""
+    """Return forces (n,3) N, lateral and twisting about the longest side, that bend the body by AMPLITUDE."""
     X = model.mesh.rest_positions
     axes = np.eye(3)[np.argsort(np.ptp(X, axis=0))]
     a = axes[1] + 0.5 * axes[0] + np.cross(axes[2], X - X.mean(axis=0)) * 2.0 / model.size
@@ -192,8 +192,8 @@ def _compared(case: str, model: Model) -> Iterable[Row]:
 
 
 class _Body(NamedTuple):
-    """A body in a subspace, what its matched vibrations are found from, what the match is tried by, what pushes it
-    (r,3) N, and how all its vertices move (steps+1,n,3), m: by another push, and for longer, than where it is tried.
+    """A body in a subspace: the spectra and the trial simulation for its match, the force (r,3) N, and the full-space
+    motion (steps+1,n,3), m, under another push and for longer than in the trial.
     """
 
     model: Model
@@ -204,7 +204,7 @@ class _Body(NamedTuple):
     fine: np.ndarray
 
     def match(self, *methods: type[MatchMethod], count: int = 0) -> MatchMethod:
-        """By so many of the lowest modes, or by as many as are chosen."""
+        """Match the ``count`` lowest modes, or an automatically chosen number."""
         tried = choices(self.spectra, count or sufficient_mode_count(self.spectra), is_set=bool(count))
         return best_match(methods, self.space, self.spectra, tried, None, self.trial.error_of)
 
@@ -219,7 +219,7 @@ class _Body(NamedTuple):
         return space, (() if load is None else (load,))
 
     def course(self, by: tuple[ReducedModel, tuple[Load, ...]], push: float = 1.0) -> Course:
-        """How that moves under the push, times a number."""
+        """Return the motion under ``push`` times the force."""
         return _course(by[0], push * self.pushed, by[1], solver="subspace_mixed_fem")
 
     def away(self, unknowns: np.ndarray) -> np.ndarray:
@@ -227,16 +227,16 @@ class _Body(NamedTuple):
         return np.array([_away(self.space, u, x) for u, x in zip(unknowns, self.fine)])
 
     def error(self, unknowns: np.ndarray) -> float:
-        """The largest of it, % of the amplitude."""
+        """Return the largest distance, % of the amplitude."""
         return 100.0 * float(self.away(unknowns).max() / np.linalg.norm(self.fine, axis=2).max())
 
     def reach(self, course: Course) -> float:
-        """How far it moves, m."""
+        """Return the largest displacement, m."""
         return max(float(np.linalg.norm(self.space.basis @ u, axis=1).max()) for u in course.unknowns)
 
 
 def _fingers(case: str, model: Model) -> Iterable[Row]:
-    """Errors of a body with many thin parts, plain and by the automatic choice."""
+    """Compare the errors of a body with many thin parts, plain and by the automatic choice."""
     warm_up(ignore)
     X, force = model.mesh.rest_positions, _pushed(model)
     fine = _course(model, force, ()).unknowns - X
@@ -258,14 +258,14 @@ def _fingers(case: str, model: Model) -> Iterable[Row]:
 
 
 def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterable[Row]:
-    """Errors, iterations and times of a body in a subspace; ``curves`` gain what is drawn."""
+    """Yield errors, iterations and times of a body in a subspace; append the plotted curves to ``curves``."""
     times, begin = STEP * np.arange(len(body.fine)), time.perf_counter()
     fitted = body.match(METHODS[DEFAULT])
     chosen = time.perf_counter() - begin
     matching = body.match(Matching)
     ways = {"plain": body.by(None), DEFAULT: body.by(fitted), Matching.name: body.by(matching)}
     first = {name: body.course(way) for name, way in ways.items()}
-    # The plain body is stiffer, and moves less: beside it there is one that is pushed until it moves as far.
+    # The plain body is stiffer, and moves less: also compare one that is pushed until it moves as far.
     farther, push = "plain that moves as far", body.reach(first[DEFAULT]) / body.reach(first["plain"])
     pushed = {name: (way, 1.0) for name, way in ways.items()} | {farther: (ways["plain"], push)}
     runs = {name: [] for name in pushed}
@@ -310,7 +310,7 @@ def _costs(case: str, words: str, runs: list[Course], others: list[Course], is_h
 
 
 def _shortest(runs: list[Course]) -> float:
-    """Seconds of all steps."""
+    """Return the seconds of all steps, by the shortest of each."""
     return float(np.min([each.seconds for each in runs], axis=0).sum())
 
 
@@ -319,7 +319,7 @@ def _away(space: ReducedModel, unknowns: np.ndarray, displacement: np.ndarray) -
 
 
 def _nearest(model: Model, space: ReducedModel, displacements: np.ndarray) -> np.ndarray:
-    """The unknowns nearest to displacements (k,n,3), by the mass, pins at rest."""
+    """Return the unknowns closest to displacements (k,n,3) in the mass norm, with pins at rest."""
     free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
     A, out = space.basis[:, free], np.zeros((len(displacements), space.unknowns, 3))
     inverse = np.linalg.inv(space.mass[np.ix_(free, free)])
@@ -329,8 +329,8 @@ def _nearest(model: Model, space: ReducedModel, displacements: np.ndarray) -> np
 
 
 def _spectrum(model: Model, space: ReducedModel, matching: Matching) -> tuple[np.ndarray, float]:
-    """Eigenvalues of the matched subspace over those that they are to be: the fine ones, and what was left alone; and
-    to what part of the lowest a dense eigenproblem tells them, by the highest.
+    """Return the eigenvalues of the matched subspace over the target ones (the fine ones, and unmatched ones); and the
+    relative error of the lowest in a dense eigenproblem, from the highest.
     """
     K, mass, _rows = _matrices(space, None)
     plain, found = (scipy.linalg.eigvalsh(each, mass) for each in (K, K + _correction(space, matching)))
@@ -342,7 +342,7 @@ def _spectrum(model: Model, space: ReducedModel, matching: Matching) -> tuple[np
 
 
 def _matrices(space: ReducedModel, springs: PinLoad | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stiffness with that of springs, and mass, (3f,3f) by what is free, and which rows of (3r,) these are."""
+    """Return stiffness including springs, and mass, (3f,3f), of the free unknowns, and their rows of (3r,)."""
     r = space.unknowns
     stiffness = space.stiffness(space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3)))), 0.0)
     if springs is not None:
@@ -358,7 +358,7 @@ def _rows(space: ReducedModel) -> np.ndarray:
 
 
 def _correction(space: ReducedModel, matching: Matching) -> np.ndarray:
-    """``Y C Y^T`` at rest, (3f,3f)."""
+    """Return ``Y C Y^T`` at rest, (3f,3f)."""
     rest = np.zeros((space.unknowns, 3))
     load = matching.load(np.ones(len(space.elastic.weights)))
     Y, C = load.begin(Motion(rest, rest, STEP)).low_rank(space.elastic.deformation(rest))
@@ -367,7 +367,7 @@ def _correction(space: ReducedModel, matching: Matching) -> np.ndarray:
 
 
 def _truth() -> Iterable[Row]:
-    """First frequency and static sag of the bar 8:1 on a lattice, held by springs, over scikit-fem's of quadratic
+    """Compare first frequency and static sag of the bar 8:1 on a lattice, held by springs, with scikit-fem's quadratic
     hexahedra.
     """
     for name in ("bar 8:1", "bar 8:1, nu 0.45"):

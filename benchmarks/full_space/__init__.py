@@ -1,4 +1,4 @@
-"""The full-space solvers: speed, size and peers, one file a subject."""
+"""Full-space solvers: speed, size and peers, one file per subject."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..registry import Case, chained
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The cases of the modules in this folder."""
+    """Return the cases of the modules in this folder."""
     return chained(sys.modules[__name__], data)

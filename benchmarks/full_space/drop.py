@@ -1,4 +1,4 @@
-"""[MFEM22] Fig. 1: three space people over eight orders of stiffness fall onto the ground at 5 + 5 iterations."""
+"""[MFEM22] Fig. 1: three space people over eight orders of stiffness fall onto the ground with 5 + 5 iterations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STIFFNESS = {"soft": 2e4, "rubber": 2e8, "rigid": 2e12}
 DENSITY, STEP, STEPS, DROP = 1e3, 1 / 30, 60, 0.5
 CELLS = 16
 
-# Ends and radius of each round-ended rod of a person of 1 m, m.
+# Ends and radius of each capsule of a person of 1 m, m.
 _PARTS = [
     ((0.0, 0.0, 0.45), (0.0, 0.0, 0.62), 0.15),  # trunk
     ((0.0, 0.0, 0.85), (0.0, 0.0, 0.86), 0.14),  # helmet
@@ -38,12 +38,12 @@ _PARTS = [
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """One case: the three bodies, one after the other."""
+    """Yield one case with the three bodies."""
     yield Case("drop", _drop)
 
 
 def space_person(rings: int = 12) -> SurfaceMesh:
-    """Rods with round ends that run into each other, some 1 m tall; the lattice fills what they cover together."""
+    """Return overlapping capsules, some 1 m tall; the lattice fills their union."""
     positions, triangles, count = [], [], 0
     for start, end, radius in _PARTS:
         p, faces = _rod(np.array(start), np.array(end), radius, rings)
@@ -54,7 +54,7 @@ def space_person(rings: int = 12) -> SurfaceMesh:
 
 
 def _rod(start: np.ndarray, end: np.ndarray, radius: float, rings: int) -> tuple[np.ndarray, np.ndarray]:
-    """A sphere whose halves are drawn apart along the axis."""
+    """Return a capsule: a sphere whose halves are moved apart along the axis."""
     axis = (end - start) / np.linalg.norm(end - start)
     side = np.cross(axis, [0.3, 0.9, 0.1])
     side /= np.linalg.norm(side)
@@ -89,7 +89,7 @@ def _drop() -> Iterable[Row]:
 
 
 def _fall(surface: SurfaceMesh, mesh: TetMesh, E: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Heights of the centre and of the lowest point after each step (m), seconds of each step, last positions."""
+    """Return heights (m) of the centre and the lowest point, and seconds, of each step; last positions."""
     model = build_model(mesh, E, 0.45, DENSITY)
     points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), E))
     numbers = PenaltyParameters.for_body(DENSITY, surface.size, 9.81, STEP)

@@ -1,5 +1,5 @@
-"""First use: what a default bake compiles first and what all kernels take, that nothing is compiled again, and how soon
-a later process has made its first step.
+"""First use: compile times of a default bake and of all kernels, absence of recompilation, and time to the first step
+of later processes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ STARTS = 3
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case, in processes of its own."""
+    """Yield one case, in separate processes."""
     yield Case("first_use", _first_use)
 
 
 def _first_use() -> Iterable[Row]:
-    """An empty cache folder, then the same one again: the shortest of several starts."""
+    """Measure with an empty cache folder, then with the filled one: the shortest of several starts."""
     with tempfile.TemporaryDirectory() as folder:
         cache, profile = Path(folder, "kernels"), Path(folder, "profile")
         first, ground, rest = (_told(cache, task) for task in ("first", "ground", "all"))
@@ -50,7 +50,7 @@ def _first_use() -> Iterable[Row]:
 
 
 def _copied(place: Path) -> Path:
-    """The package in another place, its files written anew, as another profile of Blender has them."""
+    """Copy the package to another folder with new time stamps, like another Blender profile."""
     for name in PACKAGE:
         shutil.copytree(ROOT / name, place / name, copy_function=shutil.copyfile)
     for name in ("build_addon.py", "pyproject.toml"):
@@ -59,7 +59,7 @@ def _copied(place: Path) -> Path:
 
 
 def _told(cache: Path, task: str, place: Path = ROOT, **environment: str) -> dict[str, float]:
-    """Run a task in a child process, by the package in ``place``; return its numbers."""
+    """Run a task in a child process, with the package in ``place``; return its numbers."""
     command = [sys.executable, str(place / "benchmarks" / "children" / "first_step.py"), str(place), task]
     environment = {**os.environ, "SINEW_KERNEL_CACHE": str(cache), **environment}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Peak memory of a run of 100,000 tets in a process of its own, beside what is estimated before it starts."""
+"""Peak memory of a run of 100,000 tets in a separate process, compared with the estimate before it starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEPS = 2
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Both routes."""
+    """Yield both linear solvers."""
     for route in ROUTES:
         yield Case(f"memory_{route}", lambda route=route: _memory(route))
 
@@ -40,7 +40,7 @@ def _memory(route: str) -> Iterable[Row]:
 
 
 def simulate(route: str) -> dict[str, int]:
-    """Some steps of the beam in a process of its own: the peak and the estimate, bytes."""
+    """Run some steps of the beam in a separate process; return the peak and the estimate, bytes."""
     model, state = bent_beam(CELLS)
     pattern = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), model.pinned)
     entries = entries_of(pattern.pattern if route == "cholmod" else pattern.vertex_pattern)

@@ -1,4 +1,4 @@
-"""Conjugate gradients beside the direct route: an iteration's cost, what deflation gives, and error against time."""
+"""Conjugate gradients compared with the direct solver: cost of an iteration, benefit of deflation, error over time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOFT, STIFF = 6e4, 1e10
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The beam built in code; the gummy bear where it is."""
+    """Yield the beam built in code, and the gummy bear if available."""
     yield Case("pcg_iteration", _iteration)
     if has(data, "gummy_bear"):
         yield Case("pcg_deflation", lambda: _deflation(data))
@@ -42,8 +42,8 @@ def _solver(model: Model, iterations: int, **settings: Any) -> Any:
 
 
 def _costs(model: Model, state: State, iterations: int) -> list[dict[str, float]]:
-    """Seconds an iteration by part, of the direct route and of conjugate gradients by turns: the shortest of several
-    runs.
+    """Return seconds per iteration by part, of the direct solver and of conjugate gradients alternately: the shortest
+    of several runs.
     """
     routes = [
         _solver(model, iterations, linear_solver="cholmod"),
@@ -59,7 +59,7 @@ def _costs(model: Model, state: State, iterations: int) -> list[dict[str, float]
 
 
 def _iteration() -> Iterable[Row]:
-    """An iteration of Mixed FEM by either route at 100,000 tets."""
+    """Time an iteration of Mixed FEM with either linear solver at 100,000 tets."""
     warm_up(ignore)
     model, state = bent_beam(CELLS)
     direct, iterative = _costs(model, state, 3)
@@ -71,9 +71,9 @@ def _iteration() -> Iterable[Row]:
 
 
 def _deflation(data: Path) -> Iterable[Row]:
-    """The linear system of the bear's third iteration: error of conjugate gradients against their iterations.
+    """Measure the error of conjugate gradients over iterations, in the linear system of the bear's third.
 
-    The first two iterations take the rotation out; what they leave is what an affine start cannot do.
+    The first two iterations remove the rotation; the rest exceeds an affine guess.
     """
     warm_up(ignore)
     model, state = recorded(data, "gummy_bear", SOFT, STIFF)
@@ -102,7 +102,7 @@ def _deflation(data: Path) -> Iterable[Row]:
 
 
 def _third_system(model: Model, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Element blocks (m,10,3,3), right-hand side and exact solution (f,3) of the third iteration of a step."""
+    """Return element blocks (m,10,3,3), right-hand side and exact solution (f,3) of the third iteration of a step."""
     solver = _solver(model, 3, linear_solver="cholmod")
     exact_solve, seen = solver.system.solve, []
 
@@ -117,9 +117,9 @@ def _third_system(model: Model, state: State) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _time(data: Path) -> Iterable[Row]:
-    """How far from the minimiser the bear is after the time that the direct route takes for some iterations.
+    """Measure the distance of the bear from the minimiser after the time of some iterations with the direct solver.
 
-    In the time of the first one only one of the others may fit, which is the same iteration solved less well: no bar.
+    The time of the first one may suffice for only one of the others, the same iteration solved less accurately: no bar.
     """
     warm_up(ignore)
     model, state = recorded(data, "gummy_bear", SOFT, STIFF)
@@ -137,6 +137,6 @@ def _time(data: Path) -> Iterable[Row]:
 
 
 def _distance(model: Model, state: State, exact: np.ndarray, iterations: int, **settings: Any) -> float:
-    """Root mean square distance from the minimiser, in sizes of the body."""
+    """Return the root mean square distance from the minimiser, in sizes of the body."""
     end = _solver(model, iterations, **settings).step(state, state.positions[model.pinned], STEP)[0]
     return float(np.sqrt(np.mean(np.sum((end.positions - exact) ** 2, axis=1))) / model.mesh.size)

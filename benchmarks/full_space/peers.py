@@ -23,12 +23,12 @@ from ..registry import Case, Row, row
 SLABS = (1e9, 1e6)
 BEAM_STEP = 1 / 60
 DOWN = (0.0, 0.0, -9.8)
-# simkit numbers a symmetric matrix 11, 22, 33, 12, 13, 23; we 11, 22, 33, 23, 13, 12. The swap is its own inverse.
+# simkit orders a symmetric matrix 11, 22, 33, 12, 13, 23; we 11, 22, 33, 23, 13, 12: an involution.
 SIMKIT_ORDER = [0, 1, 2, 5, 4, 3]
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Both peers on a beam, simkit on the gummy bear too."""
+    """Yield both peers on a beam, and simkit on the gummy bear."""
     yield Case("simkit_beam", lambda: _simkit("simkit_beam", *_beam("stable_neo_hookean"), BEAM_STEP, DOWN, 3, 10.0))
     if data is not None and has(data, "gummy_bear"):
         bear = data
@@ -40,7 +40,7 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def _beam(energy: str) -> tuple[Model, State]:
-    """A cantilever of 1 x 0.2 x 0.2 m, 1,920 tets, slabs of 1e6 and 1e9 Pa by turns, at rest."""
+    """Return a cantilever of 1 x 0.2 x 0.2 m, 1,920 tets, slabs of alternately 1e6 and 1e9 Pa, at rest."""
     mesh = block((20, 4, 4), (1.0, 0.2, 0.2))
     model = build_model(mesh, stiff_slabs(mesh, *SLABS), 0.4, 1e3, energy, pinned=held_end(mesh))
     return model, model.rest_state()
@@ -49,7 +49,7 @@ def _beam(energy: str) -> tuple[Model, State]:
 def _ours(
     model: Model, state: State, iterations: int, steps: int, time_step: float, gravity: tuple[float, float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and seconds of every step by Mixed FEM."""
+    """Return positions and seconds of every step by Mixed FEM."""
     solver = make_solver(model, SolverSettings(max_iterations=iterations, tolerance=0.0, gravity=gravity))
     targets = state.positions[model.pinned]
     positions, seconds = [], []
@@ -70,7 +70,7 @@ def _simkit(
     steps: int,
     at_least: float,
 ) -> Iterable[Row]:
-    """The same mesh, energy, mass, step and number of iterations, from the same state."""
+    """Compare with the same mesh, energy, mass, step and number of iterations, from the same state."""
     python, iterations = python_with("simkit"), 5
     if python is None:
         yield row(case, "simkit is not installed: skipped", float("nan"))
@@ -84,7 +84,7 @@ def _simkit(
         "pinned": model.pinned,
         "time_step": time_step,
         "mu": mu,
-        "lam": lam + mu,  # Stable Neo-Hookean's second parameter
+        "lam": lam + mu,  # second parameter of Stable Neo-Hookean
         "volumes": model.elastic.weights,
         "mass_data": mass.data,
         "mass_indices": mass.indices,
@@ -124,7 +124,7 @@ def _simkit(
 
 
 def _mujoco() -> Iterable[Row]:
-    """One second of the beam: distance to the converged motion against the time that a step takes."""
+    """Compare one second of the beam: distance to the converged motion over the time of a step."""
     python, steps = python_with("mujoco"), 60
     if python is None:
         yield row("mujoco_beam", "mujoco is not installed: skipped", float("nan"))

@@ -28,13 +28,13 @@ SEARCHES = 31
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One iteration of both solvers, and the cost against size."""
+    """Yield one iteration of both solvers, and the cost over size."""
     yield Case("iteration", _iteration)
     yield Case("size", _size)
 
 
 def _iteration() -> Iterable[Row]:
-    """Mixed FEM and Newton by turns on the same beam, the shortest of several repeats of each part."""
+    """Time Mixed FEM and Newton alternately on the same beam, the shortest of several repeats of each part."""
     warm_up(ignore)
     model, state = bent_beam(CELLS)
     mixed, newton = iteration_cost(model, state, ("mixed_fem", "newton"), REPEATS)
@@ -54,7 +54,7 @@ def _iteration() -> Iterable[Row]:
     factorization = mixed.parts["factorization"]
     yield row("iteration", "assembly / factorization", mixed.parts["assembly"] / factorization, "", at_most=0.15)
     yield row("iteration", "local / factorization", mixed.parts["local"] / factorization, "", at_most=0.05)
-    # A trial is held against the gradient of the function that is searched.
+    # The bar of a trial is the gradient of the function that is searched.
     yield row("iteration", "trial / merit's gradient, Mixed FEM", ratio("search", "merit"), "", at_most=1.0)
     yield row("iteration", "trial / energy's gradient, Mixed FEM", ratio("search", "energy"))
     yield row("iteration", "trial / gradient, Newton", ratio("newton", "energy"), "", at_most=1.0)
@@ -68,7 +68,7 @@ def _iteration() -> Iterable[Row]:
 
 
 class _Recording(MixedFEMSolver):
-    """Keeps what its last line search was given."""
+    """Mixed FEM that records the input of its last line search."""
 
     last: tuple[Any, ...] = ()
 
@@ -78,11 +78,11 @@ class _Recording(MixedFEMSolver):
 
 
 def _search_costs(model: Model, start: State) -> dict[str, np.ndarray]:
-    """Seconds of the second iteration's line search of Mixed FEM, which takes the first trial, of a trial of Newton at
-    the same place, and of the gradients there of the energy and of the search's merit; by turns, (SEARCHES,) each.
+    """Return seconds, (SEARCHES,) each, measured alternately: of Mixed FEM's line search in the second iteration, with
+    one trial; of a trial of Newton at the same point; of the gradients there of the energy and of the merit function.
 
-    All start their decompositions from the same frames. The merit's gradient by positions and by stretches takes both
-    decompositions, a stress of each (that of F stands for ``J^T lambda``, which costs no less) and one nodal sum.
+    All begin their decompositions with the same frames. The merit's gradient by positions and by stretches needs both
+    decompositions, a stress of each (that of F replaces ``J^T lambda``, which costs no less) and one nodal sum.
     """
     solver = _Recording(model, SolverSettings(max_iterations=2, tolerance=0.0, gravity=EARTH, linear_solver="cholmod"))
     solver.step(start, start.positions[model.pinned], STEP)
@@ -109,7 +109,7 @@ def _search_costs(model: Model, start: State) -> dict[str, np.ndarray]:
 
 
 def _size() -> Iterable[Row]:
-    """Milliseconds an iteration against the number of tets, with the exponent of the larger half."""
+    """Measure milliseconds per iteration over the number of tets, with the exponent of the larger half."""
     warm_up(ignore)
     tets, costs = [], []
     for cells in SIZES:

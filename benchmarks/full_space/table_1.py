@@ -1,4 +1,4 @@
-"""The rows of [MFEM22] Table 1: milliseconds an iteration, ours beside the paper's (eight cores, its bodies)."""
+"""Rows of [MFEM22] Table 1: milliseconds per iteration, compared with the paper's (eight cores, its bodies)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..registry import Case, Row, row
 
 
 class _Entry(NamedTuple):
-    """A line of the table, and where we take its body from: a file, or a beam of about as many tets."""
+    """A row of the table, and its body: a file, or a beam with about as many tets."""
 
     name: str
     energy: str
@@ -53,7 +53,7 @@ _COLUMNS = {
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case for the table."""
+    """Yield one case for the table."""
     yield Case("table_1", lambda: _table(data))
 
 

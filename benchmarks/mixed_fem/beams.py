@@ -1,8 +1,8 @@
-"""Stretched beams ([MFEM22] Fig. 5): volume and stress of the eight energies against their closed forms.
+"""Stretched beams ([MFEM22] Fig. 5): volume and stress of the eight energies compared with their closed forms.
 
-The ends glide: of their vertices only x is held, by springs along x of a million times the beam's stiffness, so that
-the beam may contract and every tet sees the same stretch. In uniaxial tension the stretch across then solves
-``dpsi/ds2 = 0``; the energies are written here once more, and derived by complex steps.
+The ends slide: only x of their vertices is held, by springs along x of a million times the beam's stiffness, so the
+beam may contract and every tet has the same stretch. In uniaxial tension the lateral stretch then solves ``dpsi/ds2 =
+0``; the energies are implemented independently, and differentiated by complex steps.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..registry import Case, Row, row
 STIFFNESS, RATIO = 1e6, 0.45
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 STATIC = 10.0
-"""Length of a step, s, so long that inertia is a millionth of the stiffness; two of them for each stretch."""
+"""Length of a step, s, so long that inertia is a millionth of the stiffness; two steps per stretch."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """A block built in code, and the paper's beam."""
+    """Yield a block built in code, and the paper's beam."""
     yield Case("beams", lambda: _beams("beams", block((10, 3, 3), (1.0, 0.25, 0.25)), 1e-5))
     if has(data, "beam_5k"):
         yield Case("beams_5k", lambda: _paper_beam(data))
@@ -43,7 +43,7 @@ def _paper_beam(data: Path) -> Iterable[Row]:
 
 
 class GlidingEnds:
-    """A load: springs that hold the x of some vertices at ``targets`` and leave y and z free, ``stiffness`` in N/m."""
+    """Load of springs that hold the x of some vertices at ``targets`` and leave y and z free, ``stiffness`` in N/m."""
 
     def __init__(self, tets: np.ndarray, vertices: np.ndarray, stiffness: np.ndarray) -> None:
         self.vertices, self.stiffness = vertices, stiffness
@@ -51,34 +51,34 @@ class GlidingEnds:
         corners = tets.ravel()
         slot = np.array([np.flatnonzero(corners == v)[0] for v in vertices])
         self._tets = slot // 4
-        # The diagonal block of corner a is number a (a + 3) / 2 of the ten pairs.
+        # The diagonal block of corner a has number a (a + 3) / 2 of the ten pairs.
         self._pairs = (slot % 4) * (slot % 4 + 3) // 2
 
     def begin(self, motion: Motion) -> GlidingEnds:
-        """It is its own potential: what it does depends on positions alone."""
+        """Return the load itself: its potential depends on positions only."""
         return self
 
     def value(self, x: np.ndarray) -> float:
-        """J."""
+        """Return the potential, J."""
         return 0.5 * float(np.sum(self.stiffness * (x[self.vertices, 0] - self.targets) ** 2))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """(n,3), N."""
+        """Return the gradient (n,3), N."""
         out = np.zeros_like(x)
         out[self.vertices, 0] = self.stiffness * (x[self.vertices, 0] - self.targets)
         return out
 
     def add_stiffness(self, x: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Its Hessian into the blocks of one tet for each vertex."""
+        """Add the Hessian to the blocks of one tet for each vertex."""
         np.add.at(blocks, (self._tets, self._pairs, 0, 0), scale * self.stiffness)
 
     def update(self, x: np.ndarray) -> bool:
-        """Nothing lags."""
+        """Return False: nothing is lagged."""
         return False
 
 
 def _density(name: str) -> Callable[..., complex]:
-    """The energy of principal stretches a, b, c, written from its definition."""
+    """Return the energy of principal stretches a, b, c, from its definition."""
 
     def quadratic(lam_part: Callable[..., complex]) -> Callable[..., complex]:
         return lambda a, b, c, mu, lam: (
@@ -109,7 +109,7 @@ def _density(name: str) -> Callable[..., complex]:
 
 
 def closed_form(name: str, stretch: float) -> tuple[float, float]:
-    """Volume ratio and axial stress (force by rest area, Pa) in uniaxial tension, sides free."""
+    """Return volume ratio and axial stress (force by rest area, Pa) in uniaxial tension."""
     mu = STIFFNESS / (2 * (1 + RATIO))
     lam = STIFFNESS * RATIO / ((1 + RATIO) * (1 - 2 * RATIO))
     psi, i = _density(name), 1e-30j
@@ -118,10 +118,10 @@ def closed_form(name: str, stretch: float) -> tuple[float, float]:
 
 
 def _stretch(mesh: TetMesh, name: str) -> tuple[Model, State, np.ndarray]:
-    """The body after its slow pull, and stretch, volume ratio and axial stress at every stop (k,3).
+    """Return the body after quasistatic stretching, and stretch, volume ratio and axial stress at every stop (k,3).
 
-    Mixed FEM knows the linear energy in its corotated form, which is the same where nothing turns; Newton FEM has its
-    own.
+    Mixed FEM uses the corotated form of the linear energy, which is equal without rotation; Newton FEM uses the linear
+    one.
     """
     model = build_model(mesh, STIFFNESS, RATIO, 1e3, name)
     X = mesh.rest_positions

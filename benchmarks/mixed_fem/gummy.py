@@ -1,4 +1,4 @@
-"""The gummy bear ([MFEM22] Figs. 7-8): one step from its recorded state, the stiff part from 6e4 to 1e14 Pa."""
+"""Gummy bear ([MFEM22] Figs. 7-8): one step from its recorded state, the stiff part from 6e4 to 1e14 Pa."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIANTS = {
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case, where the body is."""
+    """Yield one case, if the body is available."""
     if data is not None and has(data, "gummy_bear"):
         yield Case("gummy", lambda: _gummy(data))
 
@@ -62,7 +62,7 @@ def _rows(stiff: float, norms: dict[str, np.ndarray], problem: StepProblem, mini
 
 
 def _first_below(norms: np.ndarray, target: float) -> float:
-    """Iterations after which the norm is at the target or below; inf when it never is."""
+    """Return the number of iterations until the norm is at most the target; inf if it never is."""
     below = np.flatnonzero(norms <= target)
     return float(below[0]) if len(below) else np.inf
 

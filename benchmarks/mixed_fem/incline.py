@@ -30,7 +30,7 @@ TILTS = ("gravity", "collider")
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """The incline by a tilted gravity over the ground, and by a tilted mesh."""
+    """Yield the incline as a tilted gravity over the ground, and as a tilted mesh."""
     for tilt in TILTS:
         yield Case(f"incline_{tilt}", lambda tilt=tilt: _incline(tilt))
 
@@ -44,10 +44,10 @@ def slide(
     modes: int = 0,
     most: int | None = None,
 ) -> np.ndarray:
-    """Distances down a slope of 20 degrees, (steps+1,) m, of a block of 2 kg/l that starts at rest.
+    """Return distances down a slope of 20 degrees, (steps+1,) m, of a block of 2 kg/l that starts at rest.
 
-    ``tilt``: "gravity" tilts gravity over the ground, "collider" a square that the block stands on. ``modes``: of a
-    subspace, for its solvers; ``most``: points of the surface that touch.
+    ``tilt``: "gravity" tilts gravity over the ground, "collider" a square below the block. ``modes``: of a subspace,
+    for its solvers; ``most``: maximum number of contact points.
     """
     mesh = block(cells, SIZE)
     model = build_model(mesh, 1e7, 0.3, 2000.0)
@@ -82,8 +82,8 @@ def slide(
 
 
 def acceleration(way: np.ndarray) -> float:
-    """Acceleration of a path of equal steps of implicit Euler from rest, m/s²: ``x_n = a h² n (n + 1) / 2``. The first
-    tenth, in which the block sinks in, is left out.
+    """Return the acceleration along a path of equal steps of implicit Euler from rest, m/s²: ``x_n = a h² n (n + 1) /
+    2``. The first tenth, in which the block settles, is omitted.
     """
     n = np.arange(len(way))[len(way) // 10 :]
     basis = np.column_stack([0.5 * STEP**2 * n * (n + 1), STEP * n, np.ones(len(n))])
@@ -101,7 +101,7 @@ def _incline(tilt: str) -> Iterable[Row]:
         if part < 1.0:
             expected = G * (np.sin(ANGLE) - part * critical * np.cos(ANGLE))
             yield row(name, f"acceleration, {label}", acceleration(way), "m/s²")
-            # In units of the driving force: at mu = 0.98 tan the acceleration itself is a small difference.
+            # Relative to the driving force: at mu = 0.98 tan the acceleration is a small difference.
             error = abs(acceleration(way) - expected) / (G * np.sin(ANGLE))
             yield row(name, f"its error / (g sin), {label}", error, "", at_most=1e-4)
         else:

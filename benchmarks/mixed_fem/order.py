@@ -1,4 +1,4 @@
-"""Implicit Euler and BDF2 ([MFEM22] Fig. 11): order of convergence, and what of the motion they lose."""
+"""Implicit Euler and BDF2 ([MFEM22] Fig. 11): order of convergence, and dissipation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STYLES = {"backward_euler": "C0o-", "bdf2": "C1o-"}
 NOWHERE = (0.0, 0.0, 0.0)
 SECONDS = 0.2
 HALVINGS = (40, 80, 160, 320, 640)
-"""Steps in SECONDS. The finest resolve every mode of the soft bar: before that the order cannot show."""
+"""Steps in SECONDS. The finest resolve every mode of the soft bar, without which the order is not visible."""
 SOFTEST, SOFT = 3e3, 1e5
 """Young's moduli for the orders and for the losses, Pa."""
 SPIN = 2.0 * np.pi
@@ -27,7 +27,7 @@ FLIGHT_STEPS = (1 / 30, 1 / 60, 1 / 120, 1 / 240)
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Orders, and losses of a spinning, vibrating bar in free flight."""
+    """Yield orders, and losses of a spinning, vibrating bar in free flight."""
     yield Case("order", _order)
     yield Case("losses", _losses)
 
@@ -37,7 +37,7 @@ def _bar(youngs_modulus: float) -> Model:
 
 
 def _launched(model: Model) -> State:
-    """Turning about z through its centre once a second, and bending: a smooth field of speeds."""
+    """Return a state rotating about z through the centre once per second, and bending smoothly."""
     X = model.mesh.rest_positions
     d = X - X.mean(axis=0)
     velocities = np.cross([0.0, 0.0, SPIN], d)
@@ -46,7 +46,7 @@ def _launched(model: Model) -> State:
 
 
 def _end_of(model: Model, integrator: str, steps: int) -> np.ndarray:
-    """Positions after SECONDS, every step converged."""
+    """Return the positions after SECONDS, every step converged."""
     start = _launched(model)
     return run(
         model,
@@ -63,7 +63,7 @@ def _end_of(model: Model, integrator: str, steps: int) -> np.ndarray:
 
 
 def _order() -> Iterable[Row]:
-    """From three successive halvings of the step: ``log2 |x_h - x_h/2| / |x_h/2 - x_h/4|``."""
+    """Measure ``log2 |x_h - x_h/2| / |x_h/2 - x_h/4|`` for three successive halvings of the step."""
     model, curves = _bar(SOFTEST), []
     steps = SECONDS / np.array(HALVINGS)
     for integrator, expected in INTEGRATORS.items():

@@ -1,4 +1,4 @@
-"""A cantilever against Timoshenko's theory of beams, and against scikit-fem on the same mesh."""
+"""Cantilever compared with Timoshenko's beam theory, and with scikit-fem on the same mesh."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ..registry import Case, Row, row
 LENGTH, WIDTH, HEIGHT = 1.0, 0.1, 0.12
 STIFFNESS, RATIO, DENSITY = 1e6, 0.3, 1e3
 LIGHT = 1e-3
-"""Gravity that bends the beam so little that theory holds, m/s²."""
+"""Gravity, m/s², that bends the beam so little that theory holds."""
 ACROSS = (2, 4, 8)
-"""Cells across of the three meshes; ten times as many along."""
+"""Cells across the three meshes; ten times as many along."""
 STATIC = 1e4
-"""Length of a step, s, in which inertia does not count: a part in 1e9 of the stiffness."""
+"""Length of a step, s, with inertia of 1e-9 of the stiffness."""
 MODES = 4
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Theory by extrapolation, and an independent code."""
+    """Yield theory with extrapolation, and an independent code."""
     yield Case("cantilever", _cantilever)
     yield Case("scikit_fem", _scikit_fem)
 
@@ -45,7 +45,7 @@ def _body(across: int, energy: str = "stable_neo_hookean") -> Model:
 
 
 def _hang(model: Model, solver: str) -> np.ndarray:
-    """Static displacement under light gravity along -z, by a solver's own long steps, (n,3), m."""
+    """Return the static displacement under light gravity along -z, by a solver's own long steps, (n,3), m."""
     start = state = model.rest_state()
     for _ in range(2):
         state = model.state_at(state.positions)
@@ -54,7 +54,7 @@ def _hang(model: Model, solver: str) -> np.ndarray:
 
 
 def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
-    """Stiffness at rest (N/m) and mass (kg) over the free coordinates."""
+    """Return stiffness at rest (N/m) and mass (kg) over the free coordinates."""
     elastic, n = model.elastic, len(model.mesh.rest_positions)
     tangent = elastic.tangent(elastic.deformation(model.mesh.rest_positions))
     sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
@@ -70,13 +70,13 @@ def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
 
 
 def _frequencies(K: sp.csc_matrix, M: sp.csc_matrix) -> np.ndarray:
-    """The lowest frequencies, Hz."""
+    """Return the lowest frequencies, Hz."""
     values = eigsh(K, MODES, M, sigma=0.0, v0=np.ones(K.shape[0]), return_eigenvectors=False)
     return np.sqrt(np.sort(values)) / (2 * math.pi)
 
 
 class Timoshenko:
-    """A cantilever of length L whose cross-section has height h in the plane of bending (Timoshenko 1921).
+    """Cantilever of length L whose cross-section has height h in the plane of bending (Timoshenko 1921).
 
     Shear coefficient ``10 (1 + nu) / (12 + 11 nu)`` of a rectangle (Cowper 1966).
     """
@@ -89,14 +89,14 @@ class Timoshenko:
         self.shear = kappa * STIFFNESS / (2 * (1 + RATIO)) * self.area
 
     def tip(self) -> float:
-        """Deflection of the tip under its own light weight, m."""
+        """Return the deflection of the tip under its own weight in light gravity, m."""
         load = DENSITY * self.area * LIGHT
         return load * LENGTH**4 / (8 * self.bending) + load * LENGTH**2 / (2 * self.shear)
 
     def _free_end(self, frequency: float) -> float:
-        """Determinant of moment and shear at the tip by those at the wall; zero at a natural frequency."""
+        """Return the determinant of moment and shear at the tip by those at the clamp; zero at a natural frequency."""
         w2 = (2 * math.pi * frequency) ** 2
-        # Deflection, turn, moment, shear force: their derivatives along the beam.
+        # Deflection, rotation, moment, shear force: their derivatives along the beam.
         A = np.array(
             [
                 [0, 1, 0, 1 / self.shear],
@@ -108,8 +108,8 @@ class Timoshenko:
         return float(np.linalg.det(expm(A * LENGTH)[2:, 2:]))
 
     def frequencies(self, count: int) -> list[float]:
-        """The lowest ones, Hz."""
-        # Euler and Bernoulli's first one, which no later root lies closer than to the next.
+        """Return the lowest frequencies, Hz."""
+        # Euler-Bernoulli's first one; the spacing of later roots is larger.
         unit = 3.516 / (2 * math.pi * LENGTH**2) * math.sqrt(self.bending / (DENSITY * self.area))
         grid = np.linspace(0.5, 25.0, 400) * unit
         signs = np.array([self._free_end(f) for f in grid])
@@ -118,7 +118,7 @@ class Timoshenko:
 
 
 def _extrapolated(coarse: float, middle: float, fine: float) -> float:
-    """Richardson's limit of values at cells h, h/2, h/4 whose error is ``a h² + b h⁴``, as that of linear tets."""
+    """Return Richardson's limit of values at cells h, h/2, h/4 with an error ``a h² + b h⁴``, as of linear tets."""
     first, second = middle + (middle - coarse) / 3, fine + (fine - middle) / 3
     return second + (second - first) / 15
 
@@ -153,7 +153,7 @@ def _cantilever() -> Iterable[Row]:
 
 
 def _scikit_fem() -> Iterable[Row]:
-    """The same linear tets put together by scikit-fem: statics by Newton FEM's linear energy, and modes."""
+    """Compare with scikit-fem's assembly of the same linear tets: statics by Newton FEM's linear energy, and modes."""
     try:
         skfem = importlib.import_module("skfem")
     except ImportError:
@@ -164,7 +164,7 @@ def _scikit_fem() -> Iterable[Row]:
     theirs = np.zeros_like(model.mesh.rest_positions)
     free = np.setdiff1d(np.arange(len(theirs)), model.pinned)
     theirs[free] = splu(K).solve(f).reshape(-1, 3)
-    # Mixed FEM has the linear energy in its corotated form, which differs by the square of the turn.
+    # Mixed FEM uses the corotated form of the linear energy, which differs by the square of the rotation.
     ours = _hang(model, "newton")
     difference = np.abs(ours - theirs).max() / np.abs(theirs).max()
     yield row("scikit_fem", "static: |u - u_skfem| / |u_skfem|", difference, "", at_most=1e-6)
@@ -181,7 +181,7 @@ def _scikit_fem() -> Iterable[Row]:
 
 
 def _by_scikit_fem(skfem: Any, model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
-    """Stiffness, mass and weight of the same body over the free coordinates."""
+    """Return stiffness, mass and weight of the same body over the free coordinates."""
     elasticity = importlib.import_module("skfem.models.elasticity")
     mesh = skfem.MeshTet(model.mesh.rest_positions.T.copy(), model.mesh.tets.T.astype(np.int64).copy())
     basis = skfem.Basis(mesh, skfem.ElementVector(skfem.ElementTetP1()))

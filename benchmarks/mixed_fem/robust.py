@@ -1,4 +1,4 @@
-"""Any start and any mixture: scrambled, collapsed, mirrored, twisted bodies, 14 orders of stiffness in one mesh."""
+"""Robustness: scrambled, collapsed, mirrored, twisted bodies, 14 orders of stiffness in one mesh."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ SCRAMBLED = {
     "fixed_corotated": VIRUS_RATIO,
     "corotated": 0.3,
 }
-"""Poisson's ratios of the scrambled virus: the paper's, but for the energy that ends in a minimum with 4 inverted tets
-there: see ``docs/design/energies.md``. Another ratio is part of the case's name."""
+"""Poisson's ratios of the scrambled virus: the paper's, or 0.3 if that leads to a minimum with 4 inverted tets
+(``docs/design/energies.md``).
+"""
 TURN = np.pi
 TWIST_STEPS = 36
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The virus for each energy, then bodies built in code."""
+    """Yield the virus for each energy, then bodies built in code."""
     if has(data, "virus"):
         for name, ratio in SCRAMBLED.items():
             case = f"scrambled_{name}" if ratio == VIRUS_RATIO else f"scrambled_{name}_at_nu_{ratio}"
@@ -57,7 +58,7 @@ def _elastic(model: Model, x: np.ndarray) -> float:
 
 
 def _scrambled(data: Path, case: str, name: str, ratio: float) -> Iterable[Row]:
-    """[MFEM22] Fig. 9: every vertex anywhere in the bounding box, five iterations a step, no damping."""
+    """Simulate [MFEM22] Fig. 9: vertices at random in the bounding box, five iterations per step, no damping."""
     body = load(data, "virus")
     model = build_model(TetMesh(body["vertices"], body["tets"]), VIRUS_STIFFNESS, ratio, 1e3, name)
     X = model.mesh.rest_positions
@@ -90,7 +91,7 @@ def _scrambled(data: Path, case: str, name: str, ratio: float) -> Iterable[Row]:
 
 
 def _turned(points: np.ndarray, angle: float) -> np.ndarray:
-    """About the x axis through the middle of the points' y and z."""
+    """Rotate points about the x axis through the middle of their y and z."""
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
     c, s = np.cos(angle), np.sin(angle)
     out = points.copy()
@@ -100,19 +101,19 @@ def _turned(points: np.ndarray, angle: float) -> np.ndarray:
 
 
 def _angles(X: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the cross-sections along x (k,), and the angles that they have turned by (k,), unwrapped."""
+    """Return the positions of the cross-sections along x (k,), and their rotation angles (k,), unwrapped."""
     places = np.unique(X[:, 0])
     angles = []
     for place in places:
         plane = np.flatnonzero(X[:, 0] == place)
         a, b = (p[plane][:, 1:] - p[plane][:, 1:].mean(axis=0) for p in (X, x))
-        # The rotation of the plane that fits best.
+        # Best-fit rotation of the plane.
         angles.append(np.arctan2(np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]), np.sum(a * b)))
     return places, np.unwrap(angles)
 
 
 def _twist() -> Iterable[Row]:
-    """[MFEM22] Fig. 10: both ends turned by 180 degrees, against each other; evenly twisted in between."""
+    """Simulate [MFEM22] Fig. 10: both ends rotated by 180 degrees in opposite directions; uniform twist between."""
     mesh = block((30, 4, 4), (1.0, 0.15, 0.15))
     X = mesh.rest_positions
     low, high = held_end(mesh), np.flatnonzero(X[:, 0] > 1 - 1e-9)
@@ -140,7 +141,7 @@ def _twist() -> Iterable[Row]:
 
 
 def _starts() -> Iterable[Row]:
-    """A free bar from every hard start with every energy and Mixed FEM, for three seconds; nu = 0.3, drag 3/s."""
+    """Simulate a free bar from every hard start with every energy for three seconds; nu = 0.3, damping 3/s."""
     mesh = block((6, 2, 2), (0.3, 0.1, 0.1))
     for name in ENERGIES:
         model = build_model(mesh, 1e5, 0.3, 1e3, name)
@@ -164,7 +165,7 @@ def _start_rows(name: str, start: str, model: Model, state: State) -> Iterator[R
 
 
 def _fourteen_orders() -> Iterable[Row]:
-    """A bar in slabs from 10 Pa to 1e15 Pa, so little gravity that the softest holds, Mixed FEM, two seconds."""
+    """Simulate slabs from 10 Pa to 1e15 Pa in small gravity with Mixed FEM for two seconds."""
     mesh = block((16, 2, 2), (0.8, 0.1, 0.1))
     slab = np.floor(mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] / 0.1).astype(int)
     E = 10.0 ** np.array([9, 15, 5, 13, 7, 11, 3, 1])[slab]

@@ -1,4 +1,4 @@
-"""The boat and the bunny ([MFEM22] Figs. 2-3): Mixed FEM and Newton find the same step, ADMM comes near it."""
+"""Boat and bunny ([MFEM22] Figs. 2-3): Mixed FEM and Newton converge to the same step, ADMM close to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VIEW = ((0.3, -0.3, -1.0), (0.0, 1.0, 0.0))
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One state of the boat, three of the bunny, and two seconds of both."""
+    """Yield one state of the boat, three of the bunny, and two seconds of both."""
     if data is None:
         return
     if has(data, "boat"):
@@ -63,19 +63,19 @@ def _states(data: Path, name: str, youngs_modulus: float, moments: tuple[str, ..
 
 
 def _first_below(caps: tuple[int, ...], values: list[float], bound: float) -> float:
-    """The first of the caps after which the value is below the bound; inf when none is."""
+    """Return the first of the caps after which the value is below the bound; inf if none is."""
     return next((float(cap) for cap, value in zip(caps, values, strict=True) if value < bound), np.inf)
 
 
 def _admm(problem: StepProblem) -> tuple[list[float], np.ndarray]:
-    """Decrements after the observed numbers of iterations, and the last positions."""
+    """Return decrements after the observed numbers of iterations, and the last positions."""
     seen: list[np.ndarray] = []
     RotationAwareADMM(problem).iterate(ADMM_OBSERVED[-1], lambda x: seen.append(x))
     return [problem.decrement(seen[k - 1]) for k in ADMM_OBSERVED], seen[-1]
 
 
 def _trajectories(data: Path, name: str, youngs_modulus: float, moment: str) -> Iterable[Row]:
-    """Every step converged: how far the two motions are apart at any time."""
+    """Measure the largest distance of the two motions at any time, with every step converged."""
     case = ("boat" if name == "boat" else "bunny") + "_2s"
     model, state = recorded(data, name, youngs_modulus, moment=moment)
     steps = round(SECONDS * 30)

@@ -1,4 +1,4 @@
-"""Swinging bodies stopped early ([MFEM22] Figs. 4, 6): how much motion is left after 5 and 10 iterations a step."""
+"""Swinging bodies stopped early ([MFEM22] Figs. 4, 6): remaining motion with 5 and 10 iterations per step."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ VARIANTS = {
 HOMOGENEOUS = (1e6, 1e8, 1e10)
 SOFT, STIFF = 2e5, 1e10
 TO_REST = (0.1, 1.0, 1e4, 1e4)
-"""Lengths of the steps that lead to the static state, s: in the last ones inertia has all but gone."""
+"""Lengths of the steps to the static state, s: in the last ones inertia is negligible."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Bars of three stiffnesses, a bar of two materials, and the gummy bear."""
+    """Yield bars of three stiffnesses, a bar of two materials, and the gummy bear."""
     for E in HOMOGENEOUS:
         yield Case(f"swing_{E:.0e}", lambda E=E: _swing_bar(f"swing_{E:.0e}", E, E))
     yield Case("swing_mixed", lambda: _swing_bar("swing_mixed", SOFT, STIFF))
@@ -50,7 +50,7 @@ def _swing_gummy(data: Path) -> Iterable[Row]:
 
 
 def _bar(soft: float, stiff: float) -> Model:
-    """A bar of 1 x 0.2 x 0.2 m, held by one edge so that it can swing; its outer half stiff."""
+    """Return a bar of 1 x 0.2 x 0.2 m, held by one edge so that it can swing; its outer half stiff."""
     mesh = block((15, 3, 3), (1.0, 0.2, 0.2))
     centres = mesh.rest_positions[mesh.tets].mean(axis=1)
     E = np.where(centres[:, 0] > 0.5, stiff, soft)
@@ -86,7 +86,7 @@ def _swing(case: str, model: Model, start: State, variants: Sequence[str]) -> It
 def _motion(
     model: Model, start: State, static: float, solver: str, iterations: int, **settings: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Energies above the static state over time, and the last positions."""
+    """Return energies above the static state over time, and the last positions."""
 
     def observed(state: State) -> tuple[float, np.ndarray]:
         return energy(model, state) - static, state.positions

@@ -1,7 +1,7 @@
-"""A hard state: an arm whose ends are twisted against each other, every vertex thrown by chance, at any contrast.
+"""Hard state: an arm whose ends are twisted in opposite directions, with random vertex velocities, at any contrast.
 
-Where inertia alone would lead hundreds of tets are inside out: mild states, in which 6 iterations suffice, do not show
-what a start is worth.
+In the inertial prediction hundreds of tets are inverted. Mild states, for which 6 iterations suffice, do not show the
+value of an initial guess.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
 
 TWIST = 0.6
-"""Radians at each end, one way and the other."""
+"""Twist of each end, radians, in opposite directions."""
 SPEEDS = (0.1, 0.3, 1.0)
-"""Standard deviation of each vertex's velocity, m/s: 0.003 to 0.03 m a step, in a body of 1.8 m with edges of 0.05."""
+"""Standard deviation of each vertex's velocity, m/s: 0.003 to 0.03 m per step; the body has 1.8 m, its edges 0.05 m."""
 CONTRASTS = (1.0, 1e3, 1e6, 1e10)
 SOFT, HELD, MIDDLE = 1e5, 0.08, (0.35, 0.65)
-"""Pa; the part of the length that is held at each end; where it is stiff."""
+"""Young's modulus, Pa; fraction of the length held at each end; stiff range of the length."""
 CAP, MOST = 200, 15
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Three speeds."""
+    """Yield three speeds."""
     if data is not None and has(data, "arm_coarse"):
         for speed in SPEEDS:
             yield Case(f"twisted_arm_{speed}", lambda speed=speed: _twisted(data, speed))
@@ -70,7 +70,7 @@ def _twisted(data: Path, speed: float) -> Iterable[Row]:
             words = f"{label}, contrast {contrast:.0e}"
             try:
                 _settled, report = problem.step(solver, CAP, tolerance=1e-5)
-                ends[label] = problem.step(solver, CAP)[0].positions  # to round-off, or the cap
+                ends[label] = problem.step(solver, CAP)[0].positions  # until round-off, or the cap
             except SinewError:
                 yield row(case, f"{words}: iterations", np.inf)
                 continue

@@ -1,4 +1,4 @@
-"""Physics against independent truth: damping, the draft lattice, mass, odd meshes; one file a subject."""
+"""Physics compared with independent results: damping, the draft lattice, mass, odd meshes; one file per subject."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..registry import Case, chained
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The cases of the modules in this folder."""
+    """Return the cases of the modules in this folder."""
     return chained(sys.modules[__name__], data)

@@ -1,4 +1,4 @@
-"""Internal friction: what it leaves of turning, how vibrations die by it, what it costs."""
+"""Stiffness damping: its effect on rotation, decay of vibrations, cost."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ BETAS = (0.001, 0.01)
 SLABS = "1e5 and 1e9"
 STIFFNESSES: dict[str, float | None] = {"1e5": 1e5, "1e7": 1e7, "1e9": 1e9, SLABS: None}
 COUNTED = "backward_euler", "bdf2"
-"""Rules of time integration whose iterations are counted: those that ``BEFORE`` has."""
+"""Time integrators whose iterations are counted: those in ``BEFORE``."""
 KEEPS = 0.5
-"""Part of its spin that a body keeps by itself below which Linearly Implicit's own error counts for more than
-friction."""
+"""Fraction of its spin kept without damping, below which Linearly Implicit's own error exceeds that of damping."""
 
 BEFORE = {
     ("mixed_fem", 0.001): 2473,
@@ -50,11 +49,11 @@ BEFORE = {
     ("newton", 0.001): 1289,
     ("newton", 0.01): 1164,
 }
-"""Iterations that ``beta K (x - base) / h`` took: Mixed FEM in all scenes, Newton in the mild ones."""
+"""Iterations with ``beta K (x - base) / h``: Mixed FEM in all scenes, Newton in the mild ones."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Bodies built in code."""
+    """Yield bodies built in code."""
     for solver in SOLVER_KINDS:
         yield Case(f"damping_spin_{solver}", partial(_spin, solver))
     yield Case("damping_spin_live", _live)
@@ -72,7 +71,7 @@ def _body(stiffness: str, ratio: float, held: bool) -> Model:
 
 
 class SeenModel:
-    """A model in the space of a solver, seen by its vertices."""
+    """A model in the space of a solver, observed at its vertices."""
 
     def __init__(self, model: Model, solver: str, space: Space | None = None) -> None:
         self.model = model
@@ -81,21 +80,21 @@ class SeenModel:
         self.space = space
 
     def state(self, displacement: np.ndarray, velocities: np.ndarray) -> State:
-        """With displacements and velocities (n,3) of the vertices, or nearest to that."""
+        """Return a state with displacements and velocities (n,3) of the vertices, or the closest one."""
         if self.space is self.model:
             return self.model.state_at(self.model.mesh.rest_positions + displacement, velocities)
         A = self.space.basis
         return self.space.state_at(*(np.linalg.lstsq(A, each, rcond=None)[0] for each in (displacement, velocities)))
 
     def seen(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Positions and velocities of the vertices."""
+        """Return positions and velocities of the vertices."""
         if self.space is self.model:
             return state.positions, state.velocities
         A = self.space.basis
         return self.model.mesh.rest_positions + A @ state.positions, A @ state.velocities
 
     def spin(self, state: State) -> float:
-        """Angular momentum about z through the centre of mass, kg m²/s."""
+        """Return the angular momentum about z through the centre of mass, kg m²/s."""
         x, v = self.seen(state)
         centre = self.model.lumped_masses @ x / self.model.lumped_masses.sum()
         return float(np.cross(x - centre, self.model.mass @ v).sum(axis=0)[2])
@@ -105,7 +104,7 @@ class SeenModel:
 
 
 def _spins(body: SeenModel, solver: str, integrator: str, turns: float, rate: int, beta: float) -> list[float]:
-    """Parts of the spin that are left in a quarter of a second, step by step."""
+    """Return the remaining fractions of the spin in a quarter of a second, step by step."""
     X = body.model.mesh.rest_positions
     settings = SolverSettings(
         solver=solver,
@@ -146,7 +145,7 @@ def _spin(solver: str) -> Iterable[Row]:
 
 
 def _live() -> Iterable[Row]:
-    """The way of bakes and of live mode: a job's frames, in a subspace, on a lattice, by two substeps each."""
+    """Simulate as bakes and live mode do: a job's frames, in a subspace, on a lattice, with two substeps each."""
     mesh, curves = block(CELLS, SIZE), []
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
     for solver, beta in product(("subspace_mixed_fem", "subspace_fem"), BETAS):
@@ -190,7 +189,7 @@ def _live() -> Iterable[Row]:
 
 
 def _mode(model: Model) -> tuple[float, np.ndarray]:
-    """The lowest vibration of a free body: angular frequency, 1/s, and its mass-orthonormal shape (n,3)."""
+    """Return the lowest vibration of a free body: angular frequency, 1/s, and its mass-orthonormal shape (n,3)."""
     X, elastic = model.mesh.rest_positions, model.elastic
     shifts = 1e-6 * np.eye(X.size).reshape(-1, *X.shape)
     forces = [elastic.gradient(elastic.deformation(X + shift)) for shift in (*shifts, *-shifts)]
@@ -200,7 +199,7 @@ def _mode(model: Model) -> tuple[float, np.ndarray]:
 
 
 def _energies(model: Model, omega: float, mode: np.ndarray, solver: str, beta: float, steps: int) -> list[float]:
-    """Decay of a vibration at so many steps of BDF2 a period, over two periods, up to a factor."""
+    """Return the decay of a vibration over two periods, with ``steps`` steps of BDF2 per period, up to a factor."""
     body, X = SeenModel(model, solver), model.mesh.rest_positions
     settings = SolverSettings(
         solver=solver, integrator="bdf2", stiffness_damping=beta, gravity=NOWHERE, tolerance=1e-12
@@ -236,7 +235,7 @@ def _vibration() -> Iterable[Row]:
 
 
 def _forces() -> Iterable[Row]:
-    """Sum and torque of the friction of a step of every energy; flight and momenta of a bent, flying body."""
+    """Measure total force and torque of damping for every energy; path and momenta of a bent, flying body."""
     name = "damping_forces"
     for energy in ENERGIES:
         mesh = block(CELLS, SIZE)
@@ -272,14 +271,14 @@ def _forces() -> Iterable[Row]:
 
 
 class Scene(NamedTuple):
-    """A body and how it moves: hang, shake, stretch, spin or twist."""
+    """A body and its motion: hang, shake, stretch, spin or twist."""
 
     stiffness: str
     kind: str
 
     @property
     def mild(self) -> bool:
-        """One stiffness, held: friction of the positions stops no turning there that counts."""
+        """Return True for one stiffness, held: position damping then prevents no relevant rotation."""
         return self.stiffness != SLABS and self.kind != "spin"
 
 
@@ -291,7 +290,7 @@ SCENES = [
 
 
 def _count(scene: Scene, solver: str, integrator: str, beta: float) -> int:
-    """Iterations of a second at 24 steps a second and the tolerance of the defaults."""
+    """Return the iterations of a second at 24 steps per second and the default tolerance."""
     model = _body(scene.stiffness, 0.4, scene.kind != "spin")
     X = x = model.mesh.rest_positions
     v = np.zeros_like(X)
@@ -331,7 +330,8 @@ def _iterations() -> Iterable[Row]:
             for scene in SCENES:
                 yield row(name, f"{solver}, {beta} s: {scene.stiffness} Pa, {scene.kind}", counts[beta, scene])
         for beta in BETAS:
-            # What stopped stiff parts from turning made them easy for Newton: there it is compared with none.
+            # Position damping prevented stiff parts from rotating, which made them easy for Newton: compare it with
+            # none there.
             compared = [scene for scene in SCENES if solver == "mixed_fem" or scene.mild]
             total, bar = sum(counts[beta, scene] for scene in compared), 1.1 if solver == "mixed_fem" else 1.2
             yield row(name, f"{solver}, {beta} s: / of the positions'", total / BEFORE[solver, beta], "", at_most=bar)
@@ -341,7 +341,7 @@ def _iterations() -> Iterable[Row]:
 
 
 def _scrambled() -> Iterable[Row]:
-    """Steps until a free bar is upright from any start, without friction and with."""
+    """Measure the steps until a free bar is uninverted from any start, with and without damping."""
     mesh: TetMesh = block((4, 1, 1), SIZE)
     model = build_model(mesh, 1e5, 0.3, DENSITY)
     curves = []

@@ -1,8 +1,8 @@
-"""Bone two cells thick in flesh: how far it bends under loads on the bone alone, against quadratic hexahedra.
+"""Bone two cells thick in flesh: bending under loads on the bone only, compared with quadratic hexahedra.
 
-A free bar of flesh, 1 m long, with bone along all of it, a region of the materials. The bone is pulled up at its ends
-and in the middle down by a density that is in equilibrium, ``6 x² - 6 x + 1`` N/m³; its work is the compliance. All
-four bodies were looked at when the exponent of ``materials.fields.ModulusBlend`` was chosen.
+A free bar of flesh, 1 m long, with bone along all of it, as a region. The bone is pulled up at its ends and down in the
+middle by a density that is in equilibrium, ``6 x² - 6 x + 1`` N/m³; its work is the compliance. All four bodies were
+used to choose the exponent of ``materials.fields.ModulusBlend``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FLESH = 1e5
 BAR = 0.15
 """Largest relative error of a compliance at two cells."""
 THROUGH = (1.85, 1.95, 2.05, 2.15)
-"""Cells across the bone's thickness: its borders lie elsewhere in the lattice each time."""
+"""Cells across the bone's thickness: its borders are at different positions in the lattice each time."""
 
 
 class Inclusion(NamedTuple):
@@ -66,13 +66,13 @@ TURNS = {"aligned": np.eye(3), "turned by 0.4 rad": rotation(0.4), "by half a tu
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One for each inclusion."""
+    """Yield one case per inclusion."""
     for name in INCLUSIONS:
         yield Case(f"inclusion_{name}", partial(_measured, name))
 
 
 def bending_compliance(name: str, contrast: float, through: float, turn: np.ndarray) -> float:
-    """Compliance over the truth, of so many cells across the bone's thickness."""
+    """Return the compliance over the correct one, with ``through`` cells across the bone's thickness."""
     body = INCLUSIONS[name]
     low, high = np.array([-0.1, *body.low]), np.array([1.1, *body.high])
     cells = round(through / (body.high[1] - body.low[1]) + 0.5)
@@ -88,12 +88,12 @@ def bending_compliance(name: str, contrast: float, through: float, turn: np.ndar
         )
     )
     force = _pull(solid, low, high, turn)
-    K = sp.csc_matrix(solid.K() + 1e-7 * FLESH * solid.M())  # far under the first vibration: holds a free body
+    K = sp.csc_matrix(solid.K() + 1e-7 * FLESH * solid.M())  # far below the first vibration: holds a free body
     return float(force @ factorized(sp.tril(K, format="csc"), fastest()).solve(force)) / body.compliance[contrast]
 
 
 def _pull(solid: Solid, low: np.ndarray, high: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Nodal forces (3n,), N, of the density over the bone, without the resultant that quadrature leaves."""
+    """Return nodal forces (3n,), N, of the density over the bone, without the resultant due to quadrature."""
     x, weight = np.polynomial.legendre.leggauss(60)
     across = (np.arange(8) + 0.5) / 8.0
     grid = np.meshgrid(0.5 * x + 0.5, *(a + across * (b - a) for a, b in zip(low[1:], high[1:])), indexing="ij")

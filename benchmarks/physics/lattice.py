@@ -1,4 +1,4 @@
-"""The draft lattice against quadratic hexahedra: how far clamped bodies sag and how they swing; pins that turn."""
+"""Draft lattice compared with quadratic hexahedra: sag and frequency of clamped bodies; rotating pins."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ..registry import Case, Row, row
 
 FLESH, BONE = 1e6, 1e9
 BARS = {12: 0.16, 20: 0.08, 32: 0.04, 44: 0.04, 64: 0.04}
-"""Cells along, and how far sag and frequency may be off at Poisson's ratio 0.3."""
+"""Cells along, and allowed relative errors of sag and frequency at Poisson's ratio 0.3."""
 ALONG = dict.fromkeys(BARS)
-"""No bars where bone runs along the flesh: a tet that the border cuts has one modulus, and bone half as thick as the
-bar is 0.7 cells thick at 12. Unturned, from 32 on the border is a plane of the lattice.
+"""No bars if bone is parallel to the flesh: a cut tet has one modulus, and bone half as thick as the bar is 0.7 cells
+thick at 12. Without rotation, the border is a plane of the lattice from 32 on.
 """
 LOCKED = 0.12
-"""The same from 20 cells on at 0.45, where linear tets lock."""
+"""Allowed error from 20 cells on at 0.45, where linear tets lock."""
 TURN = 0.4
 MISS = 0.06
 """Allowed error of a pinned face that rotates, in cells."""
@@ -43,20 +43,20 @@ ROUND_OFF = 1e-9
 HEADS = (("mixed_fem", 0), ("newton", 0), ("subspace_mixed_fem", 6), ("subspace_mixed_fem", 16))
 """Solvers of the heavy head, and their modes."""
 HEAD_CUBE = 0.15
-"""Side of the cubes that it is of, m."""
+"""Edge length of its cubes, m."""
 
 
 class Specimen(NamedTuple):
-    """A body of cubes, clamped at x = 0, and the truth of it.
+    """Body of cubes, clamped at x = 0, and reference values.
 
     Attributes
     ----------
-    cubes : (x,y,z) bool, which are there; size : m, of all of them
-    bone : which half is of bone, if one is: "held", up to x = 1/2, or "beyond"; "under" the flesh or "beside" it
-    ratio : Poisson's
-    tip : (4,3) m, places whose mean sag along -z counts
+    cubes : (x,y,z) bool, occupied ones; size : m, of all of them
+    bone : the half of bone, if any: "held", up to x = 1/2, or "beyond"; "under" the flesh or "beside" it
+    ratio : Poisson's ratio
+    tip : (4,3) m, positions whose mean sag along -z is compared
     sag : m per m/s²; frequency : Hz, the first
-    bars : cells along, and how far both may be off
+    bars : cells along, and allowed errors of both
     """
 
     cubes: np.ndarray
@@ -70,9 +70,9 @@ class Specimen(NamedTuple):
 
 
 HALVES = {"held": (0, 1), "beyond": (0, -1), "beside": (1, 1), "under": (2, 1)}
-"""Axis across the border, and on which side of it the bone is."""
+"""Axis across the border, and the side of the bone."""
 HAIR = 1e-4
-"""Half the distance, m, of the two rows of vertices between which the border lies."""
+"""Half the distance, m, of the two rows of vertices at both sides of the border."""
 
 
 def _bar(
@@ -90,7 +90,7 @@ def _bar(
 
 
 def _angle(ratio: float, sag: float, frequency: float) -> Specimen:
-    """A leg along x and one along y from its end, 1 x 0.8 m, of a square section of 0.2 m."""
+    """Return an L: a leg along x and one along y from its end, 1 x 0.8 m, of a square section of 0.2 m."""
     cubes = np.zeros((50, 40, 10), dtype=bool)
     cubes[:, :10] = cubes[40:] = True
     tip = np.array([[x, 0.8, z] for x in (0.8, 1.0) for z in (0.0, 0.2)])
@@ -110,13 +110,13 @@ BODIES = {
     "L": _angle(0.3, 0.15018721275197536, 0.49345125127577477),
     "L, nu 0.45": _angle(0.45, 0.15492576683709833, 0.48817646061219294),
 }
-"""By scikit-fem 12: quadratic hexahedra (``ElementHex2``), linear elasticity, 1000 kg/m³: 32 x 4 x 4 of the bars 8:1,
-20 x 4 x 6 of the bar 5:1, cubes of a fifteenth of a metre (15 x 12 x 4) of the L.
+"""By scikit-fem 12: quadratic hexahedra (``ElementHex2``), linear elasticity, 1000 kg/m³: 32 x 4 x 4 for the bars 8:1,
+20 x 4 x 6 for the bar 5:1, cubes of a fifteenth of a metre (15 x 12 x 4) for the L.
 """
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One for each body, and the pins that turn."""
+    """Yield one case per body, and the rotating pins."""
     for name in BODIES:
         yield Case(f"lattice_{name.replace(' ', '_')}", lambda name=name: _measured(name))
     yield Case("lattice_turned_pins", _turned_pins)
@@ -124,7 +124,7 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def rotation(angle: float) -> np.ndarray:
-    """About y, (3,3)."""
+    """Return the rotation about y, (3,3)."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
@@ -152,7 +152,7 @@ def cube_surface(cubes: np.ndarray, size: tuple[float, float, float]) -> Surface
 
 
 def held_job(body: Specimen, cells: int, turned: float, frames: int = 2, rate: float = 24.0, **settings: object) -> Job:
-    """A body clamped at x = 0, turned in the lattice; gravity goes with it."""
+    """Return the job of a body clamped at x = 0, rotated in the lattice together with gravity."""
     surface, R = cube_surface(body.cubes, body.size), rotation(turned)
     X = surface.positions
     pins = np.flatnonzero(X[:, 0] == 0.0)
@@ -171,7 +171,7 @@ def held_job(body: Specimen, cells: int, turned: float, frames: int = 2, rate: f
 
 
 def _boned(body: Specimen, positions: np.ndarray) -> np.ndarray:
-    """Which vertices are of bone; two rows of them move to the border."""
+    """Return the mask of vertices in bone, and move two rows of vertices to the border."""
     if not body.bone:
         return np.zeros(len(positions), dtype=bool)
     axis, side = HALVES[body.bone]
@@ -196,7 +196,7 @@ def stiffness_and_mass(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
 
 
 def sag_and_frequency(prepared: Prepared, tip: np.ndarray, down: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Mean sag of places (k,3) per m/s², m; first frequency, Hz; displacements (n,3) of the vertices."""
+    """Return the mean sag of positions (k,3) per m/s², m; first frequency, Hz; displacements (n,3) of the vertices."""
     model = prepared.model
     K, M = stiffness_and_mass(model)
     factor = factorized(K, fastest())
@@ -230,8 +230,8 @@ def _measured(name: str) -> Iterable[Row]:
 
 
 def _turned_pins() -> Iterable[Row]:
-    """Bars under gravity whose clamped face turns by 30 degrees in half a second and stays. At 1e6 Pa the one of 5:1
-    hangs by a third of its length, that of 8:1 straight down.
+    """Rotate the clamped face of bars under gravity by 30 degrees in half a second, then hold it. At 1e6 Pa the bar 5:1
+    sags by a third of its length, the bar 8:1 hangs straight down.
     """
     frames, cells, case = 25, 20, "lattice_turned_pins"
     curves = []
@@ -250,7 +250,7 @@ def _turned_pins() -> Iterable[Row]:
 
 
 def _heavy_head() -> Iterable[Row]:
-    """A soft ball with ears, 2.7 m wide, that hangs on a patch behind and on an edge of each ear."""
+    """Simulate a soft ball with ears, 2.7 m wide, that hangs on a patch at its back and on an edge of each ear."""
     case, curves = "lattice_heavy_head", []
     for (solver, modes), stiffness in product(HEADS, (1e4, 5e4, 1e6)):
         job = head_job(stiffness, 21, solver=solver, **({"modes": modes} if modes else {}))
@@ -262,7 +262,7 @@ def _heavy_head() -> Iterable[Row]:
 
 
 def head_cubes() -> np.ndarray:
-    """Which of 18 x 11 x 13 cubes are there: a ball, and a plate on each side of it."""
+    """Return the mask of 18 x 11 x 13 cubes: a ball, and a plate on each side of it."""
     x, y, z = np.indices((18, 11, 13)) + 0.5 - np.array([9.0, 5.5, 6.5])[:, None, None, None]
     ball = (x / 6.5) ** 2 + (y / 5.6) ** 2 + (z / 6.6) ** 2 < 1.0
     return ball | ((np.abs(x) > 4.0) & (np.abs(y - 1.5) < 1.1) & (np.abs(z - 1.0) < 3.0))
@@ -289,8 +289,8 @@ def head_job(stiffness: float, frames: int, **settings: object) -> Job:
 
 
 class Followed(NamedTuple):
-    """How far pinned vertices are off their targets at each frame, of the body and as they are shown, in cells; mean
-    iterations a step.
+    """Distances of pinned vertices from their targets at each frame, of the body and as displayed, in cells; mean
+    iterations per step.
     """
 
     missed: list[float]
@@ -299,7 +299,7 @@ class Followed(NamedTuple):
 
 
 def followed(job: Job) -> Followed:
-    """A job's frames, by its pins."""
+    """Return the frames of a job as distances of its pins."""
     prepared, missed, shown, iterations = prepare(job), [], [], []
     cell = cell_sides(prepared.model.mesh).min()
     for k, frame in enumerate(simulate_body(job, prepared)):

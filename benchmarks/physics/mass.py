@@ -1,7 +1,7 @@
-"""Mass of the draft lattice: volume and centre of each part against what the surface encloses, from 8 cells along on.
+"""Mass of the draft lattice: volume and centre of each part compared with the surface's, from 8 cells along.
 
-The truth of closed surfaces that do not cross themselves is the divergence theorem's; of others, a million points
-drawn by chance and their winding numbers.
+The reference for closed surfaces without self-intersections is the divergence theorem; for others, a million random
+points and their winding numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VOLUME_BAR, CENTRE_BAR = 0.01, 0.1
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Bars along and across the lattice, creatures, odd surfaces, then every body of the folder."""
+    """Yield bars along and across the lattice, creatures, odd surfaces, then every body of the folder."""
     yield Case("mass_bars", partial(_against_divergence, "mass_bars", _bars()))
     yield Case("mass_parts", partial(_against_divergence, "mass_parts", {"two bars and a plate": _parts()}))
     yield Case("mass_creatures", _creatures)
@@ -51,7 +51,7 @@ def _box(sides: tuple[float, float, float], place: tuple[float, float, float] = 
 
 
 def _turned(surface: SurfaceMesh, angle: float = 0.4) -> SurfaceMesh:
-    """About two axes."""
+    """Rotate a surface about two axes."""
     c, s = np.cos(angle), np.sin(angle)
     turn = np.array([(c, -s, 0), (s, c, 0), (0, 0, 1)]) @ np.array([(1, 0, 0), (0, c, -s), (0, s, c)])
     return SurfaceMesh(surface.positions @ turn.T, surface.triangles)
@@ -120,7 +120,7 @@ Parts = list[tuple[float, np.ndarray]]
 
 
 def _divergence(surface: SurfaceMesh) -> Parts:
-    """Volume and centre of each connected part."""
+    """Return volume and centre of each connected part."""
     t, n = surface.triangles, len(surface.positions)
     graph = coo_matrix((np.ones(2 * len(t)), (t[:, :2].ravel("F"), t[:, 1:].ravel("F"))), shape=(n, n))
     labels = connected_components(graph, directed=False)[1][t[:, 0]]
@@ -167,7 +167,7 @@ def _first(surface: SurfaceMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _centre_off(mesh: TetMesh, parts: Parts) -> float:
-    """Largest distance of a part's centre from the surface's, m; of the whole, where the tets are not as many parts."""
+    """Return the largest error of a part's centre, m, or of the whole if the number of parts differs."""
     labels = components(mesh.tets, len(mesh.rest_positions))
     held, corners = mesh.corner_volumes, mesh.rest_positions[mesh.tets]
     if labels.max() + 1 != len(parts):

@@ -1,10 +1,9 @@
-"""A ball that rolls down a slope for four seconds: its mean acceleration against 5/7 g sin, and against what the
-damping of spin explains.
+"""Ball rolling down a slope for four seconds: mean acceleration compared with 5/7 g sin, and with the damping of spin.
 
-A rigid body that implicit Euler turned by u in the last step has velocities ``(x - R(-u) x) / h``, and predicted
-positions ``(2 - cos u) x`` outwards and ``sin u x`` ahead. Turned by t, it is pulled ahead by the torque
-``-I ((2 - cos u) sin t - sin u cos t) / h²``: alone it goes on with ``t = u - u³`` a step. With the friction F that
-keeps a ball rolling, ``v = r t / h``: ``m (v - v0) / h = m g sin - F``, and ``F r`` is minus that torque.
+A rigid body that implicit Euler rotated by u in the last step has velocities ``(x - R(-u) x) / h``, and predicted
+positions ``(2 - cos u) x`` outwards and ``sin u x`` ahead. Rotated by t, it is driven by the torque ``-I ((2 - cos u)
+sin t - sin u cos t) / h²``: alone it continues with ``t = u - u³`` per step. With the friction F of rolling, ``v = r t
+/ h``: ``m (v - v0) / h = m g sin - F``, and ``F r`` is minus that torque.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ EXPLAINED = 0.01
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The ball by some rules and substeps."""
+    """Yield the ball with several integrators and substeps."""
     yield Case("rolling_ball", _rolling)
 
 
 def rolled(rule: str, substeps: int) -> np.ndarray:
-    """Distance of the ball's centre down the slope at each frame, (frames,), m."""
+    """Return the distance of the ball's centre down the slope at each frame, (frames,), m."""
     surface = ball(20, RADIUS)
     g = 9.81 * np.array([SLOPE, 0.0, -np.sqrt(1.0 - SLOPE**2)])
     body = Body(
@@ -56,7 +55,7 @@ def rolled(rule: str, substeps: int) -> np.ndarray:
 
 
 def explained(h: float) -> float:
-    """The same at the last frame with implicit Euler's damping of spin alone, m."""
+    """Return the distance at the last frame with only implicit Euler's damping of spin, m."""
     x = v = u = 0.0
 
     def unbalanced(t: float) -> float:

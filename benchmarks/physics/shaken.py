@@ -1,5 +1,5 @@
-"""A bar of flesh with a bone in its outer half, thrown or shaken by its pins for 2,000 steps: what its energy is above
-that of its beginning and the work of its pins, and how far bone stretches, by each rule of time integration.
+"""Bar of flesh with bone in its outer half, thrown or shaken by its pins for 2,000 steps: excess energy over the
+initial one and the work of the pins, and largest stretch of bone, by time integrator.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..registry import Case, Row, row
 
 STEPS, STEP = 2000, 1.0 / 24.0
 SHAKEN, RHYTHM, THROWN = 0.25, 2.0, 3.0
-"""m and Hz, by which pins are shaken; m/s, of the end that is thrown."""
+"""Amplitude, m, and frequency, Hz, of shaken pins; velocity, m/s, of the thrown end."""
 ALONG = np.array([0.0, 0.3, 1.0])
 RULES = {"BDF2": ("bdf2", 0.5), "theta 0.526": ("theta_midpoint", 0.526), "theta 0.5": ("theta_midpoint", 0.5)}
 GAIN, STRETCH = 2.0, 2.0
-"""% of the largest energy, and times what bone stretches by BDF2."""
+"""Bars: % of the largest energy, and multiple of the stretch of bone with BDF2."""
 
 
 def cases(_data: Path | None) -> Iterator[Case]:
-    """Bone of 1e7, 1e9 and of the flesh's own 1e5 Pa."""
+    """Yield bone of 1e7, 1e9 and of the flesh's 1e5 Pa."""
     for E in (1e5, 1e7, 1e9):
         name = f"shaken_bone_{E:.0e}"
         yield Case(name, lambda name=name, E=E: _compared(name, E))
@@ -48,10 +48,10 @@ def _compared(case: str, E: float) -> Iterable[Row]:
 
 
 def _over(model: Model, is_bone: np.ndarray, is_shaken: bool, rule: str, theta: float) -> tuple[float, float]:
-    """Return the largest excess of the energy over its start and the work of the pins, as a part of the largest energy,
+    """Return the largest excess of the energy over its start and the work of the pins, relative to the largest energy,
     and the largest stretch of bone.
 
-    The pins' force in a step is computed from the change of momentum and the stress at the midpoint, whatever the rule.
+    The pins' force in a step is computed from the change of momentum and the midpoint stress.
     """
     X, pins, elastic, mass = model.mesh.rest_positions, model.pinned, model.elastic, model.mass
     settings = SolverSettings(integrator=rule, theta=theta, gravity=(0.0, 0.0, 0.0), max_iterations=100)

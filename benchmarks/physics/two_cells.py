@@ -1,7 +1,7 @@
-"""Bending and torsion of bodies one, two and four cells of the draft lattice thick: the numbers that the manual gives.
+"""Bending and torsion of bodies one, two and four cells of the draft lattice thick: the figures of the manual.
 
-Sag of bars and plates, clamped at one end, against quadratic hexahedra; the first torsional vibration of a clamped
-square bar against the closed form ``f = sqrt(G J / (rho I_p)) / 4 L`` with ``J = 0.1406 a⁴`` [Timoshenko, Goodier].
+Sag of bars and plates, clamped at one end, compared with quadratic hexahedra; the first torsion of a clamped square bar
+with ``f = sqrt(G J / (rho I_p)) / 4 L`` with ``J = 0.1406 a⁴`` [Timoshenko, Goodier].
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PLATES = {
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Bars and plates that bend, bars that twist."""
+    """Yield bending of bars and plates, torsion of bars."""
     yield Case("two_cells_bending", _bending)
     yield Case("two_cells_torsion", _torsion)
 
@@ -72,7 +72,7 @@ def _torsion() -> Iterable[Row]:
 
 
 def torsional_frequency(solid: Solid, turn: np.ndarray) -> float:
-    """Frequency, Hz, of the one of the first eight modes with the largest angular momentum about the bar's axis."""
+    """Return the frequency, Hz, of the mode, of the first eight, with the largest axial angular momentum."""
     frequencies, modes = solid.modes(8)
     axis, arms, M = turn[:, 0], solid.rest - turn @ [0.5, 0.5 * EIGHTH, 0.5 * EIGHTH], solid.M()
     spins = [abs((np.cross(arms, (M @ mode.ravel()).reshape(-1, 3)) @ axis).sum()) for mode in modes]

@@ -1,4 +1,4 @@
-"""Odd meshes by seed: flat, needles, disjoint, crossing themselves, at random; none flies farther than it can fall."""
+"""Random odd meshes: flat, needles, disjoint, self-intersecting, soups; none moves farther than free fall allows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from ..registry import Case, Row, row
 SEEDS = 300
 STEPS = 3
 EVERY = 7
-"""Solvers of the full space take one mesh in so many, of every kind."""
+"""Full-space solvers use every seventh mesh, of every kind."""
 RATE = 24.0
 MODES = (8, 16, 32, 64)
 FEWER = (6, 5, 4, 3, 2, 1)
 
 
 def _part(rng: np.random.Generator, points: int, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A closed convex body around random points: vertices and triangles that look outwards."""
+    """Return a closed convex body around random points: vertices and outward triangles."""
     X = rng.standard_normal((points, 3)) * scale
     hull = ConvexHull(X, qhull_options="QJ")
     T = hull.simplices
@@ -72,7 +72,7 @@ def _disjoint(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _crossing(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A ball whose vertices are moved by as much as its radius."""
+    """Return a ball whose vertices are moved by as much as its radius."""
     X = rng.standard_normal((int(rng.integers(12, 80)), 3))
     X /= np.linalg.norm(X, axis=1)[:, None]
     T = ConvexHull(X).simplices
@@ -80,7 +80,7 @@ def _crossing(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _soup(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles at random, joined or not."""
+    """Return random triangles, connected or not."""
     n = int(rng.integers(4, 40))
     X = rng.standard_normal((n, 3)) * 10.0 ** rng.uniform(-2, 0, 3)
     T = np.array([rng.choice(n, 3, replace=False) for _ in range(int(rng.integers(2, 3 * n)))])
@@ -97,12 +97,12 @@ KINDS: dict[str, Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]]
 
 
 def kind_of(seed: int) -> str:
-    """The kind of mesh of a seed."""
+    """Return the kind of mesh of a seed."""
     return list(KINDS)[seed % len(KINDS)]
 
 
 def odd_job(seed: int, solver: str) -> Job:
-    """The mesh of a seed in a place, a size, a resolution, with pins, a stiffness and modes of its own."""
+    """Return the job of a seed: mesh, position, size, resolution, pins, stiffness and modes are random."""
     rng = np.random.default_rng(seed)
     X, T = KINDS[kind_of(seed)](rng)
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
@@ -127,7 +127,7 @@ def odd_job(seed: int, solver: str) -> Job:
 
 
 def prepared(job: Job) -> Prepared:
-    """The job's body, with as many of its modes as the body allows."""
+    """Return the prepared job, with as many of its modes as the body allows."""
     fewer = [count for count in (*FEWER[::-1], *MODES) if count < job.body.solver.modes]
     while True:
         try:
@@ -139,8 +139,8 @@ def prepared(job: Job) -> Prepared:
 
 
 class Flight(NamedTuple):
-    """How far a body moves in a few steps, by what free fall and its own size allow: the surface, and the surface as
-    handles show it; how far these are apart at most in sizes of the body; and whether every step converged.
+    """Movement of a body in a few steps, relative to free fall plus its size: of the surface, and of the surface as
+    displayed by handles; their largest distance in sizes of the body; and True if every step converged.
     """
 
     moved: float
@@ -150,7 +150,7 @@ class Flight(NamedTuple):
 
 
 def flight(job: Job) -> Flight:
-    """Return the flight of a job. Raise named errors if it is refused."""
+    """Return the flight of a job. Raise named errors if it is rejected."""
     ready = prepared(job)
     rest, size, h = job.body.surface.positions, job.body.surface.size, job.time_step
     moved = shown = apart = 0.0
@@ -168,7 +168,7 @@ def flight(job: Job) -> Flight:
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case a solver."""
+    """Yield one case per solver."""
     for name, solver in SOLVER_KINDS.items():
         every = 1 if solver.takes_modes else EVERY
         yield Case(f"zoo_{name}", lambda name=name, every=every: _zoo(name, range(0, SEEDS, every)))

@@ -1,4 +1,4 @@
-"""Accuracy of a subspace: convergence at any contrast (Fig. 9), rotations (Fig. 5), and enough points (Fig. 14)."""
+"""Accuracy of a subspace: convergence at any contrast (Fig. 9), rotations (Fig. 5), and number of points (Fig. 14)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .materials import rested
 CONTRASTS = (1e5, 1e7, 1e10)
 MODES, POINTS = 16, 800
 SWING = 15
-"""Steps of the run that the state is taken from: half a second, the beam's end falls at 7 m/s."""
+"""Steps of the run that produces the state: half a second, the beam's end falls at 7 m/s."""
 
 MOST = 30
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case a figure."""
+    """Yield one case per figure."""
     yield Case("convergence", _convergence)
     yield Case("rotation", _rotation)
     yield Case("points", _points)
@@ -45,8 +45,8 @@ def _beam(stiff: float, pinned: bool = True, energy: str = "stable_neo_hookean")
 
 
 def _decrements(space: ReducedModel, solver: str, finish: bool) -> np.ndarray:
-    """Newton's decrement ``sqrt(g . H^-1 g)`` before each of 30 iterations of a step from a state of the converged run,
-    (30,), kg^½ m; where an iteration found no way down, that of the last.
+    """Return Newton's decrement ``sqrt(g . H^-1 g)`` before each of 30 iterations of a step from a state of the
+    converged run, (30,), kg^½ m; the previous one if an iteration found no descent.
     """
     converged = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=100, gravity=EARTH))
     state = space.rest_state()
@@ -83,7 +83,7 @@ def _convergence() -> Iterable[Row]:
 
 
 def _rotation() -> Iterable[Row]:
-    """The rest pose turned by 90 degrees: in the span, and without energy; linear modes are not so."""
+    """Check the rest pose rotated by 90 degrees: in the span, with zero energy; not so with linear modes."""
     warm_up(ignore)
     model = _beam(1e10, pinned=False)
     space = skinning_subspace(model, 5, 100).model
@@ -106,7 +106,7 @@ def _rotation() -> Iterable[Row]:
 
 
 def _linear_modes(model: Model, count: int) -> np.ndarray:
-    """The lowest eigenvectors of the stiffness at rest, rigid ones with them, mass-orthonormal, (3n,count)."""
+    """Return the lowest eigenvectors of the stiffness at rest, rigid ones included, mass-orthonormal, (3n,count)."""
     tets, n = model.mesh.tets, len(model.mesh.rest_positions)
     blocks = model.stiffness(model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions)), 0.0)
     whole = sp.csc_matrix((3 * n, 3 * n))
@@ -124,8 +124,8 @@ def _linear_modes(model: Model, count: int) -> np.ndarray:
 
 
 def _points() -> Iterable[Row]:
-    """Yield the static deflection of a heavy beam of 48,000 tets with a stiff middle against the number of cubature
-    points, beside the full space; and the energy fraction of the points.
+    """Yield the static deflection of a heavy beam of 48,000 tets with a stiff middle over the number of cubature
+    points, compared with the full space; and the energy fraction of the points.
     """
     warm_up(ignore)
     mesh = block((50, 10, 16), (5.0, 1.0, 1.6))

@@ -1,5 +1,5 @@
-"""Motions stopped after one or two iterations a step, against the converged run: a falling crab ([SubMFEM23] Fig. 2),
-an unwinding pendulum (Fig. 13) and a sword swung (Fig. 7).
+"""Motions with one or two iterations per step, compared with the converged run: falling crab ([SubMFEM23] Fig. 2),
+unwinding pendulum (Fig. 13) and swung sword (Fig. 7).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ CAPS = (1, 2, 4)
 DASHES = {1: ":", 2: "-", 4: "--"}
 
 Observed = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""A number of a motion, (3,), from positions and velocities (n,3)."""
+"""Function from positions and velocities (n,3) to an observed vector (3,)."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case a figure; the coarse crab jitters at one iteration, as [SubMFEM23] Sec. 7.7 tells of its own."""
+    """Yield one case per figure; the coarse crab jitters at one iteration, as in [SubMFEM23] Sec. 7.7."""
     yield Case("crab", lambda: _crab("crab", 0.04))
     yield Case("crab_coarse", lambda: _crab("crab_coarse", 0.05))
     yield Case("pendulum", _pendulum)
@@ -49,19 +49,19 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def whole_momentum(model: Model) -> Observed:
-    """Angular momentum about the origin, kg m²/s."""
+    """Return the angular momentum about the origin, kg m²/s."""
     return lambda x, v: np.cross(x, model.mass @ v).sum(axis=0)
 
 
 def part_momentum(model: Model, part: np.ndarray) -> Observed:
-    """Angular momentum of some tets (m,) bool about their own centre of mass, kg m²/s."""
+    """Return the angular momentum of some tets (m,) bool about their centre of mass, kg m²/s."""
     mass = mass_matrix(model.mesh.tets[part], model.masses[part], len(model.mesh.rest_positions))
     shares = np.asarray(mass.sum(axis=1)).ravel() / mass.sum()
     return lambda x, v: np.cross(x - shares @ x, mass @ v).sum(axis=0)
 
 
 class Scene(NamedTuple):
-    """A body in its subspace, where a motion starts, its steps, what is observed of it, and gravity, m/s²."""
+    """A body in its subspace, the initial state, number of steps, observed quantity, and gravity, m/s²."""
 
     model: Model
     space: ReducedModel
@@ -71,7 +71,7 @@ class Scene(NamedTuple):
     gravity: tuple[float, float, float] = DOWN
 
     def positions(self, state: State) -> np.ndarray:
-        """(n,3), m."""
+        """Return vertex positions (n,3), m."""
         return self.model.mesh.rest_positions + self.space.basis @ state.positions
 
     def course(self, solver: str, **settings: Any) -> tuple[np.ndarray, State, float]:
@@ -85,8 +85,8 @@ class Scene(NamedTuple):
         return np.array(seen), state, iterations / self.steps
 
     def settled(self, loads: Callable[[float], tuple[Load, ...]], steps: int) -> Scene:
-        """The scene from where its start comes to rest under loads of a time that goes from 0 to 1: long damped steps,
-        the last third of them with the loads as they are at 1.
+        """Return the scene starting at rest under loads of a time from 0 to 1: long damped steps, the last third of
+        them with the loads at 1.
         """
         settings = {"solver": "subspace_mixed_fem", "max_iterations": 60, "tolerance": 1e-6, "mass_damping": 10.0}
         stepper, state = make_solver(self.space, SolverSettings(gravity=self.gravity, **settings)), self.start
@@ -104,7 +104,7 @@ def _crab(case: str, cell: float) -> Iterable[Row]:
 
 
 def _pendulum() -> Iterable[Row]:
-    """Wound up by the lowest block, three turns, then let go."""
+    """Wind up by the lowest block, three revolutions, then release."""
     warm_up(ignore)
     model = creatures.pendulum()
     space = skinning_subspace(model, 16, 400).model
@@ -121,7 +121,7 @@ def _pendulum() -> Iterable[Row]:
 
 
 def _sword() -> Iterable[Row]:
-    """Pulled back by the tail, then let go: 25 steps."""
+    """Pull back by the tail, then release: 25 steps."""
     warm_up(ignore)
     model, sword, tail = creatures.swordsman()
     space = skinning_subspace(model, 10, 192).model
@@ -136,7 +136,7 @@ def _sword() -> Iterable[Row]:
 
 
 def _compared(case: str, scene: Scene) -> Iterable[Row]:
-    """Every solver at every cap against the converged run: error in the mean square over time, and overshoot."""
+    """Compare every solver at every cap with the converged run: mean square error over time, and overshoot."""
     model, start = scene.model, scene.start
     exact, end, iterations = scene.course("subspace_mixed_fem", **CONVERGED)
     size, times = np.linalg.norm(exact), STEP * np.arange(1, scene.steps + 1)

@@ -1,4 +1,4 @@
-"""Every energy in a subspace ([SubMFEM23] Fig. 15), and a sweet that is twisted (Fig. 8), against the full space."""
+"""All energies in a subspace ([SubMFEM23] Fig. 15), and a twisted sweet (Fig. 8), compared with the full space."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ from ..processes import ask, python_with
 from ..registry import Case, Row, row
 
 LOADED = (0.2, 0.2, 1.0, 10.0, 1e3, 1e3)
-"""Lengths of the steps that lead to rest, s: in the last ones inertia has all but gone."""
+"""Lengths of the steps to rest, s: in the last ones inertia is negligible."""
 
 MODES, POINTS = 16, 320
 SWEET_POINTS = 192
 TURN = 0.45 * np.pi
-"""Half of the twist between the ends of the sweet, rad: by more than half a turn in all, positions could as well ask
-for the rest of a turn the other way."""
+"""Half of the twist between the ends of the sweet, rad: over half a revolution in all would be ambiguous."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The beams, and the sweet."""
+    """Yield the beams, and the sweet."""
     yield Case("energies", _energies)
     yield Case("sweet", _sweet)
 
@@ -54,7 +53,7 @@ def rested(
     loads: Callable[[int], tuple[Load, ...]] = lambda _: (),
     steps: tuple[float, ...] = LOADED,
 ) -> np.ndarray:
-    """Positions (n,3), m, where the body has come to rest after steps of these lengths, s, each begun without speed."""
+    """Return positions (n,3), m, at rest after steps of these lengths, s, each begun with zero velocity."""
     settings = SolverSettings(solver=solver, max_iterations=200, tolerance=1e-9, gravity=gravity)
     stepper, state = make_solver(space, settings), space.rest_state()
     for k, length in enumerate(steps):
@@ -66,7 +65,7 @@ def rested(
 
 
 def _energies() -> Iterable[Row]:
-    """A beam that bends under its weight. Mixed FEM knows the linear energy in its corotated form alone."""
+    """Compare a beam that bends under its weight. Mixed FEM uses the corotated form of the linear energy."""
     warm_up(ignore)
     mesh, shots = block((16, 4, 4), (4.0, 1.0, 1.0)), []
     for name in ENERGIES:
@@ -88,7 +87,7 @@ def _energies() -> Iterable[Row]:
 
 
 def _sweet() -> Iterable[Row]:
-    """Both ends turned by springs, one against the other; bounded biharmonic weights at farthest points beside it."""
+    """Compare ends rotated by springs in opposite directions; also with bounded biharmonic weights."""
     warm_up(ignore)
     model = creatures.sweet(0.08)
     X, tets = model.mesh.rest_positions, model.mesh.tets
@@ -114,7 +113,7 @@ def _sweet() -> Iterable[Row]:
     if python is not None:
         ratio = errors["bounded biharmonic"] / errors["skinning modes"]
         yield row("sweet", "bounded biharmonic's error / skinning modes'", ratio, "", at_least=2.0)
-    # Halves of the soft ends in two colours, which show how they are wound.
+    # Halves of the soft ends in two colours, to show the twist.
     upper = X[tets].mean(axis=1)[:, 2] > 0.0
     colours = np.where(model.elastic.parameters[:, 0] > 1e8, 100.0, np.where(upper, 1.0, 10.0))
     draw(
@@ -130,7 +129,7 @@ def _solver(space: Space) -> str:
 
 
 def _farthest(X: np.ndarray, count: int) -> np.ndarray:
-    """Vertices each farthest from those before it, the first at the largest x, (count,)."""
+    """Return vertices by farthest-point sampling, the first at the largest x, (count,)."""
     chosen = [int(np.argmax(X[:, 0]))]
     away = np.linalg.norm(X - X[chosen[0]], axis=1)
     while len(chosen) < count:
@@ -140,7 +139,7 @@ def _farthest(X: np.ndarray, count: int) -> np.ndarray:
 
 
 def _in_weights(model: Model, weights: np.ndarray) -> ReducedModel:
-    """The subspace of any skinning weights (n,h), with cubature by the same clusters."""
+    """Return the subspace of any skinning weights (n,h), with cubature by the same clusters."""
     X = model.mesh.rest_positions
     columns = skinning_columns(weights, Coordinates.around(X).of(X))
     cubature = spectral_clusters(
@@ -154,7 +153,7 @@ def _in_weights(model: Model, weights: np.ndarray) -> ReducedModel:
 
 
 def _turned(model: Model, space: Space) -> Callable[[int], tuple[Load, ...]]:
-    """Springs that turn the ends about x, the right one by ``TURN`` and the left one back, in 30 steps."""
+    """Return springs that rotate the ends about x, the right one by ``TURN``, the left one in reverse, in 30 steps."""
     X = model.mesh.rest_positions
     held = np.flatnonzero(np.abs(X[:, 0]) > 0.9)
     points, stiffness = space.points(embed(X[held], model.mesh)), np.full(len(held), 1e7 / len(held))
@@ -169,7 +168,7 @@ def _turned(model: Model, space: Space) -> Callable[[int], tuple[Load, ...]]:
 
 
 def _twist(X: np.ndarray, x: np.ndarray) -> float:
-    """By what the right end has turned more than the left one about x, rad: means over their vertices."""
+    """Return the rotation of the right end relative to the left one about x, rad: means over their vertices."""
 
     def turn(side: float) -> float:
         end = (side * X[:, 0] > 0.9) & (np.linalg.norm(X[:, 1:], axis=1) > 0.1)

@@ -25,16 +25,14 @@ from ..registry import Case, Row, row
 MODES, POINTS = 16, 320
 ITERATIONS, STEPS = 2, 30
 ROUNDS, REPEATED = 4, 10
-"""Rounds in which both take their steps in turn, since a machine's pace changes from minute to minute, and how often
-ours are taken in each, to last longer.
-"""
+"""Rounds in which both alternate, since a machine's speed drifts, and repetitions of ours in each, to last longer."""
 
 SWING = 10
-"""Steps of the converged run that the state is taken from."""
+"""Steps of the converged run that produces the state."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The gummy bear where it is, else a beam of as many tets."""
+    """Yield the gummy bear if available, else a beam with as many tets."""
     yield Case("simkit", lambda: _simkit(_body(data)))
 
 
@@ -45,7 +43,7 @@ def _body(data: Path | None) -> Model:
 
 
 def _steps(space: ReducedModel, state: State, steps: int, **settings: float) -> tuple[list[State], list[float]]:
-    """States and seconds of every step."""
+    """Return states and seconds of every step."""
     solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", gravity=EARTH, **settings))
     states, seconds = [], []
     for _ in range(steps):
@@ -57,7 +55,7 @@ def _steps(space: ReducedModel, state: State, steps: int, **settings: float) -> 
 
 
 def _simkit(model: Model) -> Iterable[Row]:
-    """The same basis, cubature, energy, mass, step and number of iterations, from the same state of a swing."""
+    """Compare with the same basis, cubature, energy, mass, step and iterations, from the same state."""
     python = python_with("simkit")
     if python is None:
         yield row("simkit", "simkit is not installed: skipped", float("nan"))
@@ -76,7 +74,7 @@ def _simkit(model: Model) -> Iterable[Row]:
         "forces": space.lumped_masses[free, None] * np.array(EARTH),
         "time_step": STEP,
         "mu": mu,
-        "lam": lam + mu,  # Stable Neo-Hookean's second parameter
+        "lam": lam + mu,  # second parameter of Stable Neo-Hookean
         "volumes": space.elastic.weights,
         "positions": state.positions[free],
         "velocities": state.velocities[free],

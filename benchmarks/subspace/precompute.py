@@ -29,16 +29,16 @@ CELLS = (84, 33, 32)
 MODES, POINTS = 16, 581
 MINUTES, GIGABYTES = 3.0, 6.0
 PARTS = 12
-"""Functions that are told."""
+"""Number of functions reported."""
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """One case, in a process of its own."""
+    """Yield one case, in a separate process."""
     yield Case("precompute", _precompute)
 
 
 def _body() -> Model:
-    """A beam of muscle with joints and bones across it: the mammoth's three stiffnesses."""
+    """Return a beam of muscle with joints and bones across it: the mammoth's three stiffnesses."""
     mesh = block(CELLS, (4.0, 1.5, 1.5))
     place = mesh.rest_positions[mesh.tets].mean(axis=1)
     bone = np.linalg.norm(place[:, 1:] - 0.75, axis=1) < 0.3
@@ -48,8 +48,8 @@ def _body() -> Model:
 
 
 def measured() -> dict[str, Any]:
-    """Seconds, peak memory before and after in bytes, and seconds of the functions that took most (those of the
-    subspace's own rooms, what they call included).
+    """Return seconds, peak memory before and after in bytes, and cumulative seconds of the slowest functions of the
+    subspace's packages.
     """
     model, before = _body(), peak_memory()
     profile = cProfile.Profile()

@@ -1,4 +1,4 @@
-"""Cost of a preview frame in Blender's main thread: handles sent, a draw call made."""
+"""Cost of a preview frame in Blender's main thread: upload of handles and a draw call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..pictures import Bars, draw
 from ..registry import Case, Row, row
 
 AROUND, UP = 400, 250
-"""100,000 vertices."""
+"""Grid of 100,000 vertices."""
 
 MODES = (5, 16, 64)
 FRAMES = 200
@@ -21,12 +21,12 @@ WINDOW = (960, 540)
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The preview of a vase of 100,000 vertices."""
+    """Yield the preview of a vase of 100,000 vertices."""
     yield Case("preview", _preview)
 
 
 def _vase(around: int, up: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Positions (n,3), triangles (t,3) and outward normals (n,3) of an open surface of revolution."""
+    """Return positions (n,3), triangles (t,3) and outward normals (n,3) of an open surface of revolution."""
     angle, height = np.meshgrid(np.linspace(0.0, 2 * np.pi, around, endpoint=False), np.linspace(0.0, 1.0, up))
     radius, slope = 0.3 + 0.1 * np.sin(6.0 * height), 0.6 * np.cos(6.0 * height)
     positions = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=-1).reshape(-1, 3)
@@ -39,7 +39,7 @@ def _vase(around: int, up: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _ready_card() -> None:
-    """Let this process draw: before Blender 5.2 it can when it has rendered once."""
+    """Enable drawing in this process: before Blender 5.2 this requires a render."""
     import bpy
     import gpu
 
@@ -64,7 +64,7 @@ def _preview_of(around: int, up: int, handles: int) -> Any:
 
 
 def _bytes_of(preview: Any) -> int:
-    """On the card: vertices with their weights, triangles, one colour."""
+    """Return the bytes on the GPU: vertices with their weights, triangles, one colour."""
     from ...blender_addon.drawing.preview_shader import attribute_count, in_attributes, texels_each
 
     handles, card = len(preview.handles), preview.card
@@ -73,7 +73,7 @@ def _bytes_of(preview: Any) -> int:
 
 
 def _milliseconds_a_frame(preview: Any, handles: int, frames: int) -> tuple[float, np.ndarray]:
-    """Processor time of this thread for handles and one drawing, the median, without waiting for what is drawn; and
+    """Return the median processor time of this thread for handles and one draw call, without waiting for the GPU; and
     the last picture.
     """
     import gpu
@@ -98,7 +98,7 @@ def _milliseconds_a_frame(preview: Any, handles: int, frames: int) -> tuple[floa
 
 
 def _subdivided(level: int) -> Iterable[Row]:
-    """A grid of 10,000 vertices that waves, with a Subdivision: what each frame takes until it is on the card."""
+    """Measure a waving grid of 10,000 vertices with a Subdivision: time per frame until it is on the GPU."""
     import bpy
 
     from ...blender_addon.drawing.gpu_preview import Preview
@@ -141,7 +141,7 @@ def _preview() -> Iterable[Row]:
         yield row("preview", f"{name}: memory on the card", _bytes_of(preview) / 1e6, "MB")
         whole, picture = _milliseconds_a_frame(preview, handles, 10)
         yield row("preview", f"{name}: pixels drawn", int((picture[..., 0] > 40).sum()))
-        # What Python does is the same for any mesh; of one with few triangles the driver has next to nothing to do.
+        # Python's share does not depend on the mesh; with few triangles the driver's share is negligible.
         share, _ = _milliseconds_a_frame(_preview_of(8, 3, handles), handles, FRAMES)
         yield row("preview", f"{name}: Python's share", share, "ms", at_most=1.0 if modes == 16 else None)
         yield row("preview", f"{name}: with the driver that is here", whole, "ms")

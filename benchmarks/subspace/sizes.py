@@ -1,4 +1,4 @@
-"""How many modes and points ([SubMFEM23] Figs. 11, 6, 16): error against the full space, and where the points lie."""
+"""Number of modes and points ([SubMFEM23] Figs. 11, 6, 16): error and distribution of points."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SETTINGS = {"max_iterations": 60, "tolerance": 1e-6, "gravity": EARTH}
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The grid, and the density of points."""
+    """Yield the grid, and the density of points."""
     yield Case("pareto", _pareto)
     yield Case("density", _density)
 
 
 def _falling(model: Model, space: ReducedModel) -> tuple[np.ndarray, float, float]:
-    """A beam that falls under its weight from rest in a subspace: positions of every step (STEPS,n,3), the gradient in
-    the full space at the last step over that of the body's weight, and seconds an iteration.
+    """Simulate a beam that falls under its weight from rest in a subspace: return positions of every step (STEPS,n,3),
+    the full-space gradient at the last step over that of the body's weight, and seconds per iteration.
     """
     stepper, state = make_solver(space, SolverSettings(solver="subspace_mixed_fem", **SETTINGS)), space.rest_state()
     course, iterations, X = [], 0, model.mesh.rest_positions
@@ -52,7 +52,7 @@ def _falling(model: Model, space: ReducedModel) -> tuple[np.ndarray, float, floa
 
 
 def _full(model: Model) -> np.ndarray:
-    """The same in the full space."""
+    """Return the positions in the full space."""
     stepper, state, course = make_solver(model, SolverSettings(**SETTINGS)), model.rest_state(), []
     for _ in range(STEPS):
         state, _report = stepper.step(state, state.positions[model.pinned], STEP)
@@ -61,7 +61,7 @@ def _full(model: Model) -> np.ndarray:
 
 
 def _pareto() -> Iterable[Row]:
-    """A soft beam of one stiffness, 1e5 Pa."""
+    """Compare a soft beam of one stiffness, 1e5 Pa."""
     warm_up(ignore)
     mesh = block((16, 4, 4), (4.0, 1.0, 1.0))
     model = build_model(mesh, 1e5, 0.45, 1e3, "fixed_corotated", pinned=held_end(mesh))
@@ -96,7 +96,7 @@ def _pareto() -> Iterable[Row]:
 
 
 def _points_per_volume(model: Model, modes: int, points: int, part: np.ndarray) -> tuple[float, np.ndarray]:
-    """Points per volume in a part of the tets (m,) bool over that in the rest, and the points' places (c,3)."""
+    """Return points per volume in some tets (m,) bool over that in the rest, and the points' positions (c,3)."""
     parts = skinning_subspace(model, modes, points).parts
     volumes, inside = model.elastic.weights, part[parts.tets]
     per_volume = inside.sum() / volumes[part].sum(), (~inside).sum() / volumes[~part].sum()
@@ -125,6 +125,6 @@ def _density() -> Iterable[Row]:
 
 
 def _marks(places: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
-    """A small tet at every place: positions (4p,3) and tets (p,4)."""
+    """Return a small tet at every position: positions (4p,3) and tets (p,4)."""
     corners = size * np.array([[0.0, 0, 1], [0.94, 0, -0.33], [-0.47, 0.82, -0.33], [-0.47, -0.82, -0.33]])
     return (places[:, None] + corners).reshape(-1, 3), np.arange(4 * len(places)).reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""Cost of a step in a subspace: the sizes of [SubMFEM23] Table 1, and the same subspace on ever finer meshes."""
+"""Cost of a step in a subspace: the sizes of [SubMFEM23] Table 1, and the same subspace on finer meshes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..pictures import Bars, Curve, Plot, draw
 from ..registry import Case, Row, row
 
 SIZES = ((5, 227, 1.19), (10, 192, 2.01), (16, 581, 7.37), (16, 342, 5.87))
-"""Modes, points and the paper's milliseconds a Mixed FEM iteration (its bodies have 132,000 to 532,000 tets)."""
+"""Modes, points and the paper's milliseconds per Mixed FEM iteration (its bodies have 132,000 to 532,000 tets)."""
 
 CELLS = (42, 10, 10)
 """25,200 tets."""
@@ -34,15 +34,15 @@ STEPS, ROUNDS = 100, 5
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The table, and the cost against the mesh."""
+    """Yield the table, and the cost over the mesh size."""
     yield Case("table_1", _table)
     yield Case("meshes", _meshes)
 
 
 def _per_iteration(runs: list[tuple[ReducedModel, str]]) -> list[dict[str, float]]:
-    """Seconds an iteration of every space with its solver: by parts, ``timed`` in all parts, and ``whole``, what a step
-    takes by the clock from call to return. The median of some rounds with new solvers, since where their arrays happen
-    to lie is worth some per cent.
+    """Return seconds per iteration of every space with its solver: by parts, ``timed`` in all parts, and ``whole``, the
+    wall time of a step. Median of some rounds with new solvers, since the memory addresses of their arrays cause
+    differences of some per cent.
     """
     rounds = [_round(runs) for _ in range(ROUNDS)]
     return [
@@ -69,7 +69,7 @@ def _round(runs: list[tuple[ReducedModel, str]]) -> list[dict[str, float]]:
 
 
 def _plain_assembly(space: ReducedModel, repeats: int) -> float:
-    """Seconds of the plain ``B^T Q B`` over the nine entries of F, by SciPy's BLAS."""
+    """Return the seconds of the plain ``B^T Q B`` over the nine entries of F, by SciPy's BLAS."""
     c, r = len(space.elastic.weights), space.unknowns
     B = np.zeros((c, 3, 3, 3, r))
     for i in range(3):
@@ -100,7 +100,7 @@ def _table() -> Iterable[Row]:
         stiffness = ReducedStiffness(space.elastic.G, space.mass)
         with one_blas_thread():  # as in a step
             ours = shortest(partial(stiffness.assemble, blocks, matrix), 20)
-        plain = _plain_assembly(space, 5)  # with all of the BLAS's threads, as ours has all of the kernels'
+        plain = _plain_assembly(space, 5)  # with all BLAS threads, as ours with all kernel threads
         yield row("table_1", f"{name}: Mixed FEM (paper {paper})", 1e3 * mixed["whole"], "ms")
         yield row("table_1", f"{name}: over 40 % of the paper's", 1e3 * mixed["whole"] / (0.4 * paper))
         yield row("table_1", f"{name}: FEM", 1e3 * fem["whole"], "ms")
@@ -119,7 +119,7 @@ def _table() -> Iterable[Row]:
 
 
 def _meshes() -> Iterable[Row]:
-    """The same modes and points: a step's cost has no part of the mesh."""
+    """Compare meshes with the same modes and points: a step's cost is independent of the mesh."""
     warm_up(ignore)
     bodies = [bent_beam(cells) for cells in MESHES]
     models = [model for model, _start in bodies]

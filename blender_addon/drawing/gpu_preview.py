@@ -127,8 +127,7 @@ class Preview:
         return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the positions (m,3), m, of the drawn surface: the mesh, or its Subdivision, with ``triangles`` (t,3).
-        """
+        """Return the positions (m,3), m, of the drawn surface with ``triangles``: the mesh, or its Subdivision."""
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 

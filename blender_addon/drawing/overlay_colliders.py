@@ -125,9 +125,8 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return vertex displacements (n,3), world space, that move the faces around outwards by one unit, as nearly as
-    possible: least squares of ``normal . way = 1``, regularized towards the mean normal for flat surroundings. Two
-    units at most.
+    """Return vertex displacements (n,3), world space, that move the faces around outwards by one unit: least squares of
+    ``normal . way = 1``, regularized towards the mean normal for flat surroundings. Two units at most.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

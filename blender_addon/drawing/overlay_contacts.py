@@ -23,8 +23,7 @@ DECADES = 3.0
 
 
 class Pushed(NamedTuple):
-    """Vertices under contact pressure at a frame: indices (k,), the level of each, and the ``range`` of pressures, Pa.
-    """
+    """Vertices under contact pressure at a frame: indices (k,), their levels, and the ``range`` of pressures, Pa."""
 
     vertices: np.ndarray
     levels: np.ndarray

@@ -68,8 +68,7 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return the line ends (2l,3) of a circle around each ball (k,4) that faces the viewer, by the view matrix (4,4).
-    """
+    """Return the line ends (2l,3) of a circle around each ball (k,4), facing the viewer of a view matrix (4,4)."""
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
     lines = np.stack([round_[:-1], round_[1:]], axis=1).reshape(-1, 3)

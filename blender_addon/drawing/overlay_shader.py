@@ -86,9 +86,7 @@ def tets_shader() -> Any:
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts, with ``position`` and ``normal``; the rows of :func:`tets_shader` end with the
-    colour.
-    """
+    """Return the shader of ghosts; the rows of :func:`tets_shader` end with the colour."""
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
@@ -119,6 +117,5 @@ def dots_shader() -> Any:
 
 
 def lines_shader() -> Any:
-    """Return the shader of lines between ``position``s in the colour ``tint``; PreviewError if the driver rejects it.
-    """
+    """Return the shader of lines in the colour ``tint``; raise PreviewError if the driver rejects it."""
     return shader_of(shader_info("position"), ("tint",), _PLACED, LINE_COLOUR)

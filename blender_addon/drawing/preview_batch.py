@@ -42,9 +42,7 @@ class Skinned:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Return a batch, with ``corners`` as in :func:`card.batch_of` and the shader ``make_shader(handles,
-        per_row)``.
-        """
+        """Return a batch of ``corners`` (:func:`card.batch_of`) and the shader ``make_shader(handles, per_row)``."""
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
 

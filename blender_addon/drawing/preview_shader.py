@@ -106,9 +106,7 @@ def texels_each(handles: int) -> int:
 
 
 def handle_rows(handles: int) -> int:
-    """Return the number of four-float rows in the uniform buffer, rounded up to four handles: none is read past the
-    end.
-    """
+    """Return the number of four-float rows in the uniform buffer, for a multiple of four handles."""
     return 12 * -(-handles // 4)
 
 

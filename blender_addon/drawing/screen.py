@@ -27,8 +27,7 @@ def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Write lines in the lower left corner, beside the toolbar: the first ones in these colours, the others in white.
-    """
+    """Write lines in the lower left corner, beside the toolbar, the first ones in ``colours``, the others in white."""
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)

@@ -139,8 +139,7 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied; ``stale``: the modes were computed for another stiffness distribution.
-    """
+    """Live mode: the new stiffness is applied; ``stale``: the modes belong to another stiffness distribution."""
 
     stale: bool
 

@@ -18,8 +18,7 @@ from .array_file import whole_file
 def write_point_cache(
     path: Path, first_frame: int, frames: Iterable[np.ndarray], count: int, points: int, step: int = 1
 ) -> None:
-    """Write ``count`` frames of (points,3) positions, every ``step``-th, atomically; StoreError as :func:`whole_file`.
-    """
+    """Write ``count`` frames of (points,3) positions, every ``step``-th, atomically; errors as :func:`whole_file`."""
     with whole_file(path) as file:
         file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, points, first_frame, step, count))
         for positions in frames:

@@ -15,7 +15,7 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder and its missing parents for the user only, whatever the umask; OSError."""
+    """Create a folder and its missing parents for the user only, for any umask; OSError."""
     for place in reversed((folder, *folder.parents)):
         if not place.is_dir():
             place.mkdir(0o700, exist_ok=True)

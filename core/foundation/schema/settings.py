@@ -64,8 +64,7 @@ class MaterialSettings:
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
-    """Return Young's moduli of materials, Pa: first of each at 0 of its stiffness map, then at 1 of each that has two.
-    """
+    """Return Young's moduli of materials, Pa: of each at 0 of its stiffness map, then at 1 of each that has two."""
     painted = [material.painted_modulus for material in materials]
     return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
 

@@ -26,7 +26,7 @@ class SolverKind:
     name : in files and on command lines; label, description : in menus
     method : ``module.Class`` in ``core.methods.solvers``
     seconds : per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
-    is_mixed : stretches are unknowns beside the positions
+    is_mixed : stretches are unknowns besides the positions
     takes_modes : it steps a subspace of the body, with some modes, and not every vertex
     takes_nodes : dynamic nodes carry the body's motion
     integrates : it uses the time integrators, and has no rule of its own

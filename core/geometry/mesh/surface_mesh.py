@@ -86,7 +86,7 @@ class SurfaceMesh:
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Raise MeshError for a far outlier: beside it double precision leaves no digits for the other vertices."""
+        """Raise MeshError for a far outlier, with which double precision leaves no digits for the other vertices."""
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)

@@ -1,4 +1,4 @@
-"""Samples spread over triangles, dense enough to hit every cell of a given size.
+"""Samples spread over triangles, dense enough to hit every cell of a certain size.
 
 Rows run parallel to a triangle's longest side, at most ``spacing`` apart, with points at most as far apart in each,
 ends included. A row has one point more than steps, so samples hit corners and sides exactly.
@@ -30,7 +30,7 @@ class SurfaceSamples(NamedTuple):
     triangle : (s,) int32
     barycentric : (s, 3) float64
     area : (s,) float64
-        Area of the surface that the sample stands for.
+        Area of the surface that the sample represents.
     """
 
     triangle: np.ndarray

@@ -1,10 +1,10 @@
 """Generalised winding number of triangles about points: how often the surface wraps a point, 1 inside, 0 outside.
 
 ``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. It needs no closed surface: at an opening it
-passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting
-triangles [Jacobson, Kavan, Sorkine-Hornung 2013]. The first two terms of a Taylor series replace far clusters of
-triangles [Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on average and
-0.06 at worst, small beside the distance to the threshold.
+passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting triangles
+[Jacobson, Kavan, Sorkine-Hornung 2013]. The first two terms of a Taylor series replace far clusters of triangles
+[Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on average and 0.06 at
+worst, small relative to the distance to the threshold.
 
 Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a
 patch of flipped faces is a hole.

@@ -7,12 +7,12 @@ shadow of a piece Q is the cone over its central projection onto the face, less 
 
     volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
 
-with signed cones, and likewise for the first moments. The sum does not depend on where pieces meet: a triangle in a
-face, an edge or a corner of T changes it by round-off alone. Coordinates are barycentric, so lengths do not count.
+with signed cones, and likewise for the first moments. The sum does not depend on how pieces touch: a triangle in a
+face, an edge or a corner of T changes it by round-off only. Coordinates are barycentric, so scale does not matter.
 
 This holds where w takes two values in T, 0 and one other. Five points of T are sampled. Where surfaces cross or
 overlap, or an opening lets w pass smoothly through 1/2, T is cut into eight, at most twice, and each part is measured
-alone. At the last level only p is sampled, and the sum is clamped to between 0 and 1.
+separately. At the last level only p is sampled, and the sum is clamped to between 0 and 1.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ DEPTH = 2
 CLEAR = 0.1
 """Least distance of a trusted winding number from one half: twice the error of its far field."""
 SHEET = 0.25
-"""Largest distance of the winding number from one half beside a sheet. There it passes from -1/2 to 1/2, so that
-neither side is inside. At the surface of a body it passes from 0 to 1, and on it round-off takes it to either.
+"""Largest distance of the winding number from one half at a sheet. There it passes from -1/2 to 1/2, so that neither
+side is inside. At the surface of a body it passes from 0 to 1, and on it round-off takes it to either.
 """
 CORNER = 1e-3
 """Least weight of a corner in the inside part: every vertex has mass."""
@@ -210,8 +210,8 @@ def _asked(corners, p, at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the tet is wholly inside or outside, or holds surface and its winding numbers take one value
-    beside 0.
+    """Return True if the tet is wholly inside or outside, or contains surface and its winding numbers take one value
+    besides 0.
     """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5

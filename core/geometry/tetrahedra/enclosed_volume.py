@@ -27,7 +27,7 @@ def enclosed_volume(surface: SurfaceMesh) -> float:
     size = float((high - low).max())
     sides = np.maximum((high - low) / size, FLATTEST)
     counts = np.ceil(ALONG * sides).astype(np.int64)
-    # An odd bit of room keeps the sides of a box off those of the surface.
+    # A margin keeps the sides of the cubes off the faces of an axis-aligned surface.
     points, tets = cubes(counts)
     points = (points / counts - 0.5) * (1.01 * sides)
     mesh = oriented(points, tets)

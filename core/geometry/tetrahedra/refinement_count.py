@@ -1,8 +1,8 @@
 """Cheap estimate of the tetrahedra that painted refinement adds, from sample points spread over the surface.
 
 The wanted size is ``s`` at the surface. Below a first layer of such cells it grows by ``GRADING`` of the distance,
-until it is one cell. A column of unit area and depth ``D`` then has as many tets as one of unpainted cells of the
-depth ``integral 1 / size³``. Each sample point is given the mean depth of the body: volume over area.
+until it is one cell. A column of unit area and depth ``D`` then has as many tets as one of unpainted cells of the depth
+``integral 1 / size³``. Each sample point has the mean depth of the body: volume over area.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .refinement_count import RefinementSamples, places_on, refined_fractions
 THINNEST = 1e-6
 """Least part of the cube of its size that a closed surface encloses; a smaller part means an open one, or a sheet."""
 MAX_TETS = 2_000_000
-"""Largest number of tets; more are refused."""
+"""Largest number of tets; more are rejected."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
 """Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
@@ -40,7 +40,7 @@ between machines.
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
 """Tets for each even piece of narrow triangles: counts ranged from 0.9 to 2.3, and 0.5 to 1.2."""
 MOST_PIECES = 1000.0
-"""Largest number of pieces of one triangle: a needle does not become a thousand tets, whatever its length."""
+"""Largest number of pieces of one triangle: a needle must not count as thousands of tets."""
 
 
 @dataclass(frozen=True)

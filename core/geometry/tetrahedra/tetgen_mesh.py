@@ -1,14 +1,14 @@
 """Clean tetrahedra that keep the surface: TetGen [Si 2015], for closed surfaces without self-intersections.
 
 Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
-faces and inside until no tet is larger than asked for, or flatter than it can avoid.
+faces and inside until no tet is larger than requested, or flatter than it can avoid.
 
 With a sizing field TetGen may crash while it also optimises angles (on 1 of 80 bodies, a plate). Therefore a first
 run makes the vertices of the field, and a second run, which has them all, optimises.
 
-Traps: on some bad input TetGen ends the whole process, so detectable faults are refused beforehand. TetGen fills
-everything within the outermost surface: hollows are removed afterwards, by winding number. It prints, and leaves
-files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
+Traps: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills
+everything within the outermost surface: hollows are removed afterwards, by winding number. It prints, and leaves files
+in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
 """
 
 from __future__ import annotations

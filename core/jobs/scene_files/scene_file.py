@@ -1,6 +1,6 @@
 """Scene in TOML: bodies with their materials, pins and solvers, without Blender.
 
-    mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or what meshio reads
+    mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or a format of meshio
     frames = [1, 60]
     frame_rate = 24
     pre_roll = 10                     # number of first frames that are simulated but not written; 0 by default
@@ -67,7 +67,7 @@
     friction = 0.3                    # and thickness: fields of ColliderSettings
     absorption = 0.8                  # of fields with use_absorption behind it, by frame or one number
 
-    [[field]]                         # an acceleration beside gravity, m/s²; several add up
+    [[field]]                         # an acceleration besides gravity, m/s²; several add up
     acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
     box = [[0, 0, 0], [1, 1, 1]]      # or vertices; none acts everywhere
 

@@ -1,3 +1,1 @@
-"""From positions to deformation gradients and from element matrices to the system: done once per mesh, then
-refilled.
-"""
+"""Deformation gradients, and assembly of element matrices into systems: done once per mesh, then refilled."""

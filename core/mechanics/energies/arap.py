@@ -1,4 +1,4 @@
-"""As-rigid-as-possible energy: resists stretch only, Poisson's ratio has no effect.
+"""ARAP (as-rigid-as-possible) energy: resists stretch only, Poisson's ratio has no effect.
 
     psi = mu |S - I|^2
 

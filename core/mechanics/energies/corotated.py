@@ -5,8 +5,8 @@
 with the stretch ``S = R^T F`` (polar decomposition F = R S), the identity I and the Lame parameters mu, lambda, Pa.
 Müller, Gross 2004, "Interactive Virtual Materials". It is also the stretch form of the linear energy.
 
-Trap: the volume term uses the trace of S, so the energy stays finite at zero volume; ``fixed_corotated`` uses the
-determinant J.
+Trap: the volume term uses the trace of S, so compression to zero volume costs no more than in Hooke's law;
+``fixed_corotated`` uses J.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Step size to the first inversion of a tet, for energies that are infinite at inversion.
+"""Step size to the first inversion of a tet, for energies that forbid inversion.
 
 Along ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. It is monotone
 between its extrema, so bisection finds its first zero.
@@ -17,8 +17,7 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return the largest step size up to 1 along dF (m,3,3) before inversion, for each F (m,3,3) with det F > 0, (m,).
-    """
+    """Return the inversion-free step sizes (m,), at most 1, along dF (m,3,3) from F (m,3,3) with det F > 0."""
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
     return part

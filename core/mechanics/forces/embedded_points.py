@@ -47,8 +47,7 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return positions (p,3) for tet vertices at x (n,3), or interpolate any other linear quantity of the vertices.
-        """
+        """Return positions (p,3) for tet vertices at x (n,3), or interpolate another linear quantity."""
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:

@@ -62,7 +62,7 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``s w r / d``; with gravitation ``s w r / d³``."""
+    """Return ``s w r / d``; with gravitation ``s w r / d³``."""
     strength = numbers.strength * part
     if form.gravitation:
         away = place.distances > np.finfo(np.float32).eps
@@ -71,13 +71,13 @@ def _force(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``s w n``."""
+    """Return ``s w n``."""
     return FieldForce((numbers.strength * part)[:, None] * place.axes)
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r`` of rotation:
-    ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
+    """Return the vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r``
+    of rotation: ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
     """
     if form.shape == "POINT":
         around = np.cross(place.axes, place.arms)
@@ -91,7 +91,7 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, par
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
+    """Return ``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
     field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
@@ -99,7 +99,7 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, par
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
+    """Return ``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
     rate, rest = numbers.strength * part, numbers.rest_length
     near = place.distances > 0.0
     stretch = np.where(near, 1.0 - rest / np.where(near, place.distances, 1.0), float(rest == 0.0))
@@ -117,19 +117,19 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, p
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``q s w r``; the strength contains the charge q."""
+    """Return ``q s w r``; the strength contains the charge q."""
     return FieldForce((numbers.strength * part)[:, None] * place.arms)
 
 
 def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """``-w (s |v| + damping) v``."""
+    """Return ``-w (s |v| + damping) v``."""
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
     return FieldForce(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
 
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
-    """``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
+    """Return ``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
     influence = numbers.strength * part
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 

@@ -33,7 +33,7 @@ def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarr
     """Return the stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus
     in Pa.
 
-    Each depends on its own weight and area alone: ``E L w a / A`` with the size L and the area A of the surface. So all
+    Each depends on its own weight and area only: ``E L w a / A`` with the size L and the area A of the surface. So all
     vertices with weights of 1 have ``E L`` in total, at any mesh resolution.
     """
     areas = surface.vertex_areas

@@ -1,4 +1,4 @@
-"""Interfaces of loads on a body during one step beside gravity and elasticity: springs, contact, damping, fields.
+"""Interfaces of loads on a body during one step besides gravity and elasticity: springs, contact, damping, fields.
 
 A :class:`Load` is made for a step, with the targets and positions at that time. At the step's beginning it becomes a
 :class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and changes no
@@ -121,8 +121,7 @@ class BarrierStepPotential(CrossElementPotential):
 
 class StrainPotentialStep(NamedTuple):
     """Terms of a strain potential in a step of Mixed FEM: the part of the ``multiplier`` (m,6), Pa; the ``curvature``
-    along the step, J; and ``condensed``, the curvature along the changes of the stretches due to the positions alone,
-    J.
+    along the step, J; and ``condensed``, the curvature along the changes of the stretches due to the positions only, J.
     """
 
     multiplier: np.ndarray

@@ -29,7 +29,7 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Rings of neighbours of an inverted tet whose stretches are no useful initial guess."""
+"""Rings of neighbours of an inverted tet whose stretches are not useful as initial guess."""
 
 
 class Slices(NamedTuple):
@@ -112,14 +112,13 @@ class Model:
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest vertex displacement, m, for a change of the unknowns, here the positions, and its vertex.
-        """
+        """Return the largest displacement, m, and its vertex, for a change of the unknowns, here the positions."""
         squares = (change * change).sum(axis=1)
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the selected tets, a mask (m,), dilated by the rings whose stretches are no useful initial guess."""
+        """Return the selected tets, a mask (m,), dilated by the rings of bad initial stretches."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
@@ -164,8 +163,8 @@ class Model:
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """Return an initial state.
 
-        Stretches are initialised to ``S(F)``, or to the identity around inverted tets, where the polar stretch is no
-        useful guess: a scrambled body would not recover.
+        Stretches are initialised to ``S(F)``, or to the identity around inverted tets, where the polar stretch is a bad
+        guess: a scrambled body would not recover.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
