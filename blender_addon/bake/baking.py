@@ -280,7 +280,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete a store without frames and tetrahedra, as left by a refused job; return True if it was deleted."""
+    """Delete a store without frames, tetrahedra and log entries, as left by a refused job; return True if it was
+    deleted.
+    """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # log of a failure
         return False
