@@ -1,1 +1,1 @@
-"""Parts of ``build_addon.py``. They run on bare Python with the standard library, and are not part of the extension."""
+"""Modules of ``build_addon.py``. They need only Python's standard library, and are not part of the extension."""

@@ -1,4 +1,4 @@
-"""``build_addon.py bench``: hands over to ``benchmarks/registry.py``, inside the main environment."""
+"""``build_addon.py bench``: runs ``benchmarks/registry.py`` in the main environment."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .project import ROOT
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run or list benchmarks; the exit code."""
+    """Run or list benchmarks; return the exit code."""
     if Path(sys.prefix).resolve() != environments.folder("main").resolve():
         python = environments.ensure("main")
         return subprocess.run([str(python), str(ROOT / "build_addon.py"), *sys.argv[1:]]).returncode
-    # The main script of this process; it is named __main__ here.
+    # build_addon.py, the main script of this process.
     sys.modules["__main__"].mount()
     registry = importlib.import_module("sinew.benchmarks.registry")
     if options.list or not options.name:

@@ -1,7 +1,6 @@
-"""Build hook for wheels of the library: adds the files of its root to the folders that ``pyproject.toml`` names.
+"""Build hook for wheels of the library: adds the files of the package root to the folders named in ``pyproject.toml``.
 
-An editable one (``pip install -e .``) has none of its own: ``editable/sinew`` is found on the path, and mounts the
-checkout.
+An editable wheel (``pip install -e .``) has none: ``editable/sinew`` is on the path, and mounts the checkout.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ PACKAGE = Path(__file__).resolve().parents[1] / "blender_addon" / "package"
 
 
 class PackageRoot(BuildHookInterface):
-    """Lifts ``blender_addon/package`` to the root of the wheel."""
+    """Hatchling hook that puts ``blender_addon/package`` at the root of the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called by Hatchling before a build; ``version`` is ``standard`` or ``editable``."""
+        """Add the files before a build (called by Hatchling); ``version`` is ``standard`` or ``editable``."""
         if version == "standard":
             files = (path for path in PACKAGE.iterdir() if path.is_file())
             build_data["force_include"].update({str(path): f"sinew/{path.name}" for path in files})

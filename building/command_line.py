@@ -1,4 +1,4 @@
-"""The subcommands of ``build_addon.py``: arguments in, exit code out."""
+"""Command line of ``build_addon.py``: argument parser and subcommands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .project import ROOT, BuildError
 
 
 def main(arguments: list[str]) -> int:
-    """Run one subcommand; the exit code."""
+    """Run one subcommand; return the exit code."""
     options, rest = _parser().parse_known_args(arguments)
     if rest and options.subcommand != "test":
         print(f"build_addon.py {options.subcommand}: unknown arguments {' '.join(rest)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``build_addon.py demo [headline|live]``: a scene of ``docs/demo``, through the extension as an artist gets it."""
+"""``build_addon.py demo [headline|live]``: runs a scene of ``docs/demo`` with the installed extension."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SCENES = {
 
 
 ENVIRONMENT = "bpy-4.2"
-"""Environment of the demo scenes: Blender and little else, since the extension brings the rest, as for a user."""
+"""Environment of the demo scenes, with Blender and little else: as for a user, the extension brings the rest."""
 
 
 def run(scene: str = "headline") -> int:
-    """Build, install into an isolated profile, run the scene's script with its folder under ``out`` as its only
-    argument.
+    """Build the extension, install it into an isolated profile, and run the scene's script with its folder under
+    ``out`` as only argument; return 0.
     """
     start = time.monotonic()
     target = OUT / ("demo" if scene == "headline" else f"demo-{scene}")
     target.mkdir(parents=True, exist_ok=True)
     python = environments.ensure(ENVIRONMENT)
     print("Building the extension ...", flush=True)
-    # One Python's wheels are enough here, and half the bytes.
+    # The wheels of one Python suffice, and halve the size.
     archive = extension_zip.build("3.11")
     variables = profile.install(ENVIRONMENT, archive, OUT / "profiles" / "demo")
     variables["SINEW_PACKAGE"] = profile.package_name()
@@ -52,7 +52,7 @@ def run(scene: str = "headline") -> int:
 
 
 def _show(picture: Path) -> None:
-    """Open the picture where somebody sits before a desktop; elsewhere its path has been printed."""
+    """Open the picture if there is a terminal and a desktop."""
     opener = shutil.which("xdg-open")
     if sys.stdout.isatty() and os.environ.get("DISPLAY") and opener:
         subprocess.Popen([opener, str(picture)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

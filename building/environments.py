@@ -1,6 +1,6 @@
-"""Virtual environments in the repository: made from the pins of ``pyproject.toml`` and ``wheels.lock``.
+"""Virtual environments in the repository, from the pins of ``pyproject.toml`` and ``wheels.lock``.
 
-One whose pins have changed is made anew; a pin that is new is installed beside the others.
+An environment is rebuilt if its pins have changed; new pins are added to it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .project import ROOT, BuildError, EnvironmentPlan
 
 STAMP = "sinew-requirements.txt"
 
-# What the bpy wheels link to and a bare Debian or Ubuntu lacks.
+# Libraries that the bpy wheels link to and a minimal Debian or Ubuntu lacks.
 SYSTEM_PACKAGES = tuple(
     "libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libxxf86vm1".split()
 )
 
 
 def find_python(version: str) -> str | None:
-    """An interpreter of that version (``"3.11"``) that can make virtual environments, or None."""
+    """Return an interpreter of a version (``"3.11"``) that can make virtual environments, or None."""
     candidates = [sys.executable]
     named = shutil.which(f"python{version}")
     pyenv_roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))]
@@ -45,7 +45,7 @@ def find_python(version: str) -> str | None:
         try:
             said = subprocess.run([candidate, "-c", probe], capture_output=True, text=True, timeout=30)
         except OSError:
-            continue  # not an executable after all: the next candidate
+            continue  # not executable
         if said.stdout.strip() == version:
             return candidate
     return None
@@ -57,12 +57,12 @@ def folder(name: str) -> Path:
 
 
 def python_of(name: str) -> Path:
-    """The interpreter inside the environment of that name, made or not."""
+    """Return the interpreter of an environment, which may not exist."""
     return folder(name) / "bin" / "python"
 
 
 def ensure(name: str) -> Path:
-    """Make the environment if it is absent or its pins have changed; its interpreter."""
+    """Make an environment if it is absent, or update it if its pins have changed; return its interpreter."""
     plan = project.environment(name)
     if name == "main":
         plan = dataclasses.replace(plan, requirements=(*plan.requirements, *lock.pins(plan.python, sys.platform)))
@@ -104,7 +104,7 @@ def _install(place: Path, requirements: Sequence[str]) -> None:
             "install",
             "--disable-pip-version-check",
             "--no-deps",
-            "--no-compile",  # Python compiles what is imported, a small part of it
+            "--no-compile",  # Python compiles on import, a small part of the files
             "--require-hashes",
             "--only-binary",
             ":all:",
@@ -116,7 +116,7 @@ def _install(place: Path, requirements: Sequence[str]) -> None:
 
 
 def _check_bpy(python: str) -> None:
-    """Import bpy once; install the system libraries that it misses, or say which."""
+    """Import bpy once; install the system libraries that it lacks, or raise BuildError with their names."""
     probe = [python, "-c", "import bpy"]
     result = subprocess.run(probe, capture_output=True, text=True)
     if result.returncode == 0:
@@ -134,7 +134,7 @@ def _check_bpy(python: str) -> None:
 
 
 def run_quietly(command: list[str], complaint: str, environment: dict[str, str] | None = None) -> str:
-    """Run a command and give its standard output; a BuildError with the last lines when it fails."""
+    """Run a command and return its standard output; raise BuildError with the last lines if it fails."""
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode != 0:
         tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])
@@ -144,7 +144,7 @@ def run_quietly(command: list[str], complaint: str, environment: dict[str, str] 
 
 @contextlib.contextmanager
 def _lock(place: Path) -> Iterator[None]:
-    """One process at a time makes one environment."""
+    """Lock an environment against other processes within the context."""
     name = hashlib.sha256(str(place).encode()).hexdigest()[:8]
     path = ROOT / "out" / f"lock-{name}"
     path.parent.mkdir(exist_ok=True)

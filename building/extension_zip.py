@@ -1,6 +1,6 @@
-"""The extension zip: a mirror of the repository with the root files lifted and the wheels beside them.
+"""Extension zip: the source folders of the repository, the files of the package root, and the wheels.
 
-The same input gives the same bytes: entries are sorted and carry one fixed date.
+Builds are reproducible: entries are sorted and have a fixed date.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .project import DIST, ROOT, BuildError
 
 FOLDERS = ("blender_addon", "core", "operators", "ui")
 PACKAGE = ROOT / "blender_addon" / "package"
-"""Its files are the package's root, in the zip, in the wheel and where it is mounted."""
+"""Folder of the files at the package's root, in the zip, in the wheel and in a mounted checkout."""
 LICENCES = {"tetgen": "AGPL-3.0-or-later"}
-"""SPDX names of what is bundled, where they are none that the project's own licence covers."""
+"""SPDX names of the licences of bundled projects that the project's own licence does not cover."""
 _NOT_SHIPPED = ("blender_addon/package/", "blender_addon/blender_manifest.toml")
 _SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js")
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Path in the zip -> file in the repository, without manifest and wheels. BuildError where one is a link."""
+    """Return the files of the zip by their path in it, without manifest and wheels; raise BuildError for a symlink."""
     found = {}
     for path in _tracked():
         name = path.relative_to(ROOT).as_posix()
@@ -40,8 +40,8 @@ def sources() -> dict[str, Path]:
 
 
 def _tracked() -> list[Path]:
-    """The files that git tracks, so that nothing else that lies about gets into a zip; those of a source archive, which
-    has no git, are all that lie there.
+    """Return the files that git tracks, to exclude stray files from the zip; all files in a source archive, which has
+    no git repository.
     """
     if not (ROOT / ".git").exists():
         places = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
@@ -56,7 +56,7 @@ def _tracked() -> list[Path]:
 
 
 def manifest(bundled: list[lock.Wheel], platform: str) -> str:
-    """``blender_manifest.toml``: the template filled from ``pyproject.toml`` and the chosen wheels."""
+    """Return ``blender_manifest.toml``, the template filled from ``pyproject.toml`` and the bundled wheels."""
     extension = project.extension()
     own = project.read()["project"]
     projects = {wheel.project for wheel in bundled}
@@ -78,18 +78,18 @@ def manifest(bundled: list[lock.Wheel], platform: str) -> str:
 
 
 def _lines(texts: list[str]) -> str:
-    """The inside of a list of texts, as TOML has it."""
+    """Return the items of a TOML list of strings."""
     return "".join(f'    "{text}",\n' for text in texts)
 
 
 def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
-    """Return the path of the zip, for all supported Pythons or one, with TetGen or without."""
+    """Return the path of the zip, for all supported Pythons or one, with or without TetGen."""
     label = (f"-cp{python.replace('.', '')}" if python else "") + ("-tetgen" if tetgen else "")
     return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
 
 
 def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool = False) -> Path:
-    """Write the zip and give its path."""
+    """Write the zip and return its path."""
     pythons = platforms.named(platform).pythons
     if python is not None and python not in pythons:
         raise BuildError(f"No zip for Python {python} on {platform}.\nChoose one of {', '.join(pythons)}.")

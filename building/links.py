@@ -1,8 +1,7 @@
-"""``build_addon.py mount``: the package ``sinew`` in the site-packages of the Python that runs this, as links to this
-checkout.
+"""``build_addon.py mount``: links the package ``sinew`` of this checkout into the running Python's site-packages.
 
-The links lie as the wheel and the extension zip do, so ``import sinew`` and ``python -m sinew`` work and edits take
-effect at once. The dependencies are the reader's own: ``.venv/bin/python build_addon.py mount`` has them all.
+The links have the layout of the wheel and the extension zip, so ``import sinew`` and ``python -m sinew`` work, and
+edits take effect at once. Dependencies are not installed: ``.venv/bin/python build_addon.py mount`` has them all.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def folder() -> Path:
 
 
 def make() -> int:
-    """Link the package; 0."""
+    """Link the package; return 0."""
     place = folder()
     if place.exists() and not (place / MARK).exists():
         raise BuildError(
@@ -49,10 +48,10 @@ def make() -> int:
 
 
 def remove() -> int:
-    """Remove the links; 0."""
+    """Remove the links; return 0."""
     place = folder()
     if not (place / MARK).exists():
         raise BuildError(f"sinew is not mounted in {place.parent}.")
-    shutil.rmtree(place)  # rmtree removes the links themselves, never what they point to
+    shutil.rmtree(place)  # removes the links, not their targets
     print(f"removed {place}")
     return 0

@@ -1,5 +1,5 @@
-"""``wheels.lock``: the exact wheels that zips carry and the main environment has, each by file and SHA-256; and
-``requirements.lock``: SHA-256 of what else the environments have, for the pins of ``pyproject.toml`` on Linux.
+"""``wheels.lock``, the exact wheels of the zips and the main environment, by file and SHA-256; ``requirements.lock``,
+SHA-256 of the other packages of the environments, for the pins of ``pyproject.toml`` on Linux.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HASHES = ROOT / "requirements.lock"
 
 @dataclass(frozen=True)
 class Wheel:
-    """One row of the lock: ``pythons`` are the versions whose zips carry it."""
+    """One row of ``wheels.lock``; ``pythons`` are the versions whose zips contain the wheel."""
 
     project: str
     version: str
@@ -30,13 +30,13 @@ class Wheel:
 
 
 def read() -> list[Wheel]:
-    """All rows of ``wheels.lock``."""
+    """Return all rows of ``wheels.lock``."""
     rows = tomllib.loads(LOCK.read_text(encoding="utf-8"))["wheel"]
     return [Wheel(**{**row, "pythons": tuple(row["pythons"])}) for row in rows]
 
 
 def write(wheels: list[Wheel]) -> None:
-    """Write ``wheels.lock`` anew."""
+    """Write ``wheels.lock``."""
     text = (
         "# Every bundled wheel, by `python build_addon.py lock [NAME==VERSION ...]`. Ranges stand in pyproject.toml.\n"
     )
@@ -49,8 +49,8 @@ def write(wheels: list[Wheel]) -> None:
 
 
 def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel]:
-    """The wheels for these Pythons and this platform; BuildError when the lock lacks one, or has a version beyond the
-    range that ``pyproject.toml`` gives.
+    """Return the wheels for these Pythons and this platform; raise BuildError if the lock lacks one, or has a version
+    outside the range in ``pyproject.toml``.
     """
     chosen = []
     for python in pythons:
@@ -67,13 +67,13 @@ def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel
 
 
 def pins(python: str, system: str) -> list[str]:
-    """The exact versions for a Python version and a ``sys.platform``, as requirements."""
+    """Return the exact versions for a Python version and a ``sys.platform``, as requirements."""
     (platform,) = [name for name, each in platforms.PLATFORMS.items() if each.system == system]
     return [f"{wheel.project}=={wheel.version}" for wheel in select([python], platform)]
 
 
 def hashed(requirements: Sequence[str]) -> list[str]:
-    """Requirements ``NAME==VERSION`` with the hashes of their files, as pip takes them; BuildError if one has none."""
+    """Return requirements ``NAME==VERSION`` with hashes, in pip's format; raise BuildError if one has no hash."""
     known: dict[str, set[str]] = defaultdict(set)
     for line in HASHES.read_text(encoding="utf-8").splitlines():
         requirement, *hashes = line.split(" --hash=sha256:")
@@ -86,7 +86,7 @@ def hashed(requirements: Sequence[str]) -> list[str]:
 
 
 def write_hashes(hashes: Mapping[str, Iterable[str]]) -> None:
-    """Write ``requirements.lock`` anew: hashes by requirement."""
+    """Write ``requirements.lock`` from hashes by requirement."""
     lines = ["# Hashes of the pins of pyproject.toml, by `python build_addon.py lock`."]
     lines += [" --hash=sha256:".join([each, *sorted(hashes[each])]) for each in sorted(hashes)]
     HASHES.write_text("\n".join([*lines, ""]), encoding="utf-8")

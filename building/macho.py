@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 ARM64 = b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"
-"""The first bytes of a library: 64 bits, little-endian; CPU_TYPE_ARM64."""
+"""First bytes of a library: 64-bit magic, little-endian; CPU_TYPE_ARM64."""
 _FAT = 0xCAFEBABE
 _HEADER = 32
 _LOAD, _LOAD_WEAK, _LOAD_AGAIN = 0xC, 0x80000018, 0x8000001F
@@ -19,8 +19,8 @@ _SYSTEM = ("/usr/lib/", "/System/Library/")
 
 @dataclass(frozen=True)
 class MachO:
-    """``needs`` and ``places`` (rpaths) as they are written; ``is_signed``: whether it has a signature, without which
-    no Mac with an ARM processor loads it.
+    """Header of a library: ``needs`` (loaded libraries) and ``places`` (rpaths) as stored; ``is_signed``: has the code
+    signature that Macs with ARM processors require.
     """
 
     needs: tuple[str, ...]
@@ -29,7 +29,7 @@ class MachO:
 
 
 def parts(data: bytes) -> list[bytes]:
-    """Return the images in a library: several for several processors (``fat_header``)."""
+    """Return the images of a library: one per processor in a universal binary (``fat_header``)."""
     magic, count = struct.unpack_from(">2I", data.ljust(8))
     if magic != _FAT:
         return [data]
@@ -50,7 +50,7 @@ def read(data: bytes) -> MachO:
 
 
 def missing(name: str, library: MachO, files: set[str]) -> list[str]:
-    """Return the libraries that a library needs, and that neither macOS nor the files of its package have."""
+    """Return the libraries that a library loads but neither macOS nor the files of its package provide."""
     own = PurePosixPath(name).parent
 
     def found(need: str) -> bool:

@@ -1,6 +1,4 @@
-"""``build_addon.py manual``: the pictures of ``docs/manual`` and the README, photographs of the windowed Blender and
-renders.
-"""
+"""``build_addon.py manual``: pictures of manual and README, screenshots of a windowed Blender and renders."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ PICTURES = ROOT / "docs" / "manual" / "pictures"
 
 
 def run(renders_alone: bool = False) -> int:
-    """Photograph and cut, unless the renders alone are wanted; render; 0."""
+    """Make the screenshots, unless ``renders_alone``, and the renders; return 0."""
     PICTURES.mkdir(exist_ok=True)
     if not renders_alone:
         os.environ["SINEW_MANUAL"] = "1"

@@ -1,4 +1,4 @@
-"""``THIRD_PARTY.md`` of a zip: whose work it carries and under which terms, from the wheels' own metadata and texts."""
+"""``THIRD_PARTY.md`` of a zip: bundled projects and their licences, from the wheels' metadata and licence texts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from .project import BuildError
 
 ADDED = Path(__file__).resolve().parent / "licences"
-"""Texts, ``PROJECT.txt``, of projects whose wheels bring none: copied from their sources."""
+"""Licence texts, ``PROJECT.txt``, of projects whose wheels contain none, copied from their sources."""
 CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
-"""Licences of projects whose metadata say less than their texts."""
+"""Licences of projects whose metadata are less exact than their texts."""
 _IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
 _HEAD = """# Third-party notices
 
@@ -24,7 +24,7 @@ carries is named by its bill of materials, and its terms are among that library'
 
 
 def third_party(wheels: list[Path]) -> str:
-    """The notices for these wheels; BuildError when one has no licence text. A text that several have stands once."""
+    """Return the notices for these wheels, identical texts once; raise BuildError if one has no licence text."""
     entries: dict[str, tuple[list[str], dict[str, str]]] = {}
     for path in sorted(wheels):
         title, facts, texts = _read(path)
@@ -44,7 +44,7 @@ def _fenced(text: str) -> str:
 
 
 def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Name and version, facts, and licence texts by file name of a wheel."""
+    """Return name and version, facts, and licence texts by file name of a wheel."""
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]

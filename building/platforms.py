@@ -1,4 +1,4 @@
-"""The platforms that zips are made for, by Blender's names of them."""
+"""Platforms of the zips, with Blender's names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .project import BuildError
 
 @dataclass(frozen=True)
 class Platform:
-    """``tags`` are those of wheels that run there, best first; ``system`` is its ``sys.platform``; ``magic`` the first
-    bytes of its compiled modules; ``pythons`` those that wheels are locked for.
+    """Platform: compatible wheel ``tags``, best first; ``system``, its ``sys.platform``; ``magic``, the first bytes of
+    its compiled modules; ``pythons``, the versions in the lock.
     """
 
     tags: tuple[str, ...]
@@ -29,7 +29,7 @@ PLATFORMS = {
         (*OFFICIAL, "3.14"),  # of Debian's Blender 5.2; no official Blender has it yet
     ),
     "windows-x64": Platform(("win_amd64",), "win32", b"MZ", OFFICIAL),
-    # The oldest macOS first, for the reach; cvxopt and pytetwild want 15.
+    # Oldest macOS first, to support most users; cvxopt and pytetwild need 15.
     "macos-arm64": Platform(
         tuple(f"macosx_{version}_0_arm64" for version in (11, 12, 13, 14, 15)),
         "darwin",
@@ -40,7 +40,7 @@ PLATFORMS = {
 
 
 def named(platform: str) -> Platform:
-    """The platform of that name; BuildError when there is none."""
+    """Return the platform of a name; raise BuildError if there is none."""
     if platform not in PLATFORMS:
         raise BuildError(f"No zip for {platform}.\nChoose one of {', '.join(PLATFORMS)}.")
     return PLATFORMS[platform]

@@ -1,4 +1,4 @@
-"""An isolated Blender profile: nothing of the user's is read, nothing is written outside one folder."""
+"""Isolated Blender profile: no user settings are read, and nothing is written outside one folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .project import BuildError
 
 REPOSITORY = "user_default"
 
-# Runs in the target's own Python. The installed package is imported under its extension name before success is said.
+# Runs in the target's own Python. Success means that the package was imported under its extension name.
 _INSTALL = """
 import sys, bpy
 package, archive = sys.argv[1:]
@@ -26,20 +26,20 @@ print("installed", sys.modules[package].__file__)
 
 
 def package_name() -> str:
-    """The dotted name of the installed extension."""
+    """Return the dotted name of the installed extension."""
     return f"bl_ext.{REPOSITORY}.{project.extension()['id']}"
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """The environment of a process that uses the profile in ``folder``: no PYTHON* variable of the caller's, own kernel
-    cache.
+    """Return the environment variables for the profile in ``folder``: no Python, Blender or Sinew variables of the
+    caller, and a separate kernel cache.
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
     return {**kept, "BLENDER_USER_RESOURCES": str(folder), "SINEW_KERNEL_CACHE": str(folder / "kernels")}
 
 
 def install(environment: str, archive: Path, folder: Path) -> dict[str, str]:
-    """Install the zip into an empty profile with that environment's bpy; the variables to run it with."""
+    """Install the zip into an empty profile with an environment's bpy; return the environment variables for it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     variables_ = variables(folder)

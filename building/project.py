@@ -1,4 +1,4 @@
-"""Contents of ``pyproject.toml``, and paths in the repository."""
+"""Contents of ``pyproject.toml``, and paths of the repository."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DIST = ROOT / "dist"
 
 
 class BuildError(Exception):
-    """Something that stops a subcommand, with what to do about it in the message."""
+    """Error that stops a subcommand; its message includes the remedy."""
 
 
 @dataclass(frozen=True)
 class EnvironmentPlan:
-    """A Python version and every requirement that a virtual environment holds, and the tests that are run in it."""
+    """Python version, requirements and tests of a virtual environment."""
 
     name: str
     python: str
@@ -29,12 +29,12 @@ class EnvironmentPlan:
 
 
 def read() -> dict[str, Any]:
-    """The parsed ``pyproject.toml``."""
+    """Return the parsed ``pyproject.toml``."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def version() -> str:
-    """The version of the project, which the package itself tells."""
+    """Return the version of the project, as in the package's ``__version__``."""
     text = (ROOT / "blender_addon" / "package" / "__init__.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     assert found
@@ -42,13 +42,13 @@ def version() -> str:
 
 
 def extension() -> dict[str, Any]:
-    """The table ``[tool.sinew.extension]``."""
+    """Return the table ``[tool.sinew.extension]``."""
     return read()["tool"]["sinew"]["extension"]
 
 
 def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
-    """Return the projects that the extension carries for a Python version and a ``sys.platform``, with their version
-    ranges: the dependencies and theirs without NumPy, which is Blender's own; with ``tetgen`` or without.
+    """Return the bundled projects for a Python version and a ``sys.platform``, with their version ranges: direct and
+    indirect dependencies except NumPy, which Blender has; with or without ``tetgen``.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]
@@ -65,7 +65,7 @@ def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str
 
 
 def is_within(version: str, bounds: str) -> bool:
-    """Return True if a version of numbers and points lies in a range such as ``>=1.2,<2``."""
+    """Return True if a numeric version is in a range such as ``>=1.2,<2``."""
     orders = {">=": operator.ge, "<": operator.lt}
     pairs = [re.fullmatch(r"(>=|<)([\d.]+)", bound) for bound in bounds.split(",") if bound]
     if None in pairs:
@@ -78,7 +78,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _applies(marker: str, python: str, system: str) -> bool:
-    """Return True if a marker holds; those used here compare ``python_version`` or ``sys_platform``."""
+    """Return True if a marker holds; only ``python_version`` and ``sys_platform`` are supported."""
     if not marker:
         return True
     if match := re.fullmatch(r"sys_platform != '(\w+)'", marker):
@@ -90,12 +90,12 @@ def _applies(marker: str, python: str, system: str) -> bool:
 
 
 def environment_names() -> list[str]:
-    """Names of all environments, ``main`` first."""
+    """Return the names of all environments, ``main`` first."""
     return list(read()["tool"]["sinew"]["environments"])
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """The environment of that name, without the wheels that the main one shares with the extension."""
+    """Return an environment's plan, without the wheels that the main one shares with the extension."""
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
     requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]

@@ -1,5 +1,5 @@
-"""All tests: the main environment and the built zip under bare bpy of several versions, in two lanes for two cores;
-then the windowed Blenders, two at a time, whose photographs and clicks want no more than that beside them.
+"""All tests, two parts at a time for two cores: the main environment and the built zip in several bpy versions, then
+the windowed Blenders, whose screenshots and clicks tolerate no more load.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from .project import OUT, ROOT, BuildError
 LOGS = OUT / "test"
 
 KERNELS = OUT / "kernels"
-"""Cache of kernels that the parts of one Python, and later runs, share."""
+"""Kernel cache shared by the parts of one Python and by later runs."""
 
 LANES = 2
 
 FREED = "165"
-"""Byte with which glibc fills freed memory, so that code of Blender that reads it fails every time."""
+"""Byte with which glibc fills freed memory, so that Blender code that reads it fails reproducibly."""
 
 NOTHING = "no test was selected"
 
 LONG = ["tests/gui/test_bake.py", "tests/gui/test_live.py", "tests/gui/test_tour.py"]
-"""Windowed tests that take about as long as all others."""
+"""Windowed tests that together take about as long as all others."""
 
 WINDOWED = {
     "gui": ("trixie", ["tests/gui", *(f"--ignore={path}" for path in LONG)]),
     "gui-long": ("trixie", LONG),
     "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
 }
-"""Parts with a window: the Debian whose Blender they run in, and their tests."""
+"""Parts with a window: Debian release of their Blender, and tests."""
 
 ROUNDING = "rounding"
-"""The part that repeats the tests whose numbers depend most on the BLAS, with the kernels of other processors."""
+"""Part that repeats the tests most sensitive to the BLAS with the kernels of other processors."""
 
 ROUNDING_TESTS = [
     "tests/core/linear_solvers",
@@ -52,9 +52,9 @@ ROUNDING_TESTS = [
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
-"""OpenBLAS's kernels and numbers of threads; Zen's are Haswell's, so each is run once."""
+"""OpenBLAS kernels and numbers of threads; Zen's kernels are Haswell's, so each is run once."""
 
-# Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
+# Bytes on disk, measured and rounded up: an environment with its download cache, and the output of the tests.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
 
@@ -71,12 +71,12 @@ class Outcome:
 
 
 def parts() -> list[str]:
-    """Every part, in the order of the summary."""
+    """Return all parts, in the order of the summary."""
     return [*project.environment_names(), ROUNDING, *WINDOWED]
 
 
 def run(only: list[str] | None, arguments: list[str]) -> int:
-    """Run the parts (all, or these) and print one summary; non-zero when anything failed."""
+    """Run all parts, or only these, and print a summary; return a non-zero exit code if a test failed."""
     unknown = set(only or ()) - set(parts())
     if unknown:
         raise BuildError(f"unknown part {', '.join(sorted(unknown))}.\nChoose from {', '.join(parts())}.")
@@ -95,8 +95,8 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
 
 
 def _check_disk(chosen: list[str]) -> None:
-    """Say before anything is done that the disk is too full: Blender installs an extension there without a word, and
-    without its files."""
+    """Raise BuildError if the disk is too full: there, Blender reports no error but installs an extension without its
+    files."""
     wanted = {"main", *chosen} & set(project.environment_names())
     missing = [name for name in wanted if not environments.folder(name).is_dir()]
     need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
@@ -141,8 +141,8 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 
 
 def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
-    """Arguments of pytest for a part whose tests are ``own``: where some name tests (files, folders, ``FILE::TEST``),
-    only what these and the part's have in common; None when that is nothing.
+    """Return the pytest arguments for a part with the tests ``own``. If arguments name tests (files, folders,
+    ``FILE::TEST``), only those in the part are kept; None if there are none.
     """
     before = [None, *arguments]
     named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
@@ -160,14 +160,14 @@ def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
 
 
 def _test_path(argument: str) -> Path | None:
-    """The file or folder of tests that an argument names, from here or from the repository."""
+    """Return the test file or folder that an argument names, relative to here or to the repository; None otherwise."""
     place = argument.partition("::")[0]
     paths = ((base / place).resolve() for base in (Path.cwd(), ROOT)) if place and place[0] != "-" else ()
     return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run all tests where some are named or no other part runs, otherwise the part's own."""
+    """Run all tests if there are pytest arguments or no other part runs, otherwise the part's own."""
     return _pytest(
         "main",
         ["tests"] if arguments or is_alone else list(project.environment("main").tests),
@@ -178,7 +178,7 @@ def _main(arguments: list[str], is_alone: bool) -> Outcome:
 
 
 def _rounding(arguments: list[str]) -> Outcome:
-    """Repeat the numerical tests with the kernels of other processors: another rounding must not fail a test."""
+    """Repeat the numerical tests with the kernels of other processors: different rounding must not fail a test."""
     whole = Outcome(ROUNDING)
     for kernel, threads in BLAS_KERNELS:
         if kernel == "SkylakeX" and not _has_avx512():
@@ -195,7 +195,7 @@ def _rounding(arguments: list[str]) -> Outcome:
 
 
 def _has_avx512() -> bool:
-    """Return True if OpenBLAS's SkylakeX kernels run here; False where that cannot be read (not Linux)."""
+    """Return True if OpenBLAS's SkylakeX kernels run on this processor; False if unknown (not Linux)."""
     cpu = Path("/proc/cpuinfo")
     return cpu.is_file() and "avx512f" in cpu.read_text()
 
@@ -211,16 +211,14 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     variables = {"MALLOC_PERTURB_": FREED, **variables, "SINEW_PACKAGE": profile.package_name()}
     outcome = _pytest(part, own, arguments, variables)
     if not outcome.failed:
-        shutil.rmtree(place, ignore_errors=True)  # hundreds of megabytes that only a failure makes worth a look
+        shutil.rmtree(place, ignore_errors=True)  # hundreds of megabytes, needed only after a failure
     return outcome
 
 
 def _pytest(
     part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
 ) -> Outcome:
-    """Run a part's own tests, or what of them is asked for, in its environment; the output is shown as it comes, or
-    whole at the end.
-    """
+    """Run a part's own tests, narrowed by the arguments, in its environment; print the output live or at the end."""
     chosen = narrowed(own, arguments)
     if chosen is None:
         return Outcome(part, note=NOTHING)

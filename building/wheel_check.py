@@ -1,4 +1,4 @@
-"""Check of a zip without its platform: its wheels match platform and Python, and bring every package that the sources
+"""Check of a zip on any platform: its wheels match platform and Python, and contain every package that the sources
 import and every library that their compiled modules load on Windows and macOS.
 """
 
@@ -17,17 +17,17 @@ from .project import BuildError
 BLENDERS = frozenset({"bpy", "bpy_extras", "bl_ui", "bl_operators", "blf", "bmesh", "gpu", "gpu_extras", "idprop"})
 BLENDERS_TOO = frozenset({"addon_utils", "mathutils", "numpy", "rna_keymap_ui"})
 OPTIONAL = frozenset({"matplotlib", "meshio", "mpl_toolkits", "pypardiso"})
-"""Used where they are installed."""
+"""Packages that are used only if installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
-"""Numba tries them for parallel loops, which no kernel has; their libraries are the user's to install."""
+"""Numba's backends for parallel loops, which no kernel has; users install their libraries."""
 LONGEST_PATH = 259
-"""Characters of a path, where Windows is left as it comes."""
-# The longest of a user's names, and the deepest place of an extension's files.
+"""Maximum length of a path in Windows' default configuration, characters."""
+# Longest user name, and deepest folder of an extension's files.
 _USER = PureWindowsPath("C:/Users", 20 * "n", "AppData/Roaming/Blender Foundation/Blender/5.2/extensions")
 _PLACE = _USER / ".local/lib/python3.13/site-packages"
 _NO_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 _DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{k}" for port in ("COM", "LPT") for k in range(1, 10))}
-# Of Windows and of the C runtime that Blender and its Python carry.
+# Libraries of Windows, and of the C runtime that Blender and its Python contain.
 _WINDOWS_OWN = re.compile(
     r"(kernel32|advapi32|user32|shell32|ole32|oleaut32|ws2_32|bcrypt|bcryptprimitives|ntdll|dbghelp|psapi|version|ucrtbase"
     r"|msvcrt|shlwapi|rpcrt4|secur32|crypt32|iphlpapi|pdh|powrprof|python3\d*|vcruntime140(_1)?|msvcp140(_\w+)?"
@@ -36,7 +36,7 @@ _WINDOWS_OWN = re.compile(
 
 
 def check(wheels: list[Path], sources: dict[str, Path], python: str, platform: str) -> None:
-    """BuildError with every fault of the wheels that one Python of one platform will be given."""
+    """Raise BuildError with all faults of the wheels for one Python and platform."""
     faults = [fault for wheel in wheels for fault in _wheel_faults(wheel, python, platform)]
     faults += _missing_packages(wheels, sources, python, platform)
     faults += _name_faults("the sources", list(sources))
@@ -66,7 +66,7 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
 
 
 def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
-    """Return the faults of a library among the files of its wheel; ``ours`` is its image for the platform."""
+    """Return the faults of a library among the files of its wheel; ``ours`` are its images for the platform."""
     if not ours:
         return [f"is not compiled for {platform}"]
     if platform.startswith("windows"):
@@ -84,7 +84,7 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Return names that file systems of Windows, or case-insensitive ones of macOS, cannot hold."""
+    """Return faults of names that Windows, or case-insensitive file systems of macOS, do not allow."""
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
         faults.append(f"{owner}: names differ by case alone")
@@ -98,15 +98,15 @@ def _name_faults(owner: str, names: list[str]) -> list[str]:
 
 
 def windows_imports(data: bytes) -> list[str]:
-    """Names of the libraries that a PE file of 64 bits asks for when it is loaded (import directory of the PE format);
-    BuildError when it is for another processor than x86-64.
+    """Return the libraries that a 64-bit PE file loads (import directory of the PE format); raise BuildError if it is
+    not for x86-64.
     """
     (header,) = struct.unpack_from("<I", data, 0x3C)
     signature, machine, sections, optional_size = struct.unpack_from("<4sHH12xH", data, header)
     if signature != b"PE\0\0" or machine != 0x8664:
         raise BuildError("A library of the wheels is not for x86-64.")
     optional = header + 24
-    (place,) = struct.unpack_from("<I", data, optional + 112 + 8)  # the second directory, of 64-bit headers
+    (place,) = struct.unpack_from("<I", data, optional + 112 + 8)  # second data directory of a 64-bit header
     table = [struct.unpack_from("<8x4I", data, optional + optional_size + 40 * k) for k in range(sections)]
 
     def offset(address: int) -> int:
@@ -124,7 +124,7 @@ def windows_imports(data: bytes) -> list[str]:
 
 
 def imported(sources: dict[str, Path]) -> dict[str, str]:
-    """Top-level packages that the sources import anywhere, with a file that does."""
+    """Return the top-level packages that the sources import, each with a file that does."""
     found: dict[str, str] = {}
     for name, path in sources.items():
         if path.suffix != ".py":
@@ -142,7 +142,7 @@ def _missing_packages(wheels: list[Path], sources: dict[str, Path], python: str,
     for path in wheels:
         with zipfile.ZipFile(path) as wheel:
             brought |= {PurePosixPath(name).parts[0].partition(".")[0] for name in wheel.namelist()}
-    # What has no wheel on this platform is not asked for there: pyproject.toml says so by a marker.
+    # Markers in pyproject.toml exclude these projects on this platform.
     elsewhere = set(project.bundled(python)) - set(project.bundled(python, platforms.named(platform).system))
     known = brought | elsewhere | BLENDERS | BLENDERS_TOO | OPTIONAL | sys.stdlib_module_names
     return [

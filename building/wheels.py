@@ -1,6 +1,6 @@
-"""The bundled wheels, downloaded into ``.wheels`` as ``wheels.lock`` names them.
+"""Download of the bundled wheels of ``wheels.lock`` into ``.wheels``.
 
-A wheel is taken unmodified from the package index. Nothing that does not match the lock ever enters a zip.
+Wheels come unmodified from the package index. Files that do not match the lock never enter a zip.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CACHE = ROOT / ".wheels"
 
 
 def fetch(wheels: list[Wheel]) -> list[Path]:
-    """Paths of these wheels in the cache, downloaded where absent, each checked against its SHA-256."""
+    """Return the paths of these wheels in the cache; download missing ones, and check each against its SHA-256."""
     CACHE.mkdir(exist_ok=True)
     missing = [wheel for wheel in wheels if not _is_intact(wheel)]
     if missing:
@@ -39,8 +39,8 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
 
 
 def write_lock(wanted: list[str]) -> None:
-    """Download every bundled wheel for every Python and platform and write ``wheels.lock`` anew: in the versions that
-    it has, but for the ``wanted`` (``NAME==VERSION``) wherever their ranges allow them; what is new, in the newest.
+    """Download all bundled wheels for all Pythons and platforms, and write ``wheels.lock``. Versions stay, except those
+    ``wanted`` (``NAME==VERSION``) where their ranges allow them; new projects get the newest version.
     """
     asked = dict(each.split("==") for each in wanted if re.fullmatch(r"[\w-]+==[\d.]+", each))
     if len(asked) < len(wanted):
@@ -69,7 +69,7 @@ def write_lock(wanted: list[str]) -> None:
 
 
 def write_hashes() -> None:
-    """Ask the package index for the hashes of the pins of all environments and write ``requirements.lock`` anew."""
+    """Query the package index for the hashes of the pins of all environments, and write ``requirements.lock``."""
     hashes: dict[str, set[str]] = defaultdict(set)
     for name in project.environment_names():
         plan = project.environment(name)
@@ -82,7 +82,7 @@ def write_hashes() -> None:
 
 
 def _ask_pip(task: list[str], plan: EnvironmentPlan) -> dict[str, Any]:
-    """The report of pip on what it would install of a plan on Linux."""
+    """Return pip's report on the packages that it would install for a plan on Linux."""
     with tempfile.TemporaryDirectory() as place:
         listing, report = Path(place, "wanted.txt"), Path(place, "report.json")
         listing.write_text("\n".join(plan.requirements) + "\n")
@@ -108,7 +108,7 @@ def _ask_pip(task: list[str], plan: EnvironmentPlan) -> dict[str, Any]:
 
 
 def _pip() -> str:
-    """A Python that has pip."""
+    """Return a Python that has pip."""
     return sys.executable if importlib.util.find_spec("pip") else str(environments.ensure("main"))
 
 
@@ -118,7 +118,7 @@ def _describe(path: Path, platform: str, pythons: tuple[str, ...]) -> Wheel:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal."""
+    """Return the SHA-256 of a file, hexadecimal."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

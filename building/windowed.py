@@ -1,7 +1,7 @@
-"""Windowed Blenders for the tests, those of Debian's releases, in folders of the repository.
+"""Windowed Blenders of Debian releases for the tests, in folders of the repository.
 
-Everything that is mounted for it is mounted in a mount namespace of its own, which ends with the process that made it.
-So the folder never holds the host's /dev or /proc, and deleting the repository deletes nothing else.
+All mounts are in a separate mount namespace that ends with its process. So the folder never contains the host's /dev or
+/proc, and deleting the repository deletes nothing else.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
-"""Where the Blender of each release lies: 4.3 of trixie, which all tests use, and the newest of sid."""
+"""Folder of each release's Blender: 4.3 of trixie, which all tests use, and the newest of sid."""
 
 RELEASE = "trixie"
 
 PACKAGES = ("blender", "xvfb", "xauth", "xdotool", "libgl1-mesa-dri", "libegl1", "python3-numpy", "python3-requests",
             "python3-zstandard", "libgl1", "libglx-mesa0", "libxcb-glx0", "libxxf86vm1", "python3-cattr")  # fmt: skip
-"""The last five are what sid's Blender does not ask for itself."""
+"""Debian packages; the last five are missing from the dependencies of sid's Blender."""
 
-# $1 is the root folder; pairs "source target" follow, then "--" and the command. Not
-# exec: the shell stays process 1, since an X server tells no process 1 that it is ready.
+# $1 is the root folder; pairs "source target" follow, then "--" and the command. No exec:
+# the shell stays process 1, since an X server does not signal its readiness to process 1.
 _ENTER = """
 root=$1; shift
 mount -t proc proc "$root/proc"
@@ -41,8 +41,8 @@ chroot "$root" "$@" || exit $?
 
 
 def find(release: str = RELEASE) -> Path | None:
-    """The windowed Blender of a release, None where it was not installed. ``SINEW_BLENDER`` names another to take
-    trixie's place: an executable, or the root folder of a Debian."""
+    """Return the windowed Blender of a release, None if it is not installed. ``SINEW_BLENDER`` replaces trixie's by
+    another: an executable, or the root folder of a Debian."""
     named = os.environ.get("SINEW_BLENDER") if release == RELEASE else None
     if named:
         if not Path(named).exists():
@@ -53,15 +53,15 @@ def find(release: str = RELEASE) -> Path | None:
 
 
 def python_of(root: Path) -> str:
-    """The Python of the Blender in a Debian root folder: ``3.14``."""
+    """Return the Python version of the Blender in a Debian root folder, such as ``3.14``."""
     command = ["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     return run_quietly(enter(root, command), "the Debian's Python does not start").strip()
 
 
 def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
-    """The command line that runs ``command`` inside ``root``, with host folders bound to paths inside.
+    """Return the command line that runs ``command`` inside ``root``, with host folders bound to paths inside.
 
-    Its processes end with it, and so do its mounts; without ``network`` it has none.
+    Its processes and mounts end with it; it has network access only with ``network``.
     """
     pairs = [str(item) for pair in binds.items() for item in pair]
     isolation = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
@@ -71,7 +71,7 @@ def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, networ
 
 
 def get(release: str = RELEASE) -> None:
-    """Install the windowed Blender of a release into its folder unless it is there."""
+    """Install the windowed Blender of a release into its folder, if missing."""
     folder = FOLDERS[release]
     if (folder / "complete").is_file():
         print(f"Already there: {(folder / 'complete').read_text().strip()}")
@@ -110,7 +110,7 @@ def _install_debootstrap() -> None:
 
 
 def _forget_unfinished(folder: Path) -> None:
-    """Delete what an interrupted run left; never through a mount."""
+    """Delete the files of an interrupted installation, but never through a mount."""
     mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     inside = [place for place in mounted if place == str(folder) or place.startswith(f"{folder}/")]
     if inside:

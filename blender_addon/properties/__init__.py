@@ -1,1 +1,1 @@
-"""Settings of the user, saved in the .blend."""
+"""User settings, saved in the .blend file."""

@@ -35,7 +35,7 @@ STATUSES = (
 
 
 class SinewVibration(bpy.types.PropertyGroup):
-    """A vibration of a subspace that was matched with the full mesh."""
+    """Vibration of a subspace matched to the full mesh."""
 
     frequency: number("Subspace", "Frequency without the match, Hz")
     right: number("Full Mesh", "Its frequency in the full mesh, Hz; 0 where it is left alone")

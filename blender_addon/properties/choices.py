@@ -1,7 +1,7 @@
-"""Menus whose entries come from the library's registries, so that interfaces need not import the library.
+"""Enum items from the library's registries, so that interfaces need not import the library.
 
-The registries are loaded on first sight, since they load Numba, which Blender's start should not wait for. Each entry's
-number is a checksum of its name: a .blend keeps meaning the same when a registry grows or changes its order.
+The registries are imported on first use, since they import Numba, which would delay Blender's start. Each entry's
+number is a checksum of its name, so saved .blend files stay valid when a registry grows or is reordered.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
-"""Entry of menus that leaves a choice as the body has it."""
+"""Identifier of the entry that takes the body's own setting."""
 AUTOMATIC = "AUTOMATIC"
 _AS_BODY = OWN, "Same as Body", "As the body itself is set"
 
 
 def number_of(name: str) -> int:
-    """The number that Blender stores for an entry."""
+    """Return the number that Blender stores for an enum entry."""
     return zlib.crc32(name.encode()) & 0x7FFFFFFF
 
 
 @functools.lru_cache(maxsize=32)
 def _kept(items: Items) -> Items:
-    """Equal items as the same objects: Blender keeps no copy of the words in a menu."""
+    """Return one shared object for equal items: Blender does not copy the strings of dynamic enum items."""
     return items
 
 
 def _menu(words: Iterable[tuple[str, str, str]]) -> Items:
-    """Items of names, labels and descriptions."""
+    """Return the enum items of names, labels and descriptions."""
     return _kept(tuple((*each, number_of(each[0])) for each in words))
 
 
@@ -49,38 +49,38 @@ def _integrators() -> list[tuple[str, str, str]]:
 
 
 def energy_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the energies a material may have."""
+    """Return the enum items of the material energies."""
     from ...core.mechanics.energies.registry import ENERGIES
 
     return _menu(_words_of(ENERGIES))
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """The properties of a material that an energy takes besides; none of an energy that this version does not know."""
+    """Return the additional material properties that an energy reads; none for an unknown energy."""
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
 
 
 def solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the methods that compute a step."""
+    """Return the enum items of the solvers."""
     return _menu(_words_of(SOLVER_KINDS))
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """Return the solver kind of a name; a plain one if this version does not know the name."""
+    """Return the solver kind of a name; a default one for an unknown name."""
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
 def live_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the methods that live mode can step."""
+    """Return the enum items of the solvers for live mode."""
     label = live_solver().label
     automatic = AUTOMATIC, "Automatic", f"The body's own solver where it is quick enough, else {label}"
     return _menu([automatic, *_words_of({name: kind for name, kind in SOLVER_KINDS.items() if kind.plays_live})])
 
 
 def live_solver_name(settings: Any) -> str:
-    """Return the name of the solver with which live mode steps a body."""
+    """Return the name of a body's solver in live mode."""
     chosen = settings.live.solver
     if chosen != AUTOMATIC:
         return chosen
@@ -88,40 +88,40 @@ def live_solver_name(settings: Any) -> str:
 
 
 def is_matched(settings: Any) -> bool:
-    """Return True if a body is matched to a finer one."""
+    """Return True if a body is matched to the full space or to a finer mesh."""
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
 def has_vibrations(settings: Any) -> bool:
-    """Return True if vibrations of a body are found: to be matched, or controlled."""
+    """Return True if a body's vibrations are computed, for matching or for control."""
     return settings.control_vibrations or is_matched(settings)
 
 
 def integrator_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the rules of time integration."""
+    """Return the enum items of the time integration rules."""
     return _menu(_integrators())
 
 
 def integrator_label(name: str) -> str:
-    """How menus call a rule of time integration; its name where this version does not know it."""
+    """Return the label of a time integration rule; the name itself for an unknown rule."""
     return next((label for each, label, _words in _integrators() if each == name), name)
 
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
-    """The settings that a rule of time integration alone reads; none of one that this version does not know."""
+    """Return the settings specific to a time integration rule; none for an unknown rule."""
     from ...core.numerics.integrators.registry import INTEGRATORS
 
     return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
 
 
 def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the same for a bake that is compared with the body's own."""
+    """Return the enum items of the solvers for a comparison bake."""
     words = f"Compare your edits with the bake; where nothing was edited, {NEWTON.label} with the bake"
     return _menu([(AUTOMATIC, "Automatic", words), _AS_BODY, *_words_of(SOLVER_KINDS)])
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
-    """Return the solvers of a bake that is compared with the body's own: the first that makes a difference counts."""
+    """Return the candidate solvers of a comparison bake: the first that makes a difference is used."""
     chosen = settings.compare.solver
     if chosen == AUTOMATIC:
         return settings.solver, NEWTON.name
@@ -133,7 +133,7 @@ MATCHES = (
     ("ON", "On", "It vibrates as the full mesh does"),
     ("OFF", "Off", "It vibrates as the unmatched subspace does"),
 )
-"""Items of a switch of a bake that is compared with the body's own."""
+"""Enum items of an on/off setting of a comparison bake."""
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
@@ -143,17 +143,17 @@ def _match_methods() -> list[tuple[str, str, str]]:
 
 
 def match_method_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: how a body is made to swing as a finer one."""
+    """Return the enum items of the methods that match a body's vibrations."""
     return _menu(_match_methods())
 
 
 def compared_match_method_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the same for a bake that is compared with the body's own."""
+    """Return the enum items of the matching methods for a comparison bake."""
     return _menu([_AS_BODY, *_match_methods()])
 
 
 def compared_integrator_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the same for rules of time integration."""
+    """Return the enum items of the time integration rules for a comparison bake."""
     return _menu([_AS_BODY, *_integrators()])
 
 
@@ -161,15 +161,13 @@ _asking = False
 
 
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the solvers of linear systems that can be used here, and that which is chosen, wherever the file
-    was made.
-    """
+    """Return the enum items of the linear solvers installed here, and of the chosen one even if it is missing."""
     from ...core.numerics.linear_solvers import registry
 
     global _asking
     missing: set[str] = set()
     if owner is not None and not _asking:
-        _asking = True  # reading the choice asks for the items again
+        _asking = True  # reading the property calls this function again
         try:
             chosen = owner.linear_solver
         finally:
@@ -179,9 +177,7 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the physical materials offered in menus, the artist's own after ours; own ones of the same name
-    take the place of ours.
-    """
+    """Return the enum items of the material presets: ours, then the user's, which replace ours of the same name."""
     from ...core.mechanics.materials.presets import PRESETS
 
     own = own_presets().materials
@@ -190,7 +186,7 @@ def preset_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_preset_items() -> Items:
-    """The artist's own physical materials, as items."""
+    """Return the enum items of the user's material presets."""
     return _presets(own_presets().materials)
 
 
@@ -201,17 +197,17 @@ def _presets(presets: Iterable[MaterialSettings]) -> Items:
     )
 
 
-# Identifier, shown unit, pascals in it.
+# Identifier, label, size in Pa.
 STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), ("GPA", "GPa", 1e9))
 
 
 def fitting_unit(stiffness: float) -> str:
-    """Identifier of the largest unit in which ``stiffness`` (Pa) is at least one."""
+    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least one."""
     return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
 
 
 def pascals(stiffness: float) -> str:
-    """A stiffness in words: ``50 kPa (50,000 Pa)``."""
+    """Format a stiffness in Pa: ``50 kPa (50,000 Pa)``."""
     name = fitting_unit(stiffness)
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
     exact = f"{stiffness:,.0f} Pa"

@@ -1,4 +1,4 @@
-"""Settings of the comparison bake, kept as ``Object.sinew.compare``.
+"""Settings of the comparison bake, ``Object.sinew.compare``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -14,7 +14,7 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """A whole number of the settings; 0 stands for the body's own."""
+    """Return an integer property for a field of the settings; 0 means the body's own value."""
     field = field_of(settings, name)
     return integer(
         label,
@@ -27,7 +27,7 @@ def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
 
 
 class SinewCompare(bpy.types.PropertyGroup):
-    """Settings of the second bake, which is shown as a ghost; 0 and ``OWN`` stand for those of the body."""
+    """Settings of the comparison bake, which is drawn as a ghost; 0 and ``OWN`` mean the body's own values."""
 
     solver: menu(
         "Solver",

@@ -1,5 +1,4 @@
-"""How much of the scene's gravity and of its force fields a body feels, as the artist sets it; words on fields that do
-nothing to a body.
+"""Field weights of a body for gravity and force fields, and reasons why a field does not act.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -12,11 +11,11 @@ from ..objects import linked
 from .mirror import number, pointer
 
 STRONGEST = 200.0
-"""Blender's own end of field weights."""
+"""Blender's upper bound of field weights."""
 
 
 class Kind(NamedTuple):
-    """A kind of force field: its weight's name and label, or why it does nothing to a body."""
+    """Type of force field: name and label of its weight, or the reason why it does not act on bodies."""
 
     weight: str = ""
     label: str = ""
@@ -46,7 +45,7 @@ def _weight(label: str, what: str) -> Any:
 
 
 class SinewFieldWeights(bpy.types.PropertyGroup):
-    """Field weights of one body, by Blender's names."""
+    """Field weights of one body, with Blender's names."""
 
     collection: pointer(
         "Effector Collection",
@@ -71,8 +70,8 @@ SinewFieldWeights.__annotations__.update(
 
 
 def fields_for(obj: Any, view_layer: Any) -> list[Any]:
-    """The objects of a view layer whose force fields are meant for a body, by name: those of its collection, or all,
-    but never its own nor that of its bake.
+    """Return the view layer's force field objects for a body, sorted by name: those of its effector collection, or all;
+    the body and its bake result are excluded.
     """
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
@@ -87,27 +86,27 @@ def has_field(obj: Any) -> bool:
 
 
 def fluid_domain(obj: Any) -> Any:
-    """The modifier that makes an object a fluid domain, or None."""
+    """Return the fluid domain modifier of an object, or None."""
     modifiers = obj.modifiers if obj is not None else ()
     return next((m for m in modifiers if m.type == "FLUID" and m.fluid_type == "DOMAIN"), None)
 
 
 def reason_for(settings: Any) -> str:
-    """Why a field with these settings does nothing to any body; "" where it may act."""
+    """Return the reason why a field with these settings cannot act on any body; "" if it can."""
     if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
         return "choose a fluid domain as its Domain Object"
     return KINDS.get(settings.type, Kind(reason="this type is not known")).reason
 
 
 def weight_of(obj: Any, kind: str) -> float:
-    """The weight of fields of a kind on a body, all included; 0 for those that do nothing to one."""
+    """Return a body's weight for a type of field, times its weight for all fields; 0 for types that do not act."""
     weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
     return weights.all * getattr(weights, name) if name else 0.0
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Return True if an object is enabled in viewports, itself and one of the collections that hold it: as in Blender,
-    a field that is not does not act, and one whose eye is closed does.
+    """Return True if an object and one of its collections are enabled in viewports. As in Blender, a disabled field
+    does not act; one hidden by its eye icon does.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

@@ -1,4 +1,4 @@
-"""How a body is played with and shown in live mode, part of ``Object.sinew``.
+"""Settings of live mode, ``Object.sinew.live``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -20,7 +20,7 @@ SHOWN = (
     ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
 )
 OF_SUBSPACE = "WEIGHTS", "CLUSTERS", "POINTS"
-"""Display choices that only a body in a subspace has."""
+"""Display choices available only with subspace solvers."""
 PREVIEWS = (
     ("CARD", "Graphics Card", "The card moves the vertices: quick, lit as in Solid mode, and with the colors of Show"),
     (
@@ -33,7 +33,7 @@ PREVIEWS = (
 
 
 class SinewLive(bpy.types.PropertyGroup):
-    """Settings of live mode, and what it has said last."""
+    """Settings of live mode, and its last message."""
 
     solver: menu(
         "Solver",

@@ -1,4 +1,4 @@
-"""Blender's properties made from the fields of the library's settings, and what is meant by their 32-bit numbers.
+"""Blender properties made from the fields of the library's settings, and rounding of their 32-bit values.
 
 No ``from __future__ import annotations`` in files that call these: Blender reads the annotations as values.
 """
@@ -15,17 +15,17 @@ from .choices import number_of
 
 
 def clean(value: float) -> float:
-    """The decimal number that was meant by a 32-bit one: six significant digits."""
+    """Return a 32-bit float rounded to six significant digits, the decimal number that the user entered."""
     return float(f"{value:.6g}")
 
 
 def stiffness_of(log_stiffness: float) -> float:
-    """Pascals of a kept logarithm: five significant digits, which is what a 32-bit logarithm carries."""
+    """Return the stiffness in Pa of a stored logarithm, to the five significant digits of a 32-bit logarithm."""
     return float(f"{10.0**log_stiffness:.5g}")
 
 
 def field_of(settings: type, name: str) -> dataclasses.Field:
-    """A field of a settings' class."""
+    """Return a field of a settings dataclass by name."""
     return next(f for f in dataclasses.fields(settings) if f.name == name)
 
 
@@ -33,7 +33,7 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """A property that is not animated, unless ``options`` say so; a library override can have its own value."""
+    """Return a property, not animatable unless ``options`` say so; library overrides can edit it unless read-only."""
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}
     return make(name=name, description=description, **{"options": set(), **kept, **options})
@@ -44,16 +44,14 @@ switch, text, integer, number, vector, menu, pointer, collection = (
     partial(plain, getattr(bpy.props, f"{kind}Property"))
     for kind in ("Bool", "String", "Int", "Float", "FloatVector", "Enum", "Pointer", "Collection")
 )
-"""Properties by their label and what to say of them."""
+"""Property constructors, which take a label and a description."""
 _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
-    """A property of a field's own kind, with its range, default and help; its unit stands behind the label, which is
-    the field's name unless another is given. ``items`` of a menu may be a callback of :mod:`choices`. What may be None
-    is given a default.
-
-    Properties of ``unit="LENGTH"`` are in Blender's units, which show their own unit.
+    """Return a property of the field's type, range, default and help. The label, by default the field's name, is
+    followed by the unit, except with ``unit="LENGTH"``, since Blender displays that unit itself. ``items`` may be a
+    callback of :mod:`choices`. A field whose default is None needs a ``default``.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

@@ -1,4 +1,4 @@
-"""Settings of springs, collisions and the control of vibrations, parts of ``Object.sinew``.
+"""Settings of springs, collisions and vibration control, parts of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -29,7 +29,7 @@ def _is_no_body_itself(self: Any, candidate: Any) -> bool:
 
 
 class SinewSpring(bpy.types.PropertyGroup):
-    """Springs from the vertices of a group to a moving end."""
+    """Springs from the vertices of a group to moving targets."""
 
     vertex_group: text("Vertices", "Vertex group that is pulled; its weights share the strength")
     end: menu("Pull To", "Where the vertices are pulled to", items=SPRING_ENDS)
@@ -53,7 +53,7 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
-    """A ground that is switched on does not cut the body: a new mesh stands around the origin."""
+    """Lower the ground below the body when it is enabled: Blender centers new meshes at the origin."""
     obj = self.id_data
     lowest = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
     if self.use_ground and lowest < self.height:
@@ -92,7 +92,7 @@ def _note_other(self: Any, context: Any) -> None:
 
 
 class SinewPair(bpy.types.PropertyGroup):
-    """Contact settings of the body with another one or a collider, whose name it keeps after that is removed."""
+    """Contact settings of the body with another body or a collider; the name is kept after that is removed."""
 
     other: pointer(
         "Other",
@@ -108,7 +108,7 @@ class SinewPair(bpy.types.PropertyGroup):
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """How an object that bodies run into holds them, where it is not left to each of the bodies."""
+    """Friction and contact distance of a collider, which can override those of the bodies."""
 
     use_own: switch("Own Surface", "This collider has friction and distance of its own, for every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
@@ -116,7 +116,7 @@ class SinewCollider(bpy.types.PropertyGroup):
 
 
 CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))
-"""Properties of the slowest vibrations, one each, so that each can be keyed."""
+"""Properties of the slowest vibrations, one per vibration, so that each can be keyed."""
 
 
 class SinewVibrations(bpy.types.PropertyGroup):

@@ -1,7 +1,7 @@
-"""Overlay settings, kept on the workspace as ``WorkSpace.sinew``.
+"""Overlay settings, ``WorkSpace.sinew``.
 
-Blender keeps overlays in each 3D View, where an extension can keep nothing. A workspace is next to it: it is saved in
-the file, no undo changes it, and it stays the same when an area is maximized, which a screen does not.
+Blender stores overlays in each 3D View, to which an extension cannot add properties. The workspace comes closest: it is
+saved in the file, is not changed by undo and, unlike the screen, stays the same when an area is maximized.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -26,7 +26,7 @@ def _switch(name: str, description: str) -> Any:
 
 
 class SinewOverlays(bpy.types.PropertyGroup):
-    """Switches of a workspace."""
+    """Overlay settings of a workspace."""
 
     show_tets: _switch(
         "Tetrahedra",
@@ -74,12 +74,12 @@ class SinewOverlays(bpy.types.PropertyGroup):
 
 
 def register() -> None:
-    """Put the switches on workspaces."""
+    """Register the settings and add them to workspaces."""
     bpy.utils.register_class(SinewOverlays)
     bpy.types.WorkSpace.sinew = PointerProperty(name="Sinew", type=SinewOverlays)
 
 
 def unregister() -> None:
-    """Take them off again."""
+    """Remove the settings from workspaces."""
     del bpy.types.WorkSpace.sinew
     bpy.utils.unregister_class(SinewOverlays)

@@ -1,7 +1,6 @@
-"""The artist's own physical materials, one file each where Blender keeps presets.
+"""The user's material presets, one file each in Blender's preset folder.
 
-Blender's own presets are scripts that are run; these are JSON that is read and checked, so that a preset from a
-stranger runs no code.
+Blender's presets are scripts that it executes. These are validated JSON, so that a downloaded preset cannot run code.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ...core.foundation.schema.settings import MaterialSettings
 
 FORMAT = 1
 LARGEST = 2**16
-"""Bytes of a file; more is no preset."""
+"""Maximum size of a preset file, bytes."""
 PREFIX, SUFFIX = "material-", ".json"
 
 
@@ -35,17 +34,17 @@ class OwnPresets(NamedTuple):
 
 
 def folder() -> Path:
-    """Return their folder, which need not exist."""
+    """Return the folder of the presets, which need not exist."""
     return Path(bpy.utils.user_resource("SCRIPTS", path=os.path.join("presets", "sinew")))
 
 
 def path_of(name: str) -> Path:
-    """The file of the preset of that name: every name has its own, whatever letters are in it."""
+    """Return the file of a preset; the name is percent-encoded, so each name has its own file."""
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 
 def own_presets() -> OwnPresets:
-    """All of them, by name; read again when a file has changed."""
+    """Return all presets, sorted by name; they are read again when a file has changed."""
     files = sorted(folder().glob(f"{PREFIX}*{SUFFIX}")) if folder().is_dir() else []
     return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.is_file()))
 
@@ -63,7 +62,7 @@ def _read(files: tuple[tuple[Path, int, int], ...]) -> OwnPresets:
 
 
 def read(path: Path) -> MaterialSettings:
-    """One preset; MaterialError where the file is none."""
+    """Read one preset; raise MaterialError if the file is not valid."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("it is too large")
@@ -82,7 +81,7 @@ def read(path: Path) -> MaterialSettings:
 
 
 def save(settings: MaterialSettings) -> None:
-    """Keep a material; one of the same name is replaced. StoreError where nothing can be written."""
+    """Save a material as a preset, replacing one of the same name; raise StoreError if it cannot be written."""
     path = path_of(settings.name)
     with refusing(f"The folder {path.parent} cannot be made", "See that you may write there."):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,5 +91,5 @@ def save(settings: MaterialSettings) -> None:
 
 
 def remove(name: str) -> None:
-    """Delete a preset; StoreError when the folder does not let it go."""
+    """Delete a preset; raise StoreError if it cannot be deleted."""
     array_file.remove(path_of(name))

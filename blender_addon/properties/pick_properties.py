@@ -1,4 +1,4 @@
-"""Record of picked vertices, part of ``Object.sinew``.
+"""Picked vertices, part of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -15,7 +15,7 @@ class SinewPickedVertex(bpy.types.PropertyGroup):
 
 
 class SinewPicks(bpy.types.PropertyGroup):
-    """The picked vertices of one vertex group."""
+    """Picked vertices of one vertex group."""
 
     group: text("Vertex Group", "Group that the vertices were picked for")
     vertices: integer("Vertices", "How many the mesh had when they were picked")

@@ -1,4 +1,4 @@
-"""Preferences of the extension. No ``from __future__ import annotations``: Blender reads the annotations as values."""
+"""Add-on preferences. No ``from __future__ import annotations``: Blender reads the annotations as values."""
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
@@ -26,7 +26,7 @@ class SinewPreferences(bpy.types.AddonPreferences):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Drawn by the interface."""
+        """Draw the preferences (``ui.preferences``)."""
         from ...ui import preferences
 
         preferences.draw(self, self.layout, context)

@@ -1,8 +1,8 @@
-"""Settings of the artist, kept on the object as ``Object.sinew``: the mirror of the library's settings.
+"""Settings of a body, ``Object.sinew``, mirrored from the library's settings.
 
-Names, ranges, units and defaults are read from the settings' own dataclasses (``mirror``). Blender keeps 32-bit
-numbers, so readers round to the digits such a number carries (``mirror.clean``); stiffness is kept as its logarithm,
-since 5e4 and 1e9 Pa have to be read, set and interpolated alike.
+Names, ranges, units and defaults come from the settings' dataclasses (``mirror``). Blender stores 32-bit floats, so
+readers round to their significant digits (``mirror.clean``). Stiffness is stored as its logarithm, since F-curves have
+to interpolate between values as far apart as 5e4 and 1e9 Pa.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -102,7 +102,7 @@ def _logarithm(label: str, what: str, default: float) -> Any:
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """The stiffness whose logarithm is the property ``kept``, in the material's unit."""
+    """Return a stiffness property in the material's unit; the property ``kept`` stores its logarithm."""
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)
@@ -119,9 +119,9 @@ def _is_mesh(self: Any, candidate: Any) -> bool:
 
 
 class SinewMaterial(bpy.types.PropertyGroup):
-    """One physical material of an object, and where it is."""
+    """Physical material of an object, with its map, regions and depth."""
 
-    # In this order overrides are applied: a value after its unit, and what is kept after the value that shows it.
+    # Library overrides are applied in this order: a value after its unit, and the stored logarithm after that value.
     stiffness_unit: menu(
         "Unit",
         "Unit in which the stiffness is shown; changing it changes no material",
@@ -169,17 +169,17 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     @property
     def is_fitted(self) -> bool:
-        """Return True if the stiffness is the one that was chosen by the body's size."""
+        """Return True if the stiffness is still the one chosen from the body's size."""
         return self.fitted != 0.0 and self.log_stiffness == self.fitted
 
     @property
     def is_layer(self) -> bool:
-        """Return True if the material lies on top of painted ones: within regions, or by depth."""
+        """Return True if the material is a layer over the painted ones: it has regions or a depth."""
         return self.regions is not None or self.depth_kind != "NONE"
 
     @property
     def regions(self) -> Any | None:
-        """The object or collection within which it is, if any."""
+        """Region object or collection of the material, or None."""
         return self.region if self.region_kind == "OBJECT" else self.region_collection
 
 
@@ -197,7 +197,7 @@ def _place_warning(self: Any) -> str:
 
 
 def _paint_active_material(self: Any, context: Any) -> None:
-    """In Weight Paint mode the brush follows the list."""
+    """Activate the active material's vertex group in Weight Paint mode."""
     obj = self.id_data
     if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
         return
@@ -369,7 +369,7 @@ CLASSES = (
 
 
 def register() -> None:
-    """Register the groups and put them on objects and scenes."""
+    """Register the property groups and add them to objects and scenes."""
     for group in CLASSES:
         bpy.utils.register_class(group)
     bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject, override=OVERRIDABLE)
@@ -377,7 +377,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them off again."""
+    """Remove the property groups."""
     del bpy.types.Object.sinew, bpy.types.Scene.sinew
     for group in reversed(CLASSES):
         bpy.utils.unregister_class(group)

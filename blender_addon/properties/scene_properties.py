@@ -1,4 +1,4 @@
-"""Settings of all bodies of a scene, kept as ``Scene.sinew``.
+"""Settings of all bodies of a scene, ``Scene.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """

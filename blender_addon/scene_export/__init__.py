@@ -1,1 +1,1 @@
-"""Arrays become Blender's data: frames, takes, files."""
+"""Conversion of results to Blender data: frames, takes, files."""

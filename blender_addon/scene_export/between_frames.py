@@ -1,8 +1,8 @@
-"""Rotations between frames: a linear blend of two frames of a body that rotates is smaller than the body.
+"""Rotation between frames: linear interpolation of two frames shrinks a rotating body.
 
-The midpoint of a frame interval is taken along the best-fit rigid motion of the body in the world, and read in the
-coordinates of the object halfway. The difference to the mean of both frames, the bulge, is added with the weight
-4 t (1 - t): exact at the midpoint, and at 60 degrees a frame the size is kept to 0.2 % anywhere between.
+The midpoint of a frame interval follows the best-fit rigid motion of the body in the world, and is expressed in the
+object's coordinates halfway. Its difference to the mean of both frames, the bulge, is added with the weight
+4 t (1 - t): exact at the midpoint, with at most 0.2 % error of the size elsewhere, at 60 degrees a frame.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Bulge, in longest sides of the body, below which an interval is left linear: about three degrees a frame."""
+"""Bulge, relative to the body's longest side, below which an interval stays linear: about three degrees a frame."""
 EXPLAINED = 0.5
-"""A rotation counts where it leaves at most this part of the motion of a frame."""
+"""Largest residual of the rotation fit, relative to the motion of a frame, of an interval with a bulge."""
 
 CHORDS = 0.5
-"""Largest bulge of a point on an arc, in chords: that of half a turn a frame."""
+"""Largest bulge of a pin, relative to its chord: that of half a turn a frame."""
 
 
 class Bulge(NamedTuple):
-    """A bulge as an affine map of both frames, in the object's coordinates: ``x_0 @ first.T + x_1 @ second.T + shift``.
+    """Bulge as an affine map of both frames, in object coordinates: ``x_0 @ first.T + x_1 @ second.T + shift``.
 
     Attributes
     ----------
@@ -40,22 +40,21 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """The bulge of points (n,3) between two frames."""
+        """Return the bulge of points (n,3) between two frames."""
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """The bulges (n,3) of a body's positions (n,3) at frames, in the object's own coordinates, by the index of the
-    frame before. Intervals that are linear to :data:`SMALLEST` are left out, and those in which a pin does not follow
-    the rotation.
+    """Return the bulges (n,3) of a body's positions (n,3) at frames, in object coordinates, by the index of the frame
+    before. Intervals with bulges below :data:`SMALLEST`, or with a pin that does not follow the rotation, are omitted.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     return {k: bulge.of(before, after) for k, bulge, before, after in found}
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """A warning with the largest per cent by which linear interpolation makes the body smaller; "" below one per cent.
-    Arguments as of :func:`bulges`.
+    """Return a warning with the largest shrinkage by linear interpolation; "" below one per cent. Arguments are those
+    of :func:`bulges`.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -70,7 +69,7 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """The same as handles (1+h,4,3), for vertices whose rest positions (n,3) the handles displace."""
+    """Return the bulges as handles (1+h,4,3), which displace vertices from their rest positions (n,3)."""
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
     coordinates = np.column_stack([(rest[some] - handles.centre) / handles.size, np.ones(len(some))])
@@ -91,7 +90,7 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Bulges with their frame's index and the positions before and after; ``pins`` are rows of the positions."""
+    """Yield frame index, bulge, and positions before and after; ``pins`` are rows of the positions."""
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
         if frames[k + 1] > frames[k] + 1:
@@ -107,9 +106,7 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge of one frame interval, with the object's (2,4,4) matrices; None if no rotation explains the
-    motion.
-    """
+    """Return the bulge of one frame interval with object matrices (2,4,4); None if the motion is not a rotation."""
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]
     centres = [points.mean(axis=0) for points in world]
@@ -129,7 +126,7 @@ def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge
 
 
 def _half(rotation: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation  # which Blender's start does not wait for
+    from scipy.spatial.transform import Rotation  # deferred, since it would delay Blender's start
 
     return Rotation.from_rotvec(0.5 * Rotation.from_matrix(rotation).as_rotvec()).as_matrix()
 

@@ -1,7 +1,7 @@
-"""Frames -> a PC2 file beside the .blend and a Mesh Cache modifier that plays it, at the end of what is simulated.
+"""Frames -> a PC2 file beside the .blend and a Mesh Cache modifier that plays it, after the simulated modifiers.
 
-The modifier overwrites whatever comes before it, so the artist's shape keys, armature and shared meshes stay as they
-are and no duplicate is needed, unless a modifier before it makes vertices: those may be others in a render.
+The modifier overwrites the result of those before it, so shape keys, armature and shared meshes stay unchanged. A
+duplicate is needed only if a modifier before it makes vertices, since a render may make a different number.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from ..scene_import.animation_in import stretch_of_time
 
 
 def cache_path(folder: Path) -> Path:
-    """The PC2 file of a bake whose frames are in ``folder``."""
+    """Return the PC2 file of a bake whose frames are in ``folder``."""
     return folder / CACHE_FILE
 
 
 def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) -> None:
-    """Let ``obj`` follow a PC2 file from a frame of the scene on, in its own coordinates, after its first ``below``
-    modifiers.
+    """Add a Mesh Cache modifier to ``obj`` after its first ``below`` modifiers; it plays a PC2 file in object
+    coordinates from ``first_frame`` on.
     """
     cache = obj.modifiers.new("Bake", "MESH_CACHE")
     cache.cache_format, cache.filepath = "PC2", kept_path(path)
-    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # axes as they are
+    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # no change of axes
     cache.deform_mode, cache.interpolation = "OVERWRITE", "LINEAR"
     cache.play_mode, cache.time_mode = "SCENE", "FRAME"
     cache.frame_start, cache.frame_scale = first_frame, 1.0 / stretch_of_time(scene)
     cache.show_expanded = False
-    obj.modifiers.move(obj.modifiers.find(cache.name), below)  # one that is pinned to the end comes after it
+    obj.modifiers.move(obj.modifiers.find(cache.name), below)  # before a modifier pinned to the end
 
 
 def kept_path(path: Path, home: str | None = None) -> str:
-    """A path as the .blend keeps it: from there (or from the folder ``home``), or as it is on another drive. Its parts
-    are divided as every system understands: what was baked on Windows may be rendered on Linux.
+    """Return a path relative to the .blend (or to the folder ``home``), or absolute if on another drive. Separators are
+    slashes, since a file baked on Windows may be rendered on Linux.
     """
     try:
         return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
@@ -47,13 +47,13 @@ def kept_path(path: Path, home: str | None = None) -> str:
 
 
 def remove(obj: Any, _nodes: Any = None, _shared: bool = False) -> None:
-    """Take our Mesh Cache modifiers off; the file stays for an undo."""
+    """Remove our Mesh Cache modifiers; the file is kept for an undo."""
     for modifier in own_caches(obj):
         obj.modifiers.remove(modifier)
 
 
 def lost(obj: Any, _record: Any) -> str:
-    """Name what is missing of a Mesh Cache result; "" if nothing is."""
+    """Return a message about missing parts of a Mesh Cache result; "" if it is complete."""
     caches = own_caches(obj)
     if not caches:
         return "The Mesh Cache modifier was removed."

@@ -1,4 +1,4 @@
-"""Baked objects -> Alembic and USD, by Blender's exporters, which write what is evaluated at each frame."""
+"""Baked objects -> Alembic and USD, by Blender's exporters, which write the evaluated meshes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 import bpy
 
 MESHES = {"flatten": False, "uvs": True, "normals": True, "vcolors": True, "apply_subdiv": True}
-"""Alembic's options for meshes."""
+"""Alembic export options for meshes."""
 POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatures": False, "export_hair": False}
-"""USD gets the evaluated positions, and no shape keys or armatures of its own, which would stand for them.
-"""
+"""USD export options: evaluated positions, without shape keys and armatures, which would replace them."""
 
 
 def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: tuple[int, int]) -> None:
-    """Write objects to an ``ALEMBIC`` or ``USD`` file over frames, both included; RuntimeError where Blender cannot."""
-    if kind == "USD" and frames[0] < 0:  # a scene's range begins there at least, and USD has no other
+    """Write objects to an ``ALEMBIC`` or ``USD`` file over frames, both included; raise RuntimeError if that fails."""
+    if kind == "USD" and frames[0] < 0:  # USD exports the scene's frame range, which cannot be negative
         raise RuntimeError(f"Blender writes USD from frame 0 on, and the bake begins at {frames[0]}: choose Alembic.")
     with _only(objects, context, frames):
         if kind == "ALEMBIC":
@@ -33,14 +32,14 @@ def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: 
 
 
 def _textures() -> dict[str, Any]:
-    """Options by which textures come into a folder beside the file: their paths in it hold after it is moved."""
+    """Return the options that copy textures to a folder beside the file, so that paths stay valid when it is moved."""
     by_mode = "export_textures_mode" in bpy.ops.wm.usd_export.get_rna_type().properties  # since 4.4
     return {"export_textures_mode": "NEW"} if by_mode else {"export_textures": True}
 
 
 @contextmanager
 def _only(objects: Sequence[Any], context: Any, frames: tuple[int, int]) -> Iterator[None]:
-    """Within it, just these objects are selected, and these frames are the scene's; the present one comes back, too."""
+    """Select only these objects and set the scene's frame range within the context; restore both, and the frame."""
     layer, scene = context.view_layer, context.scene
     for obj in objects:
         if layer.objects.get(obj.name) != obj:

@@ -1,8 +1,8 @@
-"""Objects that follow the shape of an object, and would be left behind where its bake lies on a duplicate.
+"""Objects that depend on an object's shape, and do not follow a bake on a duplicate.
 
-Blender's dependency graph knows them, whatever leads there: modifiers, inputs of nodes in any depth, hair on a surface,
-vertex parents, constraints to vertex groups. The shape is tagged as changed, and the graph lists all that it
-recomputes. It skips what instances alone show and what no viewport does: users of the data-block are asked for those.
+Blender's dependency graph contains every such relation: modifiers, nested node inputs, hair on a surface, vertex
+parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
+recomputes. It skips objects that only instances show, or no viewport; these are found as users of the data-block.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Names of objects that follow the shape of ``obj``, but for those that follow the ``carrier`` of its bake as a
-    collision object, too. What reads the transforms alone follows the duplicate, which shares them.
+    """Return the names of objects that depend on the shape of ``obj``, except those that depend on the ``carrier`` of
+    its bake as a collision object, too. Dependence on the transform alone is harmless: the duplicate shares it.
     """
     layer = context.view_layer
     layer.update()
@@ -30,7 +30,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
 
     def follows(other: Any) -> bool:
-        """Return True if another object is left behind."""
+        """Return True if another object depends on the shape."""
         is_hidden = not other.evaluated_get(depsgraph).is_evaluated
         return (
             other.session_uid in led
@@ -44,7 +44,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """``session_uid`` of all objects that are computed anew when the shape of ``obj`` changes."""
+    """Return the ``session_uid`` of all objects that are recomputed when the shape of ``obj`` changes."""
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
@@ -52,7 +52,7 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
 
 
 def _users_of(obj: Any) -> set[Any]:
-    """The data-blocks that use an object, and their users in turn, up to objects and scenes."""
+    """Return the data-blocks that use an object, and their users in turn, up to objects and scenes."""
     users, found, ahead = bpy.data.user_map(), set(), [obj]
     while ahead:
         new = users.get(ahead.pop(), set()) - found - {obj}
@@ -62,7 +62,7 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """A warning of what follows ``obj`` while ``carrier`` has its bake, or shows it beside that; "" without any."""
+    """Return a warning about followers of ``obj`` instead of ``carrier``, and about keyed visibility; "" if none."""
     if carrier == obj:
         return ""
     words, names = [], followers_of(obj, carrier, context)

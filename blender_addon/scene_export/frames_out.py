@@ -1,5 +1,5 @@
-"""Frames -> the scene: as shape keys, as handles that Geometry Nodes play, or as a file that Mesh Cache plays,
-on the object itself or on a full duplicate.
+"""Frames -> the scene: shape keys, handles for Geometry Nodes, or a file for Mesh Cache, on the object itself or on a
+full duplicate.
 """
 
 from __future__ import annotations
@@ -29,25 +29,23 @@ from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": cache_out}
-"""How results are kept: each file says how one is taken off the object that carries it (``remove``) and what of it is
-no longer there (``lost``).
-"""
+"""Modules by type of result; each removes a result (``remove``) and reports missing parts (``lost``)."""
 
 SAME = 1e-6
-"""Distance of coordinates, in longest sides, that is round-off."""
+"""Difference of coordinates, relative to the longest side, that counts as round-off."""
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Put baked frames on ``obj``, or on a full duplicate of it, as shape keys in place of an earlier result.
+    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return that object.
 
-    The object that carries them is returned. ``read(frame)`` gives (n,3) world positions in metres. Everything is read
-    before the scene is touched. MeshError when the mesh has another number of vertices than the job's.
+    ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
+    the mesh's number of vertices differs from the job's.
     """
     local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
     rest = None
     if target == obj:
-        # At rest at the job's first frame: the mesh's own coordinates, not their image through the matrices.
+        # The job's first frame is the rest shape: use the mesh's own coordinates, without round-off of the matrices.
         rest = _own_positions(target.data)
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
@@ -59,9 +57,9 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """The same as handles, in the object's own coordinates."""
+    """Write baked frames as handles, in object coordinates; return the object that carries them."""
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
-    if job.body.initial_shape is not None:  # handles move the rest shape, wherever the first frame is
+    if job.body.initial_shape is not None:  # handles displace the rest shape, not the first frame's
         (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.body.surface.positions)
         set_coordinates(target.data, rest)
     shape, original = _own_positions(target.data), _original_of(obj, target, context, job)
@@ -78,7 +76,9 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """The same as a PC2 file in ``folder`` that a Mesh Cache modifier plays; StoreError where it cannot be written."""
+    """Write baked frames as a PC2 file in ``folder``, played by a Mesh Cache modifier; return the object that carries
+    it. Raise StoreError if the file cannot be written.
+    """
     place, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
     if place.on_itself and frames[0] == job.frame_start and len(obj.data.vertices) == points:
@@ -89,7 +89,7 @@ def apply_cache(
     _check_count(obj, count, job)
     path = cache_out.cache_path(folder)
     write_point_cache(path, frames[0], local, len(frames), points)
-    # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
+    # If the simulated modifiers differ in renders, a duplicate with these modifiers applied carries the result.
     alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
     target = _carrier(
         obj, context, job, on_itself=alike and count == len(obj.data.vertices) and not has_linked_mesh(obj)
@@ -104,9 +104,8 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """The object that carries the result, without an earlier one; MeshError where the vertices are others.
-
-    ``on_itself`` says whether the object itself can; by default the place does.
+    """Return the object that carries the result, after removing an earlier result; raise MeshError if the number of
+    vertices differs. ``on_itself``: whether the object itself can carry it; by default as the stack position says.
     """
     before, target = _detach(obj), obj
     try:
@@ -128,7 +127,7 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Original coordinates (n,3) for a duplicate; None where it has them, or where Blender would have others, too."""
+    """Return the original coordinates (n,3) for a duplicate; None if it has them, or if their number differs."""
     if target == obj:
         return None
     own = _own_positions(target.data)
@@ -160,7 +159,7 @@ def _note_carrier(obj: Any, target: Any, context: Any, kind: str) -> None:
 
 
 def local_frames(job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Iterator[np.ndarray]:
-    """World positions of each frame in the object's own coordinates, (n,3) float32, one by one."""
+    """Yield the positions of each frame in object coordinates, (n,3) float32."""
     for frame in frames:
         to_local = np.linalg.inv(job.frame_matrices[frame - job.frame_start])
         yield transform(to_local, read(frame)).astype(np.float32)
@@ -171,7 +170,7 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, place: StackPosition, context: Any, job: Job) -> Any:
-    """A full copy with its own mesh: the shape at the place at the first frame, with the later modifiers."""
+    """Return a full copy with its own mesh, the simulated shape at the first frame, and the later modifiers."""
     with cut_after(obj, place), at_frame(context.scene, job.frame_start):
         with mesh_at_place(obj, place, context) as (_, evaluated):
             depsgraph = context.evaluated_depsgraph_get()
@@ -193,15 +192,15 @@ def _duplicate(obj: Any, place: StackPosition, context: Any, job: Job) -> Any:
 
 
 def remove_result(obj: Any) -> None:
-    """Take the baked shapes away again, wherever they are; the artist's own object is shown as it was."""
+    """Remove the result from the object or its duplicate, and restore the object's visibility."""
     result = _detach(obj)
     if result is not None:
         _hand_over(result, obj)
 
 
 def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
-    """Delete the duplicate of an earlier bake; what the artist has let follow it, follows another object, which also
-    ``moves`` into its collections.
+    """Delete the duplicate of an earlier bake and remap its users to the object ``now``, which also ``moves`` to its
+    collections.
     """
     homes, held, views = before.users_collection, _held(before), local_views_of(before)
     if moves and homes:
@@ -221,15 +220,15 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """The view layers in which an object is selected or active, and whether it is active there."""
+    """Return the view layers in which an object is selected or active, and whether it is active there."""
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]
 
 
 def _detach(obj: Any) -> Any | None:
-    """:func:`remove_result`, but for the duplicate that carried the shapes, which is no object's bake then; None where
-    there is none. A copy of a baked object has its record too: shapes that another object names as its bake stay.
+    """Remove the result except for its duplicate, which is returned, or None. Since a copy of a baked object has the
+    same record, results that another object refers to are kept.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]
@@ -244,18 +243,18 @@ def _detach(obj: Any) -> Any | None:
         if alone:
             handles_out.remove_modifiers(result, nodes)
         handles_out.drop_group(nodes)
-    if result is not None or record.hides_original:  # the artist may have deleted the result, and it was purged
+    if result is not None or record.hides_original:  # the user may have deleted the result, and it was purged
         obj.hide_viewport, obj.hide_render = record.hid_viewport, record.hid_render
     record.on_itself = record.hides_original = False
     return result if alone else None
 
 
 def lost_words(obj: Any) -> str:
-    """Return a warning about a baked object whose result was deleted by hand; "" if it is complete."""
+    """Return a message about missing parts of a baked object's result; "" if it is complete."""
     record = obj.sinew.bake
     if record.status == "NONE" or not record.frames:
         return ""
-    # A deleted object stays in the file as long as the record names it.
+    # The record's pointer keeps a deleted object in the file.
     if not record.on_itself and (record.result is None or not record.result.users_scene):
         return "The result was deleted."
     return KINDS[record.kind].lost(obj if record.on_itself else record.result, record)

@@ -1,9 +1,9 @@
-"""The node group that moves a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
+"""Node group that displaces a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
 
 H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the position's
-homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone sums up ``w_k H_k``, so that the group is as small
-for sixty handles as for one, from the last handle to the first: low modes move most, and what comes last is rounded
-least often. Products are Multiply Add: matrices by Transform Point take four times as long in 4.5.
+homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone sums up ``w_k H_k``, so that the group has the same
+size for any number of handles. It runs from the last handle to the first: low modes are largest, and late terms are
+rounded least often. Products are Multiply Add: matrices with Transform Point take four times as long in 4.5.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import bpy
 
 ATTRIBUTE = "Sinew Weight "
-"""Begins the names of the weights' attributes; the handle's number follows."""
+"""Prefix of the names of the weights' attributes; the handle's number follows."""
 ROWS = ("Along X", "Along Y", "Along Z", "Shift")
 _OBJECT_NODE = "Handles"
 
 
 def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
-    """A new Geometry Nodes group for the object ``handles`` with ``count`` weights beside the constant one."""
+    """Return a new Geometry Nodes group for the object ``handles`` with ``count`` weights plus the constant one."""
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.is_modifier = True
     for way in ("INPUT", "OUTPUT"):
@@ -31,7 +31,7 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """H of the handle whose vertices begin at ``first``."""
+        """Return the rows of H of the handle whose vertices begin at ``first``."""
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
@@ -64,25 +64,25 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
 
 
 def handles_of(group: Any) -> Any | None:
-    """The handle object that a group reads; None when it is gone, or the group is none of ours."""
+    """Return the handle object of a group; None if it is missing or the group is not ours."""
     node = group.nodes.get(_OBJECT_NODE) if group is not None else None
     return node.inputs["Object"].default_value if node is not None and "Object" in node.inputs else None
 
 
 class _Tree:
-    """Nodes whose inputs are given as values or as the outputs of other nodes."""
+    """Builder of a node tree; inputs are values or output sockets of other nodes."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
 
     def node(self, kind: str, **inputs: Any) -> Any:
-        """A node of that kind."""
+        """Add a node and set its inputs."""
         node = self._group.nodes.new(kind)
         self.fill(node, **inputs)
         return node
 
     def fill(self, node: Any, **inputs: Any) -> None:
-        """Values or links for inputs by name."""
+        """Set inputs by name, to values or links."""
         for name, value in inputs.items():
             self._set(next(s for s in node.inputs if s.name == name and s.enabled), value)
 
@@ -93,11 +93,11 @@ class _Tree:
             socket.default_value = value
 
     def vector(self, operation: str, *values: Any) -> Any:
-        """The result of a Vector Math node."""
+        """Return the output of a new Vector Math node."""
         return self._operation("ShaderNodeVectorMath", operation, values)
 
     def math(self, operation: str, *values: Any) -> Any:
-        """The result of a Math node."""
+        """Return the output of a new Math node."""
         return self._operation("ShaderNodeMath", operation, values)
 
     def _operation(self, kind: str, operation: str, values: tuple) -> Any:
@@ -108,14 +108,14 @@ class _Tree:
         return node.outputs[0]
 
     def sample(self, mesh: Any, position: Any, index: Any) -> Any:
-        """The position of one vertex of a mesh."""
+        """Return a socket with the position of one vertex of a mesh."""
         node = self._group.nodes.new("GeometryNodeSampleIndex")
         node.data_type, node.domain = "FLOAT_VECTOR", "POINT"
         self.fill(node, Geometry=mesh, Value=position, Index=index)
         return next(socket for socket in node.outputs if socket.enabled)
 
     def arrange(self) -> None:
-        """Lay the nodes out by how far they are from the input, for whoever opens the group."""
+        """Arrange the nodes in columns by their distance from the input."""
         rank = dict.fromkeys(self._group.nodes, 0)
         for _ in range(len(rank)):
             for link in self._group.links:

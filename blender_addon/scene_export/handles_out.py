@@ -1,7 +1,7 @@
-"""Frames as handles -> weights on the mesh, a handle mesh with a key a frame, and a Geometry Nodes modifier.
+"""Frames as handles -> weights on the mesh, a handle mesh with one key per frame, and a Geometry Nodes modifier.
 
-The .blend plays them without Sinew. Weights are float attributes, since vertex groups hold no negative ones. The handle
-mesh is an object in no scene: it is evaluated since the nodes name it, and nobody deletes it by mistake.
+The .blend plays them without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
+The handle object is in no scene: the node group makes Blender evaluate it, and users cannot delete it by mistake.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Let handles move ``obj`` in a scene, before all its modifiers; the node group that does. ``bulges`` are handles
-    (1+h,4,3) between a frame, given by its index, and the next, as of :mod:`between_frames`.
+    """Add a Geometry Nodes modifier with handles to ``obj``, before all its modifiers; return the node group.
+    ``bulges`` are handles (1+h,4,3) between a frame, by its index, and the next (:mod:`between_frames`).
     """
     mesh = obj.data
     drop_weights(mesh)
     for k, column in enumerate(found.weights.T, 1):
-        # Adding a layer moves the others: no reference is kept.
+        # Adding an attribute layer reallocates the others, so no reference is kept.
         mesh.attributes.new(f"{ATTRIBUTE}{k}", "FLOAT", "POINT").data.foreach_set("value", np.ascontiguousarray(column))
     handles = bpy.data.objects.new(f"{obj.name} Handles", bpy.data.meshes.new(f"{obj.name} Handles"))
     handles.data.vertices.add(found.handles[0].size // 3)
@@ -36,25 +36,25 @@ def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.
     modifier = obj.modifiers.new("Bake", "NODES")
     modifier.node_group = group
     modifier.show_in_editmode = modifier.show_expanded = False
-    obj.modifiers.move(obj.modifiers.find(modifier.name), 0)  # one that is pinned to the end comes after it
+    obj.modifiers.move(obj.modifiers.find(modifier.name), 0)
     mesh.update()
     return group
 
 
 def remove_modifiers(obj: Any, group: Any) -> None:
-    """Take the modifiers of a node group off ``obj``."""
+    """Remove the modifiers with a node group from ``obj``."""
     for modifier in _modifiers(obj, group):
         obj.modifiers.remove(modifier)
 
 
 def drop_weights(mesh: Any) -> None:
-    """Remove the weights' attributes of a mesh."""
+    """Remove the weight attributes of a mesh."""
     for name in [attribute.name for attribute in mesh.attributes if attribute.name.startswith(ATTRIBUTE)]:
         mesh.attributes.remove(mesh.attributes[name])
 
 
 def drop_group(group: Any) -> None:
-    """Remove a node group that nothing uses any more, and then its handles, with their mesh and animation."""
+    """Remove a node group without users, and then its handle object with mesh and animation."""
     handles = handles_of(group)
     if group.users - group.use_fake_user == 0:
         bpy.data.node_groups.remove(group)
@@ -66,14 +66,14 @@ def drop_group(group: Any) -> None:
 
 
 def remove(obj: Any, group: Any, shared: bool) -> None:
-    """Take a result off ``obj``, and its weights off the mesh unless another result needs them."""
+    """Remove a result from ``obj``, and its weights from the mesh unless another result needs them."""
     remove_modifiers(obj, group)
     if not shared:
         drop_weights(obj.data)
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Name what is missing of the handles on ``obj``; "" if nothing is."""
+    """Return a message about missing parts of the handles on ``obj``; "" if they are complete."""
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."

@@ -1,4 +1,4 @@
-"""F-curves of what was simulated: a key a frame, linear from one to the next, and arcs between two frames."""
+"""F-curves of simulated values: one key per frame with linear interpolation, and arcs between two frames."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from ..blend_data.list_animation import curves_at
 
 LINEAR, BEZIER = 1, 2
-"""Numbers of these interpolations in Blender's Keyframe.interpolation."""
+"""Enum numbers of Blender's Keyframe.interpolation."""
 FREE = 0
-"""Number of this type of handle in Blender's Keyframe.handle_left_type."""
+"""Enum number in Blender's Keyframe.handle_left_type."""
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property of c channels at times (f,), as ``animation_in.key_times`` has them, with values (f,c)."""
+    """Key a property of c channels at times (f,) (``animation_in.key_times``) with values (f,c)."""
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):
         fill_linear(curve, times, values[:, curve.array_index])
 
 
 def fill_linear(curve: Any, times: np.ndarray, values: np.ndarray) -> None:
-    """Give an F-curve linear keys at times (f,) with values (f,)."""
+    """Add linear keys with values (f,) at times (f,) to an F-curve."""
     _fill(curve, times, values, LINEAR)
 
 
 def fill_arc(curve: Any, begin: float, end: float) -> None:
-    """Give an F-curve the parabola that is 0 at both times and 1 halfway; 0 elsewhere."""
+    """Add a parabola to an F-curve: 0 at both times and 1 halfway; 0 elsewhere."""
     times, third = np.array([begin, end]), (end - begin) / 3.0
     points = _fill(curve, times, np.zeros(2), BEZIER)
     for side, way in (("left", -1.0), ("right", 1.0)):

@@ -1,7 +1,7 @@
-"""Coordinates before any deformation: what Corrective Smooth, Generated texture coordinates and rest positions read.
+"""Original coordinates, which Corrective Smooth, Generated texture coordinates and rest positions read.
 
 Blender takes them from the mesh's own vertices. A duplicate that carries a bake keeps those of the original there; its
-shape keys, or Mesh Cache, put the baked shape in their place.
+shape keys or Mesh Cache replace them by the baked shape.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 
 def original_coordinates(obj: Any, place: StackPosition, context: Any) -> np.ndarray:
-    """(n,3) float32, the shape of ``obj`` at a place, without shape keys and modifiers that only deform, at the present
-    frame. Modifiers that make vertices by the shape (Remesh, Weld) can give another number of them than the place has.
+    """Return the shape of ``obj`` at a stack position, (n,3) float32, at the current frame, without shape keys and
+    modifiers that only deform. Remesh, Weld and the like can then make a different number of vertices.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -41,13 +41,13 @@ def original_coordinates(obj: Any, place: StackPosition, context: Any) -> np.nda
 
 
 def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
-    """Put a mesh's own vertices at positions (n,3), whatever its shape keys."""
+    """Set a mesh's own vertices to positions (n,3), independently of its shape keys."""
     mesh.vertices.foreach_set("co", positions.astype(np.float32).ravel())
     mesh.update()
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Let modifiers of a duplicate begin from a shape (n,3), while its own vertices are the original coordinates."""
+    """Set a duplicate's own vertices to the original coordinates, and add a shape (n,3) for its modifiers as a key."""
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)
     key = obj.shape_key_add(name="Simulated", from_mix=False)

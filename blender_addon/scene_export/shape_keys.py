@@ -1,7 +1,7 @@
-"""Relative shape keys, one a frame, whose values are keyed: 1 at the frame, 0 at its neighbours, linear between.
+"""Relative shape keys, one per frame, with keyed values: 1 at the frame, 0 at its neighbours, linear between.
 
-Values are what exporters (glTF, FBX) can write; they ignore ``eval_time``. F-curves name a key by its index: by name
-Blender compares strings, which for 1000 frames takes nine times as long.
+Exporters (glTF, FBX) write values, and ignore ``eval_time``. F-curves refer to a key by its index: by name, Blender
+compares strings, which takes nine times as long for 1000 frames.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def write_keys(
     rest: np.ndarray | None = None,
     bulges: Mapping[int, np.ndarray] | None = None,
 ) -> None:
-    """One key a frame of the scene on an object without keys.
+    """Add one shape key per frame to an object without keys.
 
     Parameters
     ----------
     positions : (n,3) at each frame
-    rest : (n,3), the mesh's own positions, where those are not the first frame's: the basis, which Edit Mode shows
-    bulges : (n,3) that is added halfway between a frame, given by its index in ``frames``, and the next
+    rest : (n,3), the mesh's own positions if not the first frame's: the basis, which Edit Mode shows
+    bulges : (n,3) added halfway between a frame, by its index in ``frames``, and the next
     """
     basis = positions[0] if rest is None else rest
     shapes = [] if rest is None else [("Rest", rest)]
@@ -48,9 +48,9 @@ def write_keys(
 def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[int]) -> None:
     if len(keys.key_blocks) == 1:
         return
-    # An action of its own: since 4.4 Blender would otherwise put the curves into the object's action.
+    # A separate action: since 4.4 Blender would otherwise add the curves to the object's action.
     keys.animation_data_create().action = bpy.data.actions.new(f"{keys.user.name} Bake")
-    keys.keyframe_insert("eval_time", frame=0.0)  # Blender makes the place for curves, whatever its version
+    keys.keyframe_insert("eval_time", frame=0.0)  # creates the collection of curves in every Blender version
     (curves,) = curves_of(keys)
     curves.clear()
     for k in range(0 if has_rest else 1, len(times)):
@@ -62,20 +62,20 @@ def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[
 
 
 def remove(obj: Any, _nodes: Any, shared: bool) -> None:
-    """Take the keys off ``obj``, unless they are another's result, too."""
+    """Remove the keys from ``obj``, unless another object's result shares them."""
     if obj.data.shape_keys is not None and not shared:
         drop_action(obj.data.shape_keys)
         obj.shape_key_clear()
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Name what is missing of the shape keys on ``obj``; "" if nothing is."""
+    """Return a message about missing shape keys on ``obj``; "" if they are complete."""
     keys = obj.data.shape_keys
     return "" if keys is not None and len(keys.key_blocks) >= record.frames else "The baked shapes were removed."
 
 
 def drop_mesh(mesh: Any) -> None:
-    """Remove a mesh that nothing uses any more, with the animation of its keys."""
+    """Remove a mesh without users, with the animation of its keys."""
     if mesh.users - mesh.use_fake_user == 0:
         if mesh.shape_keys is not None:
             drop_action(mesh.shape_keys)
@@ -83,7 +83,7 @@ def drop_mesh(mesh: Any) -> None:
 
 
 def drop_action(owner: Any) -> None:
-    """Take the animation off what is about to go, and out of the file."""
+    """Clear the animation of a data-block that will be removed, and remove its action if unused."""
     action = owner.animation_data.action if owner.animation_data else None
     owner.animation_data_clear()
     if action is not None and action.users == 0:

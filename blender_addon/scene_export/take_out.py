@@ -1,5 +1,5 @@
-"""A take -> ordinary springs of the object: for each vertex that was grabbed a vertex group, an empty with a keyed
-location and a keyed strength. The artist edits them like any other.
+"""A take -> springs of the object: a vertex group, an empty with a keyed location, and a keyed strength for each
+grabbed vertex. Users edit them like other springs.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .linear_keys import key_linearly
 from .shape_keys import drop_action
 
 MARK = 0.04
-"""Size of an empty, as a part of the body's."""
+"""Size of an empty, relative to the body's."""
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """The target (3,), m, nearest to ``target`` that an empty's keyed location, of 32 bits, can pull a vertex to.
+    """Return the target (3,) m nearest to ``target`` that an empty's keyed 32-bit location can represent.
 
-    ``first`` (3,) is where the vertex is at the first frame, m; ``scale`` the metres in a Blender unit.
+    ``first`` (3,) m is the vertex at the first frame; ``scale`` is the metres per Blender unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 
 
 def keyable_strength(strength: float) -> float:
-    """The strength nearest to it that a keyed property gives back, N/m."""
+    """Return the nearest strength that a keyed 32-bit property can represent, N/m."""
     return clean(float(np.float32(strength)))
 
 
@@ -41,19 +41,19 @@ def _kept(values: np.ndarray) -> np.ndarray:
 
 
 def is_of_take(spring: Any) -> bool:
-    """Return True if a spring of an object was made by a take, and not renamed since."""
+    """Return True if a take made the spring and it was not renamed since."""
     return bool(spring.take) and spring.take == spring.name
 
 
 def names_of_take(obj: Any) -> set[str]:
-    """Names of the springs that the object's last take made."""
+    """Return the names of the springs of the object's last take."""
     return {spring.name for spring in obj.sinew.springs if is_of_take(spring)}
 
 
 def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
-    """Add the springs of a take that began at frame ``first``, in place of those of an earlier one.
+    """Add the springs of a take that began at frame ``first``, replacing those of an earlier take.
 
-    Each holds one vertex of the object's own mesh; ``size`` is the body's, in Blender's units.
+    Each pulls one vertex of the object's own mesh; ``size`` is the body's, in Blender units.
     """
     remove_take(obj)
     taken = {spring.name for spring in obj.sinew.springs}
@@ -104,5 +104,5 @@ def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
 
 
 def _is_used(empty: Any) -> bool:
-    """Return True if more than collections name it: another spring, of this or another body, or a constraint."""
+    """Return True if an empty has users besides collections, such as another spring or a constraint."""
     return empty.users - empty.use_fake_user > len(empty.users_collection)

@@ -1,1 +1,1 @@
-"""Blender's data become arrays: from a scene to a job."""
+"""Conversion of a Blender scene to a job: arrays and settings."""

@@ -1,5 +1,5 @@
-"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame: they take from the force fields with
-Absorption that are behind them.
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame; they attenuate the force fields with
+Absorption behind them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .colliders_in import Piece, instances_of, pieces_at
 
 
 def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
-    """One for each object of the view layer that can absorb fields on their way to a body: all that collide but the
-    body and its bake. One, too, for each such object that an instance of a collection shows.
+    """Return a sampler for each object of the view layer with a Collision modifier, except the body and its bake, and
+    for each such object in a collection instance.
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
@@ -31,19 +31,19 @@ def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
 
 
 def _within(instancer: Any) -> set[Any]:
-    """All objects of the collection that an object shows, and of those that they show."""
+    """Return all objects of the collection that an object instances, including nested collection instances."""
     objects = set(instancer.instance_collection.all_objects)
     return objects.union(*(_within(obj) for obj in objects if shows_collection(obj)))
 
 
 def _collision(obj: Any) -> Any:
-    """Its Collision modifier, or None."""
+    """Return the Collision modifier of an object, or None."""
     return next((m for m in obj.modifiers if m.type == "COLLISION"), None) if obj.type == "MESH" else None
 
 
 class AbsorberSampler:
-    """One object, or all its instances by one object: its evaluated mesh and its absorption at each frame. Blender's
-    particles feel an instance where the object itself is; here it absorbs where it is seen.
+    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by one instancer. For
+    Blender's particles an instance absorbs at the object's own position; here it absorbs at the instance's.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:
@@ -53,7 +53,7 @@ class AbsorberSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
-        """Its absorption and, while it absorbs, its vertices (k,3) m; FieldError where its mesh changes."""
+        """Return the absorption and, if positive, the vertices (k,3) m; raise FieldError if the topology changes."""
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
         piece = pieces_at(moment, parts).get(self.name)

@@ -1,8 +1,8 @@
-"""The animation that drives a bake, sampled frame by frame, and between frames where time moves something.
+"""Sampling of the animation that drives a bake, at frames and, for moving quantities, between frames.
 
-What changes is a :class:`Track`, which asks what it is at a moment. The scene is gone through once for all of them, of
-one body or several, and, with more than one step a frame, once more for what is at other places between frames. It has
-to be in this order: caches of physics know what is between two frames only when they have both.
+A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies
+and, with several substeps, once more between frames for tracks that time moves. Frames come first, since physics caches
+interpolate between two frames only when they contain both.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class EvaluatedFrame:
-    """The simulated object at a frame (whole or a part of the way on): its number, the scene's context, the mesh at the
-    simulated place, and the object's own coordinates to world space in metres (4,4). Animated properties are read from
-    the object itself.
+    """Simulated object at a frame or subframe: the frame's number, the context, the mesh at the simulated stack
+    position, and the matrix (4,4) from object coordinates to world space in metres. Animated properties are read from
+    ``obj``.
     """
 
     obj: Any
@@ -40,16 +40,16 @@ class EvaluatedFrame:
 
     @property
     def is_between(self) -> bool:
-        """Return True between two frames."""
+        """Return True at a subframe."""
         return self.frame != int(self.frame)
 
     def world(self, vertices: np.ndarray) -> np.ndarray:
-        """World positions of some vertices, (p,3), metres."""
+        """Return the world positions of vertices (p,), (p,3) m."""
         return transform(self.matrix, vertex_positions(self.mesh)[vertices])
 
 
 def stretch_of_time(scene: Any) -> float:
-    """How far keys of neighbouring frames of the scene are apart: 1 but with time remapping."""
+    """Return the spacing of keys of neighbouring frames of the scene: 1 without time remapping."""
     return float(np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new))
 
 
@@ -60,13 +60,13 @@ def key_times(scene: Any, frames: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class MovedObjects:
-    """Objects, by their ``session_uid``, that change their place or their shape when nothing but the frame changes."""
+    """Objects, by ``session_uid``, whose transform or geometry changes with the frame alone."""
 
     places: set[int] = field(default_factory=set)
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
-        """A handler: Blender says of an object that it is updated whenever it depends on time."""
+        """Record updated objects (handler); Blender reports every object that depends on time as updated."""
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 uid = update.id.original.session_uid
@@ -74,8 +74,8 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, place: StackPosition) -> bool:
-        """Return True if vertices of the simulated object move. One whose own mesh is read has a result for its
-        shape.
+        """Return True if the simulated vertices move. If the object's own mesh is read, only its transform counts,
+        since its shape changes are those of the result.
         """
         return obj.session_uid in self.places or (not place.on_itself and obj.session_uid in self.shapes)
 
@@ -86,13 +86,13 @@ def _stays(_moved: MovedObjects) -> bool:
 
 @dataclass
 class Track:
-    """One thing that changes over the frames.
+    """Quantity that changes over the frames.
 
     Attributes
     ----------
-    ask : says what it is at a moment; they come in order, those between frames when all frames are taken
-    moves : whether it is asked between frames, too; what time moves there is known then
-    at_frames, between : what was gathered
+    ask : returns its value at a frame; called in order, first for all frames, then for subframes
+    moves : returns True if it is sampled between frames, too; called after the frames
+    at_frames, between : samples
     """
 
     ask: Callable[[EvaluatedFrame], Any]
@@ -101,16 +101,16 @@ class Track:
     between: list[Any] = field(default_factory=list)
 
     def take(self, moment: EvaluatedFrame) -> None:
-        """Gather one moment."""
+        """Add the sample of a frame or subframe."""
         (self.between if moment.is_between else self.at_frames).append(self.ask(moment))
 
     def samples(self) -> np.ndarray:
-        """Arrays, or numbers, that were gathered, (samples,...), as :mod:`core.foundation.schema.tracks` has them."""
+        """Return the samples, (samples,...), in the format of :mod:`core.foundation.schema.tracks`."""
         return interleave(np.array(self.at_frames), self.between)
 
 
 def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
-    """The object's matrix; MeshError where it has what is no number, or at a frame a scale of zero."""
+    """Return the object's matrix; raise MeshError if it is not finite or, at a whole frame, has a scale of zero."""
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
     if not moment.is_between and stretches[-1] <= 1e-7 * stretches[0]:
@@ -123,7 +123,7 @@ def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
 
 @contextmanager
 def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
-    """Go to a frame, if one is given, and back to the present one afterwards."""
+    """Go to a frame, if given, and restore the current frame afterwards."""
     before, part = scene.frame_current, scene.frame_subframe
     try:
         if frame is not None:
@@ -134,8 +134,8 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Come to the ``first`` frame by way of all frames of the scene's physics before it: entered in the middle, rigid
-    bodies and the like stand still.
+    """Go to the ``first`` frame through all earlier frames of the scene's physics: rigid bodies and the like do not
+    move if their first frames are skipped.
     """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())
@@ -148,7 +148,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """Collect the objects that frame changes move."""
+    """Record the objects that Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, places = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for place in places:
@@ -161,8 +161,8 @@ def noted() -> Iterator[MovedObjects]:
 
 
 class FrameSampler:
-    """An object that is taken through a range of frames, with what is gathered of it; its stack must be cut at the
-    place already, where its mesh has ``vertex_count`` vertices.
+    """Sampler of an object over a range of frames. Its modifier stack must already be cut at ``place``, where the mesh
+    has ``vertex_count`` vertices.
     """
 
     place: StackPosition
@@ -173,8 +173,8 @@ class FrameSampler:
         self.obj, self.context = obj, context
 
     def stop(self, frame: float, first: int, taken: list[Track]) -> None:
-        """Take its tracks at a moment, but those that another has ``taken``. MeshError when the mesh has another number
-        of vertices than at the ``first`` frame.
+        """Sample the tracks at the current frame, except those already ``taken`` for another object. Raise MeshError if
+        the number of vertices differs from the ``first`` frame's.
         """
         if not self.tracks:
             return
@@ -193,8 +193,8 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Take passengers through a range of frames, both included: every frame, and then, for the tracks of what time
-    moves, the moments between, ``steps`` from frame to frame. Errors are the first passenger's (:func:`for_each`).
+    """Sample objects over a range of frames, both included: all frames first, then, for the tracks that time moves,
+    the subframes, ``steps`` per frame. Only errors of the first object are raised (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -220,7 +220,7 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Do something with each; all but the first, who are there by the way, drop out where they are refused."""
+    """Call ``do`` with each; those after the first are removed from the list when they raise an error."""
     for passenger in list(passengers):
         try:
             do(passenger)

@@ -1,4 +1,4 @@
-"""Sampling of the body's own animation: its transform, its pins and its settings."""
+"""Sampling of the body's own animation: transform, pins and settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """The object's matrix, its attribute of accelerations, gravity, the stiffness of its materials and vibrations, and
-    of the vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are
-    held still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
+    """Sampler of the object's matrix, acceleration attribute, gravity, and stiffness of materials and vibrations; of
+    the positions of the vertices pinned at the current frame (p,) and whether they are still pinned; and of the targets
+    and strength of the goal. Vertices with a full weight in the node group are dynamic nodes.
     """
 
     def __init__(self, obj: Any, place: StackPosition, mesh: Any) -> None:
@@ -59,8 +59,8 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.places
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """SettingsError where the group of the nodes is gone, and a solver takes them; PinError where that of the pins
-        is, or holds all of a surface.
+        """Raise SettingsError if the node group is missing and a solver reads it, PinError if the pin group is missing
+        or pins the whole surface.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
@@ -76,7 +76,7 @@ class BodySampler:
             raise PinError("Every vertex is pinned.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples by the fields of the job; a constant stiffness is omitted."""
+        """Return the samples as fields of the job's body; a constant stiffness is omitted."""
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
@@ -91,8 +91,8 @@ class BodySampler:
         }
 
     def _all_accelerations(self) -> np.ndarray | None:
-        """Return those of the attribute and the change of gravity since the first frame, whose gravity is a setting of
-        the solver, (frames, n or 1, 3); None without either.
+        """Return the attribute's accelerations plus the change of gravity since the first frame, whose gravity is a
+        solver setting, (frames, n or 1, 3) m/s²; None without either.
         """
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
@@ -100,8 +100,8 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the spring to the goal for vertices that are not pinned; None without any. It ends when the threshold
-        has released all pins.
+        """Return the goal as a spring of the vertices that are not always pinned; None without any. Its strength is 0
+        once the threshold has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -119,8 +119,8 @@ def _goal_strength_at(moment: EvaluatedFrame) -> float:
 
 
 def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
-    """The attribute of the points that is named to accelerate them, (n,3) m/s² in world space, or None where none is.
-    SettingsError when it is not there, or of another kind.
+    """Return the acceleration attribute of the points, (n,3) m/s² in world space; None if none is chosen. Raise
+    SettingsError if it is missing or of another type.
     """
     name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
     if not name:
@@ -141,8 +141,8 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Weight from which vertices are held at the present frame.
+    """Return the weight from which vertices are pinned at the current frame.
 
-    Neither it nor the weights are rounded: both have the same 32 bits, and a painted 0.7 meets a threshold of 0.7.
+    Neither it nor the weights are rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
     """
     return obj.sinew.pin_threshold

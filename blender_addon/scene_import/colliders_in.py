@@ -1,7 +1,7 @@
 """Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
 
-An object counts with its own mesh and with what it instances (Geometry Nodes, collection instances, instancing on faces
-or particles): one collider for its mesh, one for all instances of each object.
+An object makes one collider for its own mesh, and one for all instances of each object that it instances (Geometry
+Nodes, collection instances, instancing on faces, particles).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """One for each object that is in the way of ``obj``, which may be one that was ``seen`` from another body; within
-    it, those that are hidden are evaluated too. A body that is to move ``alone`` runs into those that it meets.
+    """Yield a sampler for each collider of ``obj``, shared with other bodies through ``seen``; hidden colliders are
+    evaluated within the context. With ``alone``, contact partners are colliders, too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -37,10 +37,10 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 
 
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
-    """The objects that are in the way of ``obj``, by name; ColliderError when its collection holds none.
+    """Return the colliders of ``obj``, sorted by name; raise ColliderError if its collection contains none.
 
-    Left out are the body itself and its bake; bodies that it meets are there only where it is to move ``alone``. Of
-    other bodies that are hidden by their bake, that is in the way.
+    The body itself and its bake are excluded, and its contact partners unless it is simulated ``alone``. Bodies hidden
+    by their bake are replaced by its result.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
@@ -62,7 +62,7 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Return True if a collider has faces of its own, beside its instances."""
+    """Return True if a collider has a mesh of its own besides its instances."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
@@ -73,7 +73,7 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
     if not _may_instance(collider):
         return
     instances = depsgraph.object_instances
-    # An iteration that begins with an instance has freed its matrix by the time it hands the instance over.
+    # Read first: if the iteration starts with an instance, Blender frees its matrix before it yields the instance.
     matrices = columns_of(instances, "matrix_world", 16, np.float32).reshape(-1, 4, 4).transpose(0, 2, 1)
     for instance, matrix in zip(instances, matrices):
         if instance.is_instance and instance.parent is not None and instance.parent.original == collider:
@@ -83,13 +83,13 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
 
 
 def distance_from(collider: Any, body: Any) -> float:
-    """How far from a collider a body is kept, in Blender's units."""
+    """Return the contact distance of a collider and a body, in Blender units."""
     own = collider.sinew.collider
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def seen_of(obj: Any) -> Any | None:
-    """The object, or the one that its bake has put in its place; None where the artist has taken that away."""
+    """Return the object, or the result of its bake that replaces it; None if that result was deleted."""
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
         return obj
@@ -102,7 +102,7 @@ def _may_instance(obj: Any) -> bool:
 
 @contextmanager
 def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
-    """Within it, none of them is hidden by its eye in the Outliner: Blender lists no instances of what is."""
+    """Unhide objects in the Outliner within the context: Blender lists no instances of hidden ones."""
     hidden = [o for o in objects if linked.is_in(view_layer, o) and o.hide_get(view_layer=view_layer)]
     try:
         for obj in hidden:
@@ -115,8 +115,8 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Meshes as one, at one moment: their vertices in world space (k,3), their triangles, and the vertices of their
-    corners, by which one topology is told from another.
+    """Merged meshes at one frame: vertices in world space (k,3) m, triangles, and the vertices of the face corners,
+    which identify the topology.
     """
 
     positions: np.ndarray
@@ -125,14 +125,14 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, mesh: Any, matrix: np.ndarray) -> Piece:
-        """One mesh, by its matrix to world space."""
+        """Return the piece of a mesh with its matrix to world space in metres."""
         triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
         corners = columns_of(mesh.loops, "vertex_index", 1, np.int32)
         return cls(transform(matrix, vertex_positions(mesh)), triangles, corners)
 
     @classmethod
     def merged(cls, pieces: Sequence[Piece]) -> Piece:
-        """Several as one."""
+        """Return several pieces merged into one."""
         positions, triangles, corners = zip(*pieces, strict=True)
         before = np.cumsum([0, *map(len, positions)]).tolist()
         parts = [[array + k for array, k in zip(arrays, before)] for arrays in (triangles, corners)]
@@ -153,7 +153,7 @@ def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> 
 
 
 class ColliderSampler:
-    """One object of the collection: its evaluated mesh and its instances at each frame."""
+    """Sampler of a collider's evaluated mesh and its instances."""
 
     def __init__(self, collider: Any, body: Any) -> None:
         self._collider = collider
@@ -165,7 +165,7 @@ class ColliderSampler:
 
     @property
     def seen_as(self) -> tuple[Any, ...]:
-        """The same for bodies that see the same of it."""
+        """Key that bodies share if their samples of the collider are the same."""
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
@@ -175,8 +175,8 @@ class ColliderSampler:
         return self._collider.session_uid in moved.places | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
-        """Return the positions of its own mesh and its instances, by name; ColliderError if they are not those of the
-        first frame.
+        """Return the positions of its own mesh and its instances, by name; raise ColliderError if the topology differs
+        from the first frame's.
         """
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces
@@ -191,7 +191,7 @@ class ColliderSampler:
             positions, _triangles, corners = pieces.get(name, NOTHING)
             if (len(positions), len(corners)) != (len(first.positions), len(first.corners)):
                 raise _refusal(name, *changed_mesh(len(first.positions), len(positions), moment.frame))
-            # A collider that stands still is kept once, however long the bake is.
+            # The positions of a still collider are stored once.
             if not np.array_equal(positions, self._last.get(name)):
                 self._last[name] = positions
         return dict(self._last)
@@ -204,7 +204,7 @@ class ColliderSampler:
         if has_own_mesh(collider):
             yield collider.name, evaluated, evaluated.matrix_world
         for source, matrix in instances_of(collider, self._left_out, depsgraph):
-            # Geometry Nodes give what is no object its instancer's name.
+            # Geometry instances of Geometry Nodes, which are not objects, have their instancer's name.
             yield f"{collider.name} > {source.name}", source, matrix
 
     def colliders(self, body: Any, scene: Any) -> list[Collider]:
@@ -219,7 +219,7 @@ class ColliderSampler:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        """All that was gathered, by name; the arrays are shared by the jobs of all bodies that see it."""
+        """Sampled positions by name; the jobs of bodies that share the sampler share these arrays."""
         return {name: self._positions_of(name) for name in sorted(self._first)}
 
     def _positions_of(self, name: str) -> np.ndarray:
@@ -232,7 +232,7 @@ class ColliderSampler:
 
 
 Seen = dict[tuple[Any, ...], ColliderSampler]
-"""Samplers, by what is the same for bodies that see the same (:attr:`ColliderSampler.seen_as`)."""
+"""Samplers by :attr:`ColliderSampler.seen_as`."""
 
 
 def _refusal(name: str, what: str, remedy: str) -> ColliderError:

@@ -1,4 +1,4 @@
-"""Cheap snapshot of a body's inputs: its settings, and a checksum of its vertices. Animated values are left out."""
+"""Cheap snapshot of a body's inputs: settings and a checksum of the vertices. Animated values are omitted."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .settings_in import (
 )
 
 TRANSFORM = ("location", "rotation_", "scale", "delta_")
-"""How data paths begin that move an object."""
+"""Prefixes of the data paths of an object's transform."""
 
 
 def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
-    """Return what takes no time to look at, by the word for it; the same in another session. ``solver`` replaces the
-    body's own.
+    """Return the inputs that are cheap to read, by the labels that messages use; equal across sessions. ``solver``
+    replaces the body's own.
     """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []
@@ -98,19 +98,19 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Return a checksum of a mesh's vertex positions with its numbers of edges and faces. In Edit Mode these are from
-    before it, and attributes are missing.
+    """Return a checksum of a mesh's vertex positions with its numbers of edges and faces. In Edit Mode they date from
+    before it, and attributes are unavailable.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     if mesh.is_editmode or not flat.size:
         mesh.vertices.foreach_get("co", flat)
     else:
-        mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
+        mesh.attributes["position"].data.foreach_get("vector", flat)  # one copy; ``vertices`` are copied one by one
     return zlib.crc32(flat), len(mesh.edges), len(mesh.polygons)
 
 
 def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
-    """Return a material's settings other than its stiffness, with its placement."""
+    """Return a material's settings except its stiffness, with its map, regions and depth."""
     settings = material_settings(material)
     kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
     return (*kept, *_place_of(material, scene))

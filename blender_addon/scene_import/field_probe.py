@@ -1,7 +1,7 @@
 """Sampling of Blender's force fields by particles, the only access that Blender offers.
 
-Particles of one kilogram that rest at the knots of a grid, in a scene of their own that holds the field alone, have
-after one step of a hundredth of a second a hundredth of their acceleration as velocity.
+Particles of 1 kg start at rest at the grid points, in a separate scene with the field alone. Their acceleration is
+their velocity after one step of 0.01 s, divided by the step.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from ...core.foundation.errors import FieldError
 from .mesh_in import unit_scale, vectors_of
 
 KNOTS = 24
-"""Knots along the longest side of a grid."""
+"""Grid points along the longest side."""
 
 SHARE = 1000
-"""Particles of an emitter. With several thousand Blender's rounding gives some vertices two and others none."""
+"""Particles per emitter. With several thousand, Blender's rounding emits two at some vertices and none at others."""
 
 STEP = 0.01
-"""Seconds that particles are let go for."""
+"""Time step of the particles, s."""
 
 
 def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Knots (a,b,c,3) of a grid in the box from ``low`` to ``high`` (3,), evenly spaced on every side."""
+    """Return the points (a,b,c,3) of a grid in the box from ``low`` to ``high`` (3,), evenly spaced along each axis."""
     spacing = (high - low).max() / (KNOTS - 1)
     counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
     return np.stack(np.meshgrid(*map(np.linspace, low, high, counts), indexing="ij"), axis=-1)
 
 
 class FieldState(NamedTuple):
-    """A field at one frame: its settings by name, and its matrix in the world, Blender's units."""
+    """Field at one frame: settings by name, and matrix to world space, Blender units."""
 
     settings: dict[str, Any]
     matrix: Any
@@ -47,14 +47,14 @@ class FieldState(NamedTuple):
 
 
 class FieldProbe:
-    """Asks one force field on a grid, in a hidden scene that is gone after the ``with``. It is a copy of the field that
-    is asked, set to what the field is at a frame: Blender may evaluate particles before the animation of a field.
+    """Sampler of one force field on a grid, in a temporary scene that is removed on exit. A copy of the field is set to
+    the field's state at a frame, since Blender may evaluate particles before the field's animation.
 
     Parameters
     ----------
-    field : the object
+    field : force field object
     low, high : (3,) m, corners of the box
-    scene : whose units hold
+    scene : scene that defines the units
     """
 
     def __init__(self, field: Any, low: np.ndarray, high: np.ndarray, scene: Any) -> None:
@@ -73,7 +73,7 @@ class FieldProbe:
         self._copy.constraints.clear()
         self._copy.parent = None
         self._scene.collection.objects.link(self._copy)
-        # All emitters have as many vertices: the last ones of the last are the first knots again.
+        # All emitters have the same number of vertices: the last is padded with the first grid points.
         padded = np.resize(self._points, (-(-len(self._points) // SHARE) * SHARE, 3))
         for share in padded.reshape(-1, SHARE, 3):
             mesh = bpy.data.meshes.new("Sinew Probe")
@@ -99,12 +99,12 @@ class FieldProbe:
         bpy.data.scenes.remove(self._scene)
 
     def at(self, frame: int, state: FieldState) -> np.ndarray:
-        """Accelerations (a,b,c,3) at the knots at a frame, Blender's units a second squared."""
+        """Return the accelerations (a,b,c,3) at the grid points at a frame, Blender units/s²."""
         for name, value in state.settings.items():
             setattr(self._copy.field, name, value)
         self._copy.matrix_world = state.matrix
         self._copy.update_tag()
-        # They are let go a frame before: what pulls at them is the field of the frame that they go to.
+        # Emit one frame earlier: the field of the frame that a step ends at accelerates the particles.
         self._settings.frame_start = self._settings.frame_end = frame - 1
         self._scene.frame_set(frame - 1)
         if not np.allclose(self._read("location"), self._points, rtol=0.0, atol=1e-4 * np.ptp(self._points)):
@@ -116,7 +116,7 @@ class FieldProbe:
         return self._read("velocity").reshape(*self._shape, 3) / STEP
 
     def _read(self, name: str) -> np.ndarray:
-        """A vector of the particles, by knot, (p,3)."""
+        """Return a vector property of the particles by grid point, (p,3)."""
         depsgraph, read = self._scene.view_layers[0].depsgraph, []
         for emitter in self._emitters:
             particles = emitter.evaluated_get(depsgraph).particle_systems[0].particles
@@ -125,7 +125,7 @@ class FieldProbe:
 
 
 def _falling_freely() -> Any:
-    """Settings of particles that nothing but force fields moves."""
+    """Return new settings of particles that only force fields move."""
     settings = bpy.data.particles.new("Sinew Probe")
     settings.count, settings.emit_from, settings.use_emit_random = SHARE, "VERT", False
     settings.physics_type, settings.integrator, settings.timestep = "NEWTON", "EULER", STEP

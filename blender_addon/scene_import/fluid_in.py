@@ -1,7 +1,6 @@
-"""The flow of a fluid domain -> velocities at the knots of a grid, for force fields of the type Fluid Flow.
+"""Flow of a fluid domain -> velocities at grid points, for force fields of the type Fluid Flow.
 
-A domain tells its velocities cell by cell; what force Blender makes of them is compared with particles in
-`docs/design/forces.md`.
+A domain exposes its velocities per cell; `docs/design/forces.md` compares the resulting force with Blender's particles.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""Unit of the solver's velocities: longest side of the domain over its resolution, per second."""
+"""Unit of the fluid solver's velocities, in cells (longest side of the domain over its resolution) per second."""
 
 MOST_CELLS = 64
-"""Cells that are kept along the longest side; finer domains are averaged."""
+"""Maximum number of cells along the longest side; finer domains are averaged over blocks."""
 
 
 class FluidGrid(NamedTuple):
-    """Flow of a domain at one frame: raw velocities and density in its cells, ``values`` (a,b,c,4), the lower
-    ``corner`` (3,) and the size of a ``cell`` (3,) in the object's coordinates, its ``matrix`` to world space (4,4),
-    and the ``length`` of its cells there. Lengths are in Blender units.
+    """Flow of a domain at one frame: raw velocities and density of the cells, ``values`` (a,b,c,4); lower ``corner``
+    (3,) and size of a ``cell`` (3,) in object coordinates; ``matrix`` to world space (4,4), and cell ``length`` there.
+    Lengths are in Blender units.
     """
 
     values: np.ndarray
@@ -42,21 +41,21 @@ class FluidGrid(NamedTuple):
 
     @property
     def box(self) -> np.ndarray:
-        """Lower and upper corner in the world, (2,3)."""
+        """Lower and upper corner in world space, (2,3)."""
         cells = np.array(list(np.ndindex(2, 2, 2))) * self.values.shape[:3]
         corners = transform(self.matrix, self.corner + cells * self.cell)
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """The velocity a second times the density, and the density, at points (p,3) of the world, (p,4): straight
-        between the middles of cells; 0 outside.
+        """Return density times velocity, per second, and density at world points (p,3), (p,4), interpolated trilinearly
+        between cell centres; 0 outside the domain.
 
-        A velocity keeps its length and takes the direction to which the object's matrix leads it, as in Blender.
+        As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
         """
         cells = (transform(np.linalg.inv(self.matrix), points) - self.corner) / self.cell
         sides = np.array(self.values.shape[:3])
         inside = ((cells >= 0.0) & (cells <= sides)).all(axis=1, keepdims=True)
-        # A domain that is one cell thin is the same across it.
+        # A domain one cell thick is constant across its thickness.
         values = self.values
         for axis in np.flatnonzero(sides == 1):
             values = np.repeat(values, 2, axis=axis)
@@ -70,10 +69,10 @@ class FluidGrid(NamedTuple):
 
 
 class FluidSampler:
-    """The fluid that one field takes its flow from, frame by frame.
+    """Sampler of the fluid domain of a Fluid Flow field.
 
-    FieldError where it is not cached at a frame from the first to the last: Blender makes the fluid on the way then,
-    but reads it from the cache the next time, where not all cells are kept, and a bake would seem out of date.
+    Raises FieldError if a frame is not cached: Blender would simulate the fluid now but read it from the cache the next
+    time, which does not keep all cells, and the bake would appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -88,15 +87,15 @@ class FluidSampler:
             )
 
     def grid_at(self, moment: EvaluatedFrame) -> FluidGrid | None:
-        """Its cells at the present frame; None where it has no fluid yet."""
+        """Return the grid at the current frame; None if it has no fluid yet."""
         return _grid(self._field, moment.context.evaluated_depsgraph_get())
 
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Box and samples of a force field, (3,) m, (3,) m and (f,a,b,c,4), where a body's box and the domain meet.
+        """Return box corners (3,) m and samples (f,a,b,c,4) of a force field where a body's box overlaps the domain.
 
-        FieldError where there is no flow at any frame.
+        Raise FieldError if no frame has flow.
         """
         flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
         if not flowing:
@@ -110,7 +109,7 @@ class FluidSampler:
         boxes = np.array([grid.box for grid in flowing]) * unit
         least, most = np.maximum(low, boxes[:, 0].min(axis=0)), np.minimum(high, boxes[:, 1].max(axis=0))
         if (least < most).all():
-            # With a knot outside of the domain, for what goes on beyond the box is what is at its sides.
+            # The margin puts grid points outside the domain, where the flow is 0: beyond the box, samples are clamped.
             room = 0.1 * float((most - least).max())
             low, high = least - room, most + room
         points = knots(low, high) / unit
@@ -121,7 +120,7 @@ class FluidSampler:
 
 
 def _uncached(source: Any, first: int, last: int) -> list[int]:
-    """Frames of a range at which a domain should have a fluid and has no file of it."""
+    """Return the frames of a range at which a domain should have a fluid but no cache file."""
     settings = fluid_domain(source).domain_settings
     folder = Path(bpy.path.abspath(settings.cache_directory, library=source.library)) / "data"
     found = (re.match(r"fluid_data_(\d+)\.", path.name) for path in folder.glob("fluid_data_*"))
@@ -150,7 +149,7 @@ def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
     corner, cell = np.array(settings.start_point, dtype=float), np.array(settings.cell_size, dtype=float)
     size = cell * sides
     if settings.domain_type == "GAS" and settings.use_adaptive_domain:
-        # Only the part that holds smoke has cells; Blender draws a box around it.
+        # Only the part with smoke has cells; the evaluated mesh is its bounding box.
         corner, size = vertex_positions(evaluated.data).min(axis=0), np.ptp(vertex_positions(source.data), axis=0)
     length = float((size * np.abs(evaluated.scale)).max()) / settings.resolution_max
     values, count = _averaged(values)
@@ -168,8 +167,8 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Numbers of a grid of Blender's. A cache on the disk halves their precision; so does this at once, lest a bake
-    seems out of date when they are read from there.
+    """Return the values of a Blender grid in half precision, as its disk cache stores them: otherwise a bake would seem
+    out of date once they come from the cache.
     """
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
@@ -178,7 +177,7 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Values (a,b,c,k) of blocks of so many cells a side that few remain, and that number; half precision suffices."""
+    """Return the values averaged over blocks of cells, (a,b,c,k), at most MOST_CELLS a side, and the block size."""
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:
         return values, 1

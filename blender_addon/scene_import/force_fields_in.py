@@ -1,8 +1,7 @@
 """Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
 
-Those with a formula of our own come by their numbers (``core/mechanics/forces/field_formulas.py``). Textures and
-turbulence are Blender's: they are asked at the knots of a grid around the body (``field_probe``); a fluid tells its
-velocities itself (``fluid_in``).
+Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters. Textures and turbulence are
+probed on a grid around the body (``field_probe``); the velocities of fluids are read from their domain (``fluid_in``).
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Kinds whose strength is an acceleration, which stays in m/s² where lengths are multiplied; of others it is a rate."""
+"""Types whose strength is an acceleration, which the simulation scale leaves unchanged; that of others is a rate."""
 
 AROUND = 1.0
-"""How far beyond where its animation takes the body textures and turbulence are known, in its sizes."""
+"""Margin of the sampled box around the animated body, in body sizes."""
 
 
 class FieldSamplers:
-    """All force fields that act on a body from a frame to another, and what absorbs them."""
+    """Samplers of all force fields that act on a body in a range of frames, and of their absorbers."""
 
     def __init__(self, body: Any, context: Any, frames: tuple[int, int]) -> None:
         fields = fields_for(body, context.view_layer)
@@ -62,8 +61,8 @@ class FieldSamplers:
         return tuple(each.absorber() for each in self._absorbing)
 
     def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
-        """The fields that acted, on a body of ``rest`` (n,3) m that its animation takes along (f,4,4) from the frame
-        ``first`` on.
+        """Return the fields that act at any frame, on a body with rest positions (n,3) m and matrices (f,4,4) from the
+        frame ``first`` on.
         """
         low, high = _box(rest, matrices)
         acting = [each for each in self._fields if each.acts()]
@@ -75,8 +74,8 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """A field at one frame: its numbers, its centre and its axis (3,), what Blender is asked by where there is no
-    formula, and of its mesh, where its shape asks for that, the vertices (k,3) m and their normals.
+    """Field at one frame: parameters, centre and axis (3,), state for sampling a field without a formula, and, for
+    shapes with a mesh, vertices (k,3) m and their normals.
     """
 
     numbers: FieldNumbers
@@ -88,7 +87,7 @@ class SampledField(NamedTuple):
 
 
 class ForceFieldSampler:
-    """One force field: its numbers and its place at each frame, and its mesh where its shape asks for that."""
+    """Sampler of one force field: parameters and transform, and the mesh if its shape needs one."""
 
     def __init__(self, field: Any, body: Any, context: Any, frames: tuple[int, int]) -> None:
         self._object, self._body = field, body
@@ -103,7 +102,7 @@ class ForceFieldSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> SampledField:
-        """FieldError where its mesh changes, or has no size."""
+        """Return the field at a frame; raise FieldError if its mesh changes or its scale is zero."""
         evaluated = self._object.evaluated_get(moment.context.evaluated_depsgraph_get())
         matrix = scaled(evaluated.matrix_world, moment.context.scene)
         length = np.linalg.norm(matrix[:3, 2])
@@ -143,7 +142,7 @@ class ForceFieldSampler:
         )
 
     def _mesh_at(self, evaluated: Any, matrix: np.ndarray, frame: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Vertices (k,3) m, and their normals where they are what acts."""
+        """Return the vertices (k,3) m, and their normals if the points act."""
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
                 what = f"has the shape {self._shape_label} and no mesh"
@@ -168,11 +167,11 @@ class ForceFieldSampler:
 
     @property
     def absorbed(self) -> bool:
-        """Return True if colliders absorb it."""
+        """Return True if colliders absorb the field."""
         return self._object.field.use_absorption
 
     def acts(self) -> bool:
-        """Return True if it acts at any frame."""
+        """Return True if the field acts at any frame."""
         return any(moment.numbers.weight > 0.0 for moment in self.track.at_frames)
 
     def force_field(
@@ -200,12 +199,12 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Corners of a box and samples in it of one that has no formula; None where it has one."""
+        """Return box corners and samples of a field without a formula; None for others."""
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
         if self._form.kind not in SAMPLED:
             return None, None, None
-        # Textures and meshes may change while the field's own settings stay; noise in space is asked anew when they do.
+        # Textures and meshes can change at constant field settings; turbulence is probed again only if these change.
         stands_still = self._form.kind == "TURBULENCE" and not self._count
         samples: list[np.ndarray] = []
         with FieldProbe(self._object, low, high, context.scene) as probe:
@@ -216,7 +215,7 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A box around where the object's own animation takes the body, with room for it to move."""
+    """Return the bounding box of the animated body, with a margin for its motion."""
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
     moves = matrices @ np.linalg.inv(matrices[0])

@@ -1,4 +1,4 @@
-"""Object -> :class:`Job`. What cannot be baked is refused here, with a remedy."""
+"""Object -> :class:`Job`; an object that cannot be baked raises an error with a remedy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .weights_in import material_weights
 
 
 def make_job(*asked: Any, **changes: Any) -> Job:
-    """:func:`job_steps`, all at once."""
+    """Return the job of :func:`job_steps`, computed at once."""
     return at_once(job_steps(*asked, **changes))
 
 
@@ -61,13 +61,13 @@ def job_steps(
     beside: Sequence[Any] = (),
     alone: bool = False,
 ) -> Steps[Job]:
-    """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
-    picked vertices that an edit of the mesh has lost (``picks.mend``). A step for each moment of the animation: in
-    between the scene is at its frame, and what is read is shown.
+    """Return the job of ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or subframe:
+    between steps the scene is at that frame, and hidden inputs are enabled. The scene is restored at the end, except
+    that lost picks are repaired (``picks.mend``).
 
-    ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; springs named in
-    ``without_springs`` are left out. One that moves ``alone`` runs into the bodies that it meets, as they stand. Bodies
-    ``beside`` it, of the same :func:`terms`, are read in the same passes: the job has those, too, that are not refused.
+    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings; springs in ``without_springs`` are
+    omitted. If ``alone``, contact partners become colliders. Bodies ``beside`` it with equal :func:`terms` are read in
+    the same passes; the job includes those that raise no error.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -80,7 +80,7 @@ def job_steps(
             yield from run_up(context, first)
             for_each(readings, lambda reading: reading.begin(span, without_springs))
             yield from sample_frames(readings, scene, span, substeps or settings.substeps)
-        # Still at the first frame: of what is animated and read only once, the value there counts.
+        # The scene is at the first frame: animated settings that are read once have their values there.
         for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
     rate = float(f"{scene.render.fps / scene.render.fps_base:.9g}")
     clock = {"frame_start": first, "frame_end": last, "frame_rate": rate, "pre_roll": settings.pre_roll}
@@ -94,9 +94,9 @@ def group_steps(
     solver: str | None = None,
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
-    """:func:`job_steps` of bodies that meet (:func:`groups.group_of`), in their order, as their stores keep them:
-    each knows the others. A SinewError when one cannot be baked, or they do not go together. ``read``, where it is
-    given, reads one that meets no other.
+    """Return the jobs of a contact group (:func:`contact_groups.group_of`), in order; each job names the other members.
+    Raise SinewError if a body cannot be baked or their settings do not match. ``read`` replaces :func:`job_steps` for a
+    group of one.
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
@@ -105,7 +105,7 @@ def group_steps(
             check_group([job])
         return split_jobs(job)
     found: dict[str, Job] = {}
-    while left := [obj for obj in bodies if obj.name not in found]:  # who is refused beside another is so by itself
+    while left := [obj for obj in bodies if obj.name not in found]:  # one that failed beside another raises by itself
         shared = terms(left[0], context, frames)
         beside = [obj for obj in left[1:] if terms(obj, context, frames) == shared]
         job = yield from job_steps(left[0], context, frames, solver, beside=beside)
@@ -116,7 +116,7 @@ def group_steps(
 
 
 class _Reading(FrameSampler):
-    """One body that is read."""
+    """Reader of one body."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
@@ -124,7 +124,7 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Within it, the stack is cut, and all that is hidden and has a part in it is evaluated."""
+        """Cut the modifier stack, and enable hidden colliders and spring targets, within the context."""
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)
@@ -134,7 +134,7 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read what stays, at the first frame, and find what is to be taken through the frames."""
+        """Read the constant inputs at the first frame, and create the samplers of the others."""
         obj, place, context, scene = self.obj, self.place, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
@@ -159,7 +159,7 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body as read."""
+        """Return the body that was read."""
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
@@ -193,7 +193,7 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
     """Return the settings that bodies read in one pass must share: clock, substeps, and objects that have to be
-    enabled, which may move others. SinewError if a body cannot be read.
+    enabled, which may move others. Raise SinewError if a body cannot be read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
@@ -211,7 +211,7 @@ def _check(obj: Any, context: Any) -> None:
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """First and last frame that are simulated, those of the pre-roll too; SettingsError when there are none to show."""
+    """Return the first and last simulated frame, pre-roll included; raise SettingsError if no frame is shown."""
     first, last = frame_range(settings, scene, frames)
     if last < first:
         raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
@@ -219,7 +219,7 @@ def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = 
 
 
 def check_object(obj: Any, context: Any) -> None:
-    """MeshError when the object is of a kind, or in a state, that cannot be read."""
+    """Raise MeshError if the object's type or state does not allow reading it."""
     if obj.type != "MESH":
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
     if obj.mode == "EDIT":
@@ -242,7 +242,7 @@ def _check_faces(obj: Any, mesh: Any, place: StackPosition) -> None:
 
 
 def out_of_date(changed: list[str]) -> SinewError:
-    """The refusal to go on with frames of another job."""
+    """Return the error for resuming the frames of a job that has changed."""
     if "version" in changed:
         return StoreError("Another version of Sinew made these frames.", "Delete Bake and bake again.")
     return StoreError(

@@ -1,4 +1,4 @@
-"""Regions, depths and their maps -> layers over the painted materials; stiffness maps."""
+"""Regions, depths and their maps -> material layers over the painted materials; stiffness maps."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from .weights_in import group_weights
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
-    """Return for each material how much it covers as a layer, (n,); None without a map."""
+    """Return the coverage map of each layer material, (n,); None for materials without one."""
     names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
     columns = group_weights(obj, mesh, names).T
     return [column if name else None for name, column in zip(names, columns, strict=True)]
 
 
 def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
-    """The materials that lie over others, in their order, at the present frame; MeshError where a region cannot be
-    read.
-    """
+    """Return the layer materials in order, at the current frame; raise MeshError if a region cannot be read."""
     return tuple(
         Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])
         for k, material in enumerate(obj.sinew.materials)
@@ -34,12 +32,12 @@ def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context
 
 
 def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
-    """(n, materials) float64, 0 to 1; 0 where nothing is painted."""
+    """Return the stiffness maps, (n, materials) float64, 0 to 1; 0 where unpainted."""
     return group_weights(obj, mesh, [m.stiffness_map if m.use_range else "" for m in obj.sinew.materials])
 
 
 def check_maps(obj: Any) -> None:
-    """SettingsError where a material names a vertex group that is not there."""
+    """Raise SettingsError if a material's vertex group does not exist."""
     for material in obj.sinew.materials:
         for what, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
             if name and name not in obj.vertex_groups and (what == "map" or material.use_range):

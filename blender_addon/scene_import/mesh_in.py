@@ -1,4 +1,4 @@
-"""Mesh -> :class:`SurfaceMesh` in world space and metres, and the same vertices at other frames."""
+"""Mesh -> :class:`SurfaceMesh` in world space and metres; access to vertices, triangles and matrices."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..properties.mirror import clean
 
 
 def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
-    """(4,4) float64: the object's own coordinates to world space in metres (:func:`unit_scale`)."""
+    """Return the matrix (4,4) float64 from object coordinates to world space in metres (:func:`unit_scale`)."""
     return scaled(evaluated.matrix_world, scene)
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """(4,4) float64: a matrix to world space, made one to metres."""
+    """Return a matrix to world space scaled to metres, (4,4) float64."""
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
 
 
 def check_matrix(matrix: np.ndarray, when: str = "") -> None:
-    """MeshError when a matrix holds what is not a number."""
+    """Raise MeshError if a matrix is not finite."""
     if not np.isfinite(matrix).all():
         raise MeshError(
             f"The object's location, rotation or scale is not a number{when}.",
@@ -37,30 +37,28 @@ def check_matrix(matrix: np.ndarray, when: str = "") -> None:
 
 
 def unit_scale(scene: Any) -> float:
-    """Metres that one Blender unit is simulated as: all lengths go through it, both ways."""
+    """Return the simulated metres per Blender unit, the factor of all length conversions."""
     return acceleration_scale(scene) * length_factor(scene)
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Metres a second squared in one Blender unit a second squared: by the Unit Scale alone, so that what is simulated
-    at another size falls as everything of that size does.
-    """
+    """Return the m/s² per Blender unit/s², from the Unit Scale alone: the simulation scale leaves gravity unchanged."""
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
 
 def length_factor(scene: Any) -> float:
-    """Return the factor on all lengths of the scene in the simulation."""
+    """Return the simulation scale of the scene, a factor on all lengths."""
     return clean(scene.sinew.length_factor)
 
 
 def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """(n,3) points through a (4,4) affine map."""
+    """Return points (n,3) transformed by a (4,4) affine matrix."""
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 @contextmanager
 def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
-    """The mesh of an evaluated object within it; None of what has none. Options of ``to_mesh``."""
+    """Yield the mesh of an evaluated object, None if it has none; ``options`` go to ``to_mesh``."""
     try:
         yield evaluated.to_mesh(**options)
     finally:
@@ -68,16 +66,16 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """Return the message for a mesh whose number of vertices changes over time, and the remedy."""
+    """Return the message for a mesh with a changing number of vertices, and the remedy."""
     what = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
     return what, "Remove the modifier that does so from it, or apply that."
 
 
 @contextmanager
 def mesh_at_place(obj: Any, place: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """The mesh at the place (cut there by ``stack.cut_after``) and the evaluated object, at the present frame.
+    """Yield the mesh at a stack position (cut there by ``cut_after``) and the evaluated object, at the current frame.
 
-    A mesh that carries our own result is read as it is, without its keys: its vertices keep the rest shape.
+    A mesh that can carry the result is read without its shape keys: its vertices keep the rest shape.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -91,34 +89,34 @@ def mesh_at_place(obj: Any, place: StackPosition, context: Any) -> Iterator[tupl
 
 
 def columns_of(items: Any, name: str, width: int, kind: type) -> np.ndarray:
-    """A property of all items of a list of Blender's, (n,width) of the kind in which Blender keeps it."""
+    """Return a property of all items of a Blender collection, (n,width), in Blender's own data type ``kind``."""
     flat = np.empty(width * len(items), dtype=kind)
     items.foreach_get(name, flat)
     return flat.reshape(-1, width)
 
 
 def vectors_of(items: Any, name: str) -> np.ndarray:
-    """A vector property of all items of a list of Blender's, (n,3) float64."""
+    """Return a vector property of all items of a Blender collection, (n,3) float64."""
     return columns_of(items, name, 3, np.float32).astype(np.float64)
 
 
 def vertex_positions(mesh: Any) -> np.ndarray:
-    """(n,3) float64, the object's own coordinates."""
+    """Return the vertex positions of a mesh, (n,3) float64, in object coordinates."""
     return vectors_of(mesh.vertices, "co")
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
-    """(t,3) int32; turned around when the object's scale mirrors it."""
+    """Return the triangles of a mesh, (t,3) int32; flipped if the object's scale is mirrored."""
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
     return triangles[:, ::-1].copy() if mirrored else triangles
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """The mesh in world space; MeshError when it cannot be simulated."""
+    """Return the surface of a mesh in world space; raise MeshError if it cannot be simulated."""
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
-    with np.errstate(invalid="ignore"):  # told by validate
+    with np.errstate(invalid="ignore"):  # validate reports it
         positions = transform(matrix, vertex_positions(mesh))
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored))
     surface.validate()
@@ -126,10 +124,10 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
 
 
 def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
-    """A region object's evaluated surface at the present frame, world space, metres."""
+    """Return a region object's evaluated surface at the current frame, in world space and metres."""
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
-    if not obj.users_collection:  # it stays in the file, since the material names it
+    if not obj.users_collection:  # the material's pointer keeps a deleted object in the file
         raise MeshError(
             f"The region “{obj.name}” was deleted.", "Choose another one under Physical Materials, or clear Region."
         )

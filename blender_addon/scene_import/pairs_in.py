@@ -1,4 +1,4 @@
-"""Pairs of a body and another one or a collider -> :class:`PairSettings`."""
+"""Contact pairs of a body with other bodies or colliders -> :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Return the pairs of a body with these colliders and its group; without the group if it is simulated ``alone``. A
-    removed partner keeps its name, for a warning of the bake.
+    """Return the pairs of a body with these colliders and, unless it is simulated ``alone``, with other bodies. A
+    removed partner is kept by name, so that the bake warns about it.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -30,7 +30,7 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names of the partner in a job: its own, that of its result's duplicate, and those of its instances."""
+    """Return the names of a partner in a job: its own, its result's, and those of its instances."""
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]

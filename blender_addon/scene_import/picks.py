@@ -1,9 +1,8 @@
-"""Vertices picked one by one into groups of pins, springs and dynamic nodes, and found again after an edit of the mesh.
+"""Picked vertices in groups of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
-Of each group that holds nothing but full weights the rest positions are kept. Edits that change the number of vertices
-blur such a group (a subdivide gives the new neighbours parts of the weight) or lose it (a remesh): then only full
-weights count, and a picked place that has lost its vertex takes the nearest one. That is done before a job is made and
-before more is picked, for a group with parts of weights is taken for a painted one.
+The rest positions of each group with only full weights are stored. Edits of the topology blur such a group (Subdivide
+gives partial weights to new vertices) or lose it (Remesh): then only full weights count, and a picked position without
+a vertex takes the nearest one. The repair precedes jobs and picking, since partial weights mark a painted group.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ TARGETS = (
     ("NODES", "Dynamic Nodes", "Vertices that carry the body's motion, for solvers that take them", "HANDLE_FREE", 2),
 )
 OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
-"""Property of the body's settings with the name of a target's vertex group, and the name that one is made with."""
+"""Property of the body's settings that stores a target's vertex group, and the name of a new group."""
 FULL = 0.999
-"""A weight that counts as 1, for all that numbers of 32 bits and eight do to it."""
+"""Smallest weight that counts as 1 after rounding to 32 or 8 bits."""
 STAYED = 1e-5
-"""Part of the mesh's size within which a vertex is still at its place."""
+"""Largest displacement, relative to the mesh's size, of a vertex that counts as unmoved."""
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """The vertex group of the body's PINS or NODES, or of its active SPRING, made where there is none and that is asked
-    for. SpringError without a spring.
+    """Return the vertex group of the body's PINS or NODES, or of its active SPRING, creating it if ``make``. Raise
+    SpringError without a spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -50,14 +49,14 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
 
 
 def holds(obj: Any, group: Any | None, vertex: int) -> bool:
-    """Return True if a vertex has a weight in a group."""
+    """Return True if a vertex has a positive weight in a group."""
     elements = obj.data.vertices[vertex].groups if group is not None else ()
     return any(element.group == group.index and element.weight > 0.0 for element in elements)
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Put vertices into a group with full weight, or take them out, and note the picks; those from before an edit of
-    the mesh are put right first, which ``pick_warning`` says. Not in Edit Mode.
+    """Add vertices to a group with full weight, or remove them, and record the picks. Picks lost by an edit of the mesh
+    are repaired first, as ``pick_warning`` reports. Not in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -69,14 +68,14 @@ def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
 
 
 def refill(obj: Any, group: Any, vertices: list[int]) -> None:
-    """Make these vertices all that a group holds, and note the picks. Not in Edit Mode."""
+    """Replace the vertices of a group, and record the picks. Not in Edit Mode."""
     group.remove(list(range(len(obj.data.vertices))))
-    note(obj, group.name)  # else an edit of the mesh would bring the old ones back
+    note(obj, group.name)  # otherwise an edit of the mesh would restore the old picks
     change(obj, group, vertices, add=True)
 
 
 def note(obj: Any, name: str) -> None:
-    """Remember the rest positions of a group's vertices; not of one with other than full weights, which is painted."""
+    """Record the rest positions of a group's vertices, unless partial weights show that it is painted."""
     weights = group_weights(obj, obj.data, [name])[:, 0]
     picks = obj.sinew.picks
     index = next((k for k, found in enumerate(picks) if found.group == name), -1)
@@ -94,11 +93,11 @@ def note(obj: Any, name: str) -> None:
 
 
 def mend(obj: Any) -> str:
-    """Put picked groups right after an edit that changed the number of vertices. What was done, in words, or ""; it
-    is kept in ``pick_warning`` for the panel.
+    """Repair picked groups after an edit that changed the number of vertices. Return a message about the repair or "";
+    ``pick_warning`` keeps it for the panel.
     """
     if linked.has_linked_mesh(obj):
-        return ""  # its groups are mended in its own file
+        return ""  # repaired in its own file
     picks, said = obj.sinew.picks, []
     for index in reversed(range(len(picks))):
         record = picks[index]
@@ -108,7 +107,7 @@ def mend(obj: Any) -> str:
             continue
         record.group = group.name
         if record.vertices == len(obj.data.vertices):
-            note(obj, group.name)  # Blender's own buttons, or an undo in Edit Mode, may have changed the group alone
+            note(obj, group.name)  # Blender's buttons, or an undo in Edit Mode, may have changed the group alone
         elif len(obj.data.vertices):
             said.append(_mended(obj, group, record))
     words = " ".join(reversed(said)).strip()
@@ -118,8 +117,8 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """The group that a record means, where none has its name any more: Blender tells nobody of a new name, so it is the
-    one whose full weights lie just where the picks were.
+    """Return the renamed group of a record, or None: the group whose full weights are exactly at the picked positions,
+    since Blender does not notify of new names.
     """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
@@ -132,7 +131,7 @@ def _renamed(obj: Any, record: Any) -> Any | None:
 
 
 def _mended(obj: Any, group: Any, record: Any) -> str:
-    from scipy.spatial import cKDTree  # which Blender's start does not wait for
+    from scipy.spatial import cKDTree  # deferred, since it would delay Blender's start
 
     places, positions = vectors_of(record.rest_positions, "rest"), vertex_positions(obj.data)
     weights = group_weights(obj, obj.data, [group.name])[:, 0]
@@ -154,10 +153,10 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
 
 
 def _lost(places: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
-    """Which of the places (p,3) have lost their vertex, where those at ``full`` (f,3) have kept their weight.
+    """Return the indices of the picked positions (p,3) that have lost their vertex; ``full`` (f,3) have a full weight.
 
-    Each of these that is not ``near`` a place was moved, and stands for one of the places without a vertex. So nothing
-    is lost where they suffice; else it is what none of them is nearest to.
+    A full vertex farther than ``near`` from every position was moved, and replaces one position without a vertex. If
+    there are enough of them, nothing is lost; otherwise the positions nearest to none of them are.
     """
     from scipy.spatial import cKDTree
 

@@ -1,4 +1,4 @@
-"""Vertex group -> how fine tetrahedra are at each vertex, and where the mesh is thinner than one."""
+"""Vertex group -> refinement of the tetrahedra per vertex; vertices where the mesh is thinner than a cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
-    """(n,) 0 to 1, or None where nothing is painted finer; SettingsError when the group is gone."""
+    """Return the refinement weights (n,), 0 to 1, or None; raise SettingsError if the group is missing."""
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
         return None
@@ -30,8 +30,8 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def substep_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
-    are asked. None where nothing is painted.
+    """Return sample points on a surface of the mesh's vertices with their refinement weights; None if nothing is
+    painted. Only the vertices that these points need are read.
     """
     from ...core.geometry.tetrahedra.refinement_count import places_on
 
@@ -48,8 +48,8 @@ def substep_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """The vertices of the object's own mesh where it is thinner than a cell of its lattice and not painted finer, (k,).
-    MeshError when it cannot be simulated, SettingsError when the group of what is finer is gone. Not in Edit Mode.
+    """Return the vertices (k,) of the object's own mesh where it is thinner than a lattice cell and not refined. Raise
+    MeshError if it cannot be simulated, SettingsError if the refine group is missing. Not in Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
@@ -60,7 +60,7 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
-    """Select these vertices (k,) and no others; edges and faces stay as they are. Not in Edit Mode."""
+    """Select only these vertices (k,); the selection of edges and faces is unchanged. Not in Edit Mode."""
     selected = np.zeros(len(mesh.vertices), dtype=bool)
     selected[vertices] = True
     mesh.vertices.foreach_set("select", selected)

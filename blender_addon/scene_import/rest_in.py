@@ -1,4 +1,4 @@
-"""The rest shape of a body, which may be a shape key, and the shape in which it begins."""
+"""Rest shape of a body, possibly a shape key, and its initial shape."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """The surface at rest, and where its vertices (n,3) are at the present frame if that is another shape, in world
-    space and metres. ``mesh`` is that at the simulated place. A SinewError where the rest shape cannot be used.
+    """Return the surface at rest, and its vertices (n,3) at the current frame if the shape differs, in world space and
+    metres. ``mesh`` is the mesh at the simulated stack position. Raise SinewError if the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -28,8 +28,8 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """The rest shape that the artist chose for a mesh of ``count`` vertices, (n,3) in the object's own coordinates, or
-    None. A SinewError where it cannot be used.
+    """Return the chosen rest shape for a mesh of ``count`` vertices, (n,3) in object coordinates, or None. Raise
+    SinewError if it cannot be used.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:
@@ -49,8 +49,8 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
 
 
 def store_rest(obj: Any, context: Any) -> str:
-    """Keep the shape that is simulated, as it is at the present frame, as a shape key without influence; its name.
-    MeshError when modifiers that are simulated change the number of vertices.
+    """Store the simulated shape at the current frame as a shape key of value 0; return its name. Raise MeshError if
+    simulated modifiers change the number of vertices.
     """
     place = stack_position(obj)
     with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _evaluated):

@@ -1,4 +1,4 @@
-"""Properties -> the library's settings."""
+"""Blender properties -> the library's settings."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Settings of that class, with what stands under these of its fields' names in a property group, or all, but for
-    ``others``; ``scale`` are the metres in a Blender unit.
+    """Return settings of a class, read from a property group: the fields ``names``, or all except ``others``, which are
+    passed by value. ``scale`` is the metres per Blender unit.
     """
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
@@ -42,7 +42,7 @@ def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: fl
 
 
 def material_settings(material: Any) -> MaterialSettings:
-    """One physical material."""
+    """Return the settings of a physical material."""
     names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy)
     painted = stiffness_of(material.log_painted_stiffness) if material.use_range else None
     stiffness = stiffness_of(material.log_stiffness)
@@ -50,63 +50,63 @@ def material_settings(material: Any) -> MaterialSettings:
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:
-    """Young's moduli of the object's materials, Pa, as :func:`core.foundation.schema.settings.moduli` has them."""
+    """Return the Young's moduli of the object's materials, Pa, as :func:`core.foundation.schema.settings.moduli`."""
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """Return the stiffness factors of the vibrations; none if they are not controlled."""
+    """Return the stiffness factors of the vibrations; empty if they are not controlled."""
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """Return :func:`vibration_stiffness` of an object at an evaluated frame."""
+    """Return the stiffness factors of the vibrations at a frame."""
     return vibration_stiffness(moment.obj.sinew)
 
 
 def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
-    """How deep one physical material lies, or None where that does not matter."""
+    """Return the depth settings of a physical material; None at any depth."""
     if material.depth_kind == "NONE":
         return None
     return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
 
 
 def resolution_settings(settings: Any) -> ResolutionSettings:
-    """How the body is filled with tetrahedra."""
+    """Return the tetrahedralization settings of a body."""
     return _taken(ResolutionSettings, settings)
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
-    """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
-    panel shows it, times the body's field weight.
+    """Return the solver settings; ``solver`` and ``substeps`` replace the object's. Gravity is the scene's, times the
+    body's field weight.
     """
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
     return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
 
 
 def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
-    """The gravity that a body feels, m/s²."""
+    """Return the gravity on a body, m/s², with its field weight."""
     scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
 
 def gravity_at(moment: EvaluatedFrame) -> tuple[float, ...]:
-    """The same at a moment."""
+    """Return the gravity on a body at a frame, m/s²."""
     return gravity_on(moment.obj.sinew, moment.context.scene)
 
 
 def is_gravity_animated(scene: Any) -> bool:
-    """Return whether F-curves or drivers set the scene's gravity."""
+    """Return True if F-curves or drivers set the scene's gravity."""
     return not GRAVITY.isdisjoint(animated_paths(scene))
 
 
 def compared(job: Job, compare: Any, solver: str) -> Job:
-    """A job of a body with what a bake that is compared with it has otherwise; with this ``solver``."""
+    """Return a body's job with the changes of a comparison bake, and this ``solver``."""
     other: dict[str, Any] = {"solver": solver}
     if compare.integrator != OWN:
         other["integrator"] = compare.integrator
-    # What the other solver does not read is not drawn, and no difference.
+    # Settings that the other solver does not read are not drawn, and make no difference.
     read = ("substeps", *replace(job.body.solver, **other).kind.settings)
     names = (name for name in ("substeps", "max_iterations", "modes") if name in read)
     other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
@@ -136,13 +136,13 @@ def contact_settings(settings: Any, scene: Any) -> ContactSettings:
 
 
 def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
-    """The floor that the body falls onto, if there is one."""
+    """Return the ground of a body, if enabled."""
     own, names = settings.collisions, ("friction", "thickness", "height")
     return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
 
 
 def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """First and last frame, both included; ``frames`` replaces the object's choice."""
+    """Return the first and last frame, both included; ``frames`` replaces the object's setting."""
     if frames is not None:
         return frames
     if settings.use_scene_range:

@@ -20,15 +20,15 @@ from .weights_in import group_shares
 
 
 def spring_targets(obj: Any) -> list[Any]:
-    """The objects that springs pull to."""
+    """Return the target objects of a body's springs."""
     return [s.target for s in obj.sinew.springs if s.end == "OBJECT" and s.target is not None]
 
 
 def spring_samplers(
     obj: Any, place: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """One a spring of the object, but those of the names in ``without``; ``mesh`` is that at the simulated place.
-    SpringError names a spring without end or vertices.
+    """Return a sampler for each spring not named in ``without``; ``mesh`` is the mesh at the simulated stack position.
+    Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -36,7 +36,7 @@ def spring_samplers(
 
 
 class SpringSampler:
-    """One spring: its strength at each frame, and where its vertices are pulled to."""
+    """Sampler of one spring: strength and target positions of its vertices."""
 
     def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
@@ -64,7 +64,7 @@ class SpringSampler:
             raise self._refusal(
                 "has no object to pull to", "Choose one under Springs, or set Pull To to Own Animation."
             )
-        # A deleted object stays in the file as long as the spring names it.
+        # The spring's pointer keeps a deleted object in the file.
         if target.name not in context.scene.objects:
             gone = f"pulls to “{target.name}”, which was deleted or is in no scene"
             raise self._refusal(gone, "Choose another object under Springs, or remove the spring.")
@@ -109,8 +109,8 @@ class SpringSampler:
 
 
 class KeyedSpringSampler(SpringSampler):
-    """A spring of a take: nothing but keys of their own moves its target and its strength, so no scene has to come to a
-    frame for them.
+    """Sampler of a spring of a take: only F-curves animate its target and strength, so they are read without changing
+    the scene's frame.
     """
 
     def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
@@ -133,8 +133,8 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Springs of a take over a range of frames, both included, as the object's job has them: between frames their
-    targets go straight. SpringError where one lacks something.
+    """Return the springs of a take over a range of frames, both included, as in the object's job: targets move linearly
+    between frames. Raise SpringError if one is incomplete.
     """
     (first, last), place = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

@@ -1,9 +1,8 @@
-"""The Subdivision modifier of an object as a matrix, as Blender's own modifier tells it.
+"""Subdivision modifier of an object as a matrix, probed from Blender's own modifier.
 
-What it makes is linear in the vertices: each that it makes is a mixture of those of the faces around one face. So all
-vertices of which no such neighbourhood holds two are moved at once, and three lots of them along the three axes: where
-Blender then puts what it makes are the matrix's entries. Creases, borders, faces of any number of corners, edges of any
-number of faces and the limit surface are what Blender makes of them.
+Subdivided positions are linear in the cage's vertices, and each depends only on the faces around one face. The cage's
+vertices are colored so that no such neighbourhood contains a color twice. Three colors at once are displaced along the
+three axes: the evaluated positions are the matrix's entries. Creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ import scipy.sparse as sp
 from .mesh_in import columns_of, mesh_of
 
 MOST_TRIANGLES = 500_000
-"""Largest number of triangles that are drawn from frame to frame."""
+"""Maximum number of triangles drawn each frame."""
 MOST_NUMBERS = 40_000_000
-"""Largest number of values that Blender is asked for, some seconds."""
+"""Maximum number of values probed from Blender, a few seconds of work."""
 LEAST_WEIGHT = 1e-7
-"""Under which an entry is rounding."""
+"""Smallest matrix entry; smaller ones are round-off and set to 0."""
 
 SETTINGS = ("subdivision_type", "use_limit_surface", "quality", "boundary_smooth", "use_creases")
 MARKS = {"sharp_face": bool, "sharp_edge": bool, "crease_edge": np.float32, "crease_vert": np.float32}
-"""Attributes of a mesh that count."""
+"""Mesh attributes that influence the subdivision."""
 _DOMAINS = {"face": "FACE", "edge": "EDGE", "vert": "POINT"}
 _NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
 
 
 class Cage(NamedTuple):
-    """A mesh as its Subdivision sees it: how many vertices, the ``sizes`` (f,) of its faces, the vertices of their
-    ``corners`` (c,), one face after another, and their ``sides`` (c,) of the ``edges`` (e,2), and the values of
-    :data:`MARKS` that it has.
+    """Input mesh of a Subdivision modifier: number of vertices, corners per face ``sizes`` (f,), vertices ``corners``
+    (c,) and edges ``sides`` (c,) of the face corners, face by face, vertices of the ``edges`` (e,2), and its values of
+    :data:`MARKS`.
     """
 
     count: int
@@ -48,16 +47,16 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Another one where anything differs; cheap."""
+        """Checksums that identify the cage."""
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
 
 class SubdivisionMatrix(NamedTuple):
-    """Subdivision of a cage of n vertices: positions (m,3) are ``matrix`` (m,n), 32 bits, times the cage's.
+    """Subdivision of a cage of n vertices: positions (m,3) are ``matrix`` (m,n) float32 times those of the cage.
 
-    ``quads`` (q,4) of its vertices; ``normals`` (q,4,3) of their corners where the cage is any: equal at a vertex where
-    it is smooth; ``edges`` (e,2) that are the cage's own; ``level``, which may be less than was asked for.
+    ``quads`` (q,4); ``normals`` (q,4,3) of their corners for a random cage, equal where a vertex is smooth; ``edges``
+    (e,2) that come from the cage's; ``level``, which may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -68,7 +67,7 @@ class SubdivisionMatrix(NamedTuple):
 
 
 def settings_of(modifier: Any, level: int) -> dict[str, Any]:
-    """Return the settings of a Subdivision modifier at this level."""
+    """Return the settings of a Subdivision modifier at a level."""
     return {**{name: getattr(modifier, name) for name in SETTINGS}, "levels": level}
 
 
@@ -86,7 +85,7 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the Subdivision of a cage, at a lower level if it is too large to draw; None if any level is. Blender's
+    """Return the subdivision of a cage, at a lower level if it is too large to draw; None if every level is. Blender's
     data remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
@@ -108,7 +107,7 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
         for first in range(0, weights.shape[1], 3):
             with evaluate(lots[:, None] == first + np.arange(3)) as mesh:
                 weights[:, first : first + 3] = columns_of(mesh.vertices, "co", 3, np.float32)
-    used = np.flatnonzero(owner >= 0)  # others are those of loose edges
+    used = np.flatnonzero(owner >= 0)  # the others belong to loose edges
     matrix = around[owner[used]].astype(np.float32)
     matrix.data = weights[np.repeat(used, np.diff(matrix.indptr)), lots[matrix.indices]]
     matrix.data[np.abs(matrix.data) < LEAST_WEIGHT] = 0.0
@@ -119,13 +118,13 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a note that a Subdivision is drawn below its level; "" if it is not."""
+    """Return a note if a Subdivision is drawn below its level; "" otherwise."""
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: more is too much from frame to frame" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """The highest up to a level that can be drawn and asked for, with so many vertices in one neighbourhood."""
+    """Return the highest level that can be drawn and probed, for at most ``together`` vertices in a neighbourhood."""
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
         if 2 * quads <= MOST_TRIANGLES and quads * together <= MOST_NUMBERS:
@@ -135,7 +134,7 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return for each face the vertices of the faces that share a corner with it, (f,n), its own included."""
+    """Return the vertices of each face and of the faces that share a vertex with it, (f,n)."""
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
@@ -143,7 +142,7 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """A number (n,) for each vertex, such that no row of ``around`` (f,n) holds two of one number."""
+    """Return a greedy coloring (n,) of the vertices: no row of ``around`` (f,n) contains a color twice."""
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
     for vertex in range(len(lots)):
@@ -155,7 +154,7 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Within it, what gives the mesh that a Subdivision makes of a cage with vertices at (n,3), in a hidden scene."""
+    """Yield a function that returns the subdivided mesh of a cage with vertices at (n,3), in a temporary scene."""
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)
     try:

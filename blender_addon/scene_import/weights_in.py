@@ -1,4 +1,4 @@
-"""Vertex groups -> weights a vertex; no Blender call gives them as an array, so they are gathered in one pass."""
+"""Vertex groups -> weights per vertex, collected in one pass, since Blender does not provide them as an array."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ...core.mechanics.materials.weight_normalization import normalize_weights
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
-    """(n, len(names)) float64: weight of each vertex in each named group; 0 where the name or the weight is missing.
-
-    SettingsError names a vertex whose weight is not a number.
+    """Return the weights of the vertices in the named groups, (n, len(names)) float64; 0 if the group or the weight is
+    missing. Raise SettingsError if a weight is not a number.
     """
     weights = np.zeros((len(mesh.vertices), len(names)))
     columns: dict[int, list[int]] = {}
@@ -37,13 +36,13 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """Shares of what is painted, (n, materials) float64; materials that lie over it have no part."""
+    """Return the normalized material weights, (n, materials) float64, without the maps of layer materials."""
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
     return normalize_weights(group_weights(obj, mesh, names))
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (p,) int32 with a weight above zero in a group, and their weights (p,)."""
+    """Return the vertices (p,) int32 with a positive weight in a group, and their weights (p,)."""
     weights = group_weights(obj, mesh, [name])[:, 0]
     vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
     return vertices, weights[vertices]

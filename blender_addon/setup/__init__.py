@@ -1,1 +1,1 @@
-"""How a body begins, what suits it, and what it will cost."""
+"""Defaults of a new body, recommended settings, and cost estimates."""

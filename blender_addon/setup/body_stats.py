@@ -1,5 +1,5 @@
-"""How large a body is simulated, what it weighs so, and how far it sags: in words for the panel, before any bake; the
-stiffness and the size at which it hardly does.
+"""Simulated size, mass and sag of a body before a bake, as text for the panel; the stiffness and the simulation scale
+with little sag.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from .measure_in import gravity_of, measured_body
 from .unit_format import extent_words, mass_words, scale_words, size_words, two_digits
 
 FAR = 0.1
-"""Part of its size by which a body sags that looks like a pudding."""
+"""Sag, relative to the body's size, above which the panel proposes a smaller simulation scale."""
 SAG = 0.05
-"""Part of its reach by which a new body sags: it is seen to be soft, and keeps its shape."""
+"""Sag of a new body, relative to its reach: visibly soft, but it keeps its shape."""
 UPRIGHT = 2.0
-"""Times as stiff as what buckles under its own weight is a new body that stands: it is hardly ever quite straight."""
+"""Stiffness of a new standing body over that at which it buckles under its weight: a margin for imperfect shapes."""
 ALIKE = 1.5
-"""Factor within which a stiffness suits a body."""
+"""Factor between a stiffness and the suitable one up to which it is kept."""
 
 
 class BodyStats(NamedTuple):
-    """The panel's words about a body's size; the simulation scale at which it sags by less than ``FAR`` of its size, 0
-    where it does so already; that scale in words; and what to say of a stiffness that was chosen by the size, "" where
-    the artist has set it.
+    """Text of the panel about a body's size; simulation scale with a sag below ``FAR`` of the size, 0 if it already
+    is; text of that scale; text about a stiffness chosen from the size, "" if the user has set it.
     """
 
     words: str = ""
@@ -37,19 +36,19 @@ class BodyStats(NamedTuple):
 
 
 def stats_of(obj: Any, context: Any) -> BodyStats:
-    """Return the figures of a body at its settings."""
+    """Return the statistics of a body with its current settings."""
     settings, scene = obj.sinew, context.scene
     surface, _, shares, sag = measured_body(obj, context)
     if surface is None or shares is None:
         return BodyStats()
     materials = [material_settings(each) for each in settings.materials]
     density = sum(share * each.density for share, each in zip(shares, materials, strict=True))
-    # What is soft gives way, one part of it after the other.
+    # Compliances add up, as for materials in series.
     softness = sum(share / each.youngs_modulus for share, each in zip(shares, materials, strict=True))
     words = extent_words(two_digits(surface.size), scene)
     words += f", {mass_words(two_digits(surface.volume * density), scene)}" if surface.is_solid else ""
     weight = density * math.hypot(*gravity_on(settings, scene))
-    # How much of it is in a region, or deep enough, is not known before there are tetrahedra.
+    # The volumes of layer materials are unknown before tetrahedralization.
     if sag is None or weight == 0.0 or any(each.is_layer for each in settings.materials):
         return BodyStats(words)
     fitted = _fitted_words(obj, context, size_words(two_digits(surface.size), scene))
@@ -63,12 +62,12 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return Young's modulus, Pa to two digits, with which a body of its first material alone sags by ``SAG`` of its
-    reach, or stands upright; 0 where it encloses nothing or a vertex lies nowhere. Gravity is the scene's, or Earth's
-    where it has none.
+    """Return Young's modulus, Pa, two digits, with which a body of its first material alone sags by ``SAG`` of its
+    reach, or does not buckle; 0 if it encloses no volume or a vertex is NaN. Gravity is the scene's, or Earth's if the
+    scene has none.
     """
     sag = measured_body(obj, context).sag
-    if sag is None or not 0.0 < sag.reach < math.inf:  # not a number, where a vertex is at none
+    if sag is None or not 0.0 < sag.reach < math.inf:  # NaN if a vertex is
         return 0.0
     weight = clean(obj.sinew.materials[0].density) * gravity_of(context.scene)
     low, high = STIFFNESS_RANGE
@@ -76,7 +75,7 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 
 def is_suitable(obj: Any, context: Any) -> bool:
-    """Return True if the stiffness of the first material suits the body as it is held."""
+    """Return True if the stiffness of the first material suits the body with its current pins."""
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE
 

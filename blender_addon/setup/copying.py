@@ -1,4 +1,4 @@
-"""Settings of one body for others. What would point into the void there is left as it was, and told."""
+"""Copying of settings between bodies; settings that refer to data missing in the target are skipped and reported."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ LEFT_OUT = {
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
     "painted_value",
 }  # fmt: skip
-"""Properties that belong to one object alone: results, picked vertices, its own surface as a collider; and computed
-ones.
-"""
+"""Properties that are not copied: results, picked vertices, collider settings, and computed properties."""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "refine_group"}
-"""Names of vertex groups."""
+"""Properties that name a vertex group."""
 LISTS = ("materials", "springs", "pairs")
 
 
 def copy_settings(source: Any, target: Any) -> list[str]:
-    """Give ``target`` the settings of ``source``; what of them was left out, in words.
+    """Copy the settings of ``source`` to ``target``; return descriptions of those that were skipped.
 
-    Materials, springs and pairs are matched by name and come to stand in the order of the source's; animation of those
-    that stay follows them, of those that go it goes.
+    Materials, springs and pairs are matched by name and put in the source's order. Animation of kept items follows
+    them; that of removed items is removed.
     """
     switch_on(target)
     left: list[str] = []
@@ -40,7 +38,7 @@ def copy_settings(source: Any, target: Any) -> list[str]:
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Let the target's list have items of the source's names in their order."""
+    """Make the target's list contain items with the source's names, in the source's order."""
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):
@@ -60,7 +58,7 @@ def _match_list(source: Any, target: Any, name: str) -> None:
 
 
 def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
-    """Copy the properties of a group, and of groups and lists within it."""
+    """Copy the properties of a property group, including nested groups and collections."""
     for prop in _properties(source):
         name = prop.identifier
         value = getattr(source, name)

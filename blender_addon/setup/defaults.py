@@ -1,4 +1,4 @@
-"""How a body and its physical materials begin."""
+"""Defaults of new bodies, physical materials and springs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .body_stats import is_suitable, suitable_modulus
 from .measure_in import forget, weight_and_size
 
 FIRST_PRESET = PRESETS[0].name
-"""The material of a body that has none yet."""
+"""Material of a new body."""
 SAG = 0.01
-"""Part of the body's size that a new spring gives way by under the body's weight."""
+"""Stretch of a new spring under the body's weight, relative to the body's size."""
 
 
 def enable(obj: Any, context: Any) -> None:
-    """Turn Sinew on; a body without any material gets the first preset, as stiff as suits its size. Of one's own preset
-    of that name the stiffness stays.
+    """Enable Sinew; a body without a material gets the first preset, with a stiffness fitted to its size. A user preset
+    of that name keeps its stiffness.
     """
     switch_on(obj)
     if not obj.sinew.materials:
@@ -34,7 +34,7 @@ def enable(obj: Any, context: Any) -> None:
 
 
 def fit_stiffness(obj: Any, context: Any) -> None:
-    """Give the first material the stiffness that suits the body's size and pins, where it encloses something."""
+    """Set the first material to the stiffness that suits the body's size and pins, if it encloses a volume."""
     forget(obj)
     if modulus := suitable_modulus(obj, context):
         material = obj.sinew.materials[0]
@@ -43,9 +43,7 @@ def fit_stiffness(obj: Any, context: Any) -> None:
 
 
 def refit_stiffness(obj: Any, context: Any) -> None:
-    """:func:`fit_stiffness` after an edit of size or pins, unless the artist has set the stiffness, or it still
-    suits.
-    """
+    """Fit the stiffness again after an edit of size or pins, unless the user has set it or it still suits."""
     if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
         forget(obj)
         if not is_suitable(obj, context):
@@ -53,20 +51,18 @@ def refit_stiffness(obj: Any, context: Any) -> None:
 
 
 def switch_on(obj: Any) -> None:
-    """Turn Sinew on; the frames on disk of a deleted object of this name are not taken for those of ``obj``."""
+    """Enable Sinew, with an identity that separates the frames of ``obj`` from those of a deleted namesake."""
     obj.sinew.enabled = True
     obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material made from a preset; the new one is active and has a name of its own. MaterialError
-    where it cannot be made.
-    """
+    """Append a physical material from a preset, active and with a unique name; raise MaterialError if not possible."""
     return append_material(obj, preset_settings(preset))
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """The numbers of a preset, one's own before ours. MaterialError where a material cannot have them."""
+    """Return the settings of a preset, the user's before ours; raise MaterialError if its energy is unknown."""
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
         raise MaterialError(
@@ -77,7 +73,7 @@ def preset_settings(preset: str) -> MaterialSettings:
 
 
 def append_material(obj: Any, settings: MaterialSettings) -> Any:
-    """Append a physical material; it is active and has a name of its own."""
+    """Append a physical material, active and with a unique name."""
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}
@@ -87,7 +83,7 @@ def append_material(obj: Any, settings: MaterialSettings) -> Any:
 
 
 def add_spring(obj: Any, scene: Any) -> Any:
-    """Append a spring that can hold the body; the new one is active and has a name of its own."""
+    """Append a spring that can carry the body, active and with a unique name."""
     springs, strength = obj.sinew.springs, holding_strength(obj, scene)
     taken = {spring.name for spring in springs}
     spring = springs.add()
@@ -98,8 +94,8 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """N/m with which the body's weight stretches a spring by ``SAG`` of the body's size, two significant digits; the
-    default where the weight cannot be told.
+    """Return the strength, N/m, two digits, of a spring that the body's weight stretches by ``SAG`` of its size; the
+    default if the weight is unknown.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:
@@ -108,7 +104,7 @@ def holding_strength(obj: Any, scene: Any) -> float:
 
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:
-    """Give a material the numbers of ``settings``."""
+    """Copy ``settings`` to a material."""
     material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)

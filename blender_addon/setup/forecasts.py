@@ -1,7 +1,7 @@
-"""Forecast for the panel of the cost of the resolution: tetrahedra, memory, time per frame.
+"""Estimated cost of the resolution, for the panel: tetrahedra, memory, time per frame.
 
-A panel is drawn often, a slider being dragged most of all: the surface is measured anew once in a while, and what
-depends on the settings is a formula.
+Panels are redrawn often, above all while a slider is dragged: measurements of the surface are cached (``measure_in``),
+and the dependence on settings is a formula.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from ...core.jobs.job.job import Job
 
 COARSE = 4.0
-"""Cells between neighbouring vertices from which on a surface hides what the tetrahedra do."""
+"""Cells between neighbouring vertices above which the surface is too coarse to show the deformation."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
-"""Modifiers after which a coarse mesh is fine."""
+"""Modifiers that refine a mesh."""
 
 _paces: dict[str, Pace] = {}
 
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
-    """Return the forecast and an icon; "" if it is unknown."""
+    """Return the estimate and an icon; "" if it is unknown."""
     from ...core.foundation.process.available_memory import available_memory
     from ...core.geometry.tetrahedra.tet_count import MAX_TETS
     from ...core.jobs.checks.costs import size_words, time_words
@@ -56,7 +56,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
 
 
 def disk_words(obj: Any, context: Any) -> str:
-    """About how much room a bake will take on disk."""
+    """Return the estimated size of a bake on disk."""
     from ...core.jobs.checks.costs import frame_bytes, size_words
     from ..scene_import.settings_in import frame_range
 
@@ -68,7 +68,7 @@ def disk_words(obj: Any, context: Any) -> str:
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:
-    """Return the expected cost of the body; None if it is unknown."""
+    """Return the estimated cost of the body; None if it is unknown."""
     from ...core.jobs.checks.costs import cost_of
     from ..scene_import.settings_in import resolution_settings, solver_settings
 
@@ -78,17 +78,17 @@ def _cost(obj: Any, context: Any) -> Cost | None:
     try:
         resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
         return cost_of(measure, resolution, solver, points, _pace(obj), _meets(obj, context))
-    except SinewError:  # a setting of another version: a bake will tell
+    except SinewError:  # a setting of another version, which a bake reports
         return None
 
 
 def _meets(obj: Any, context: Any) -> bool:
-    """Return True if it collides with others or itself."""
+    """Return True if the body collides with others or itself."""
     return obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1
 
 
 def missing_words(method: str) -> str:
-    """Return what a meshing method lacks and how to install it; "" if nothing."""
+    """Return a message about the missing package of a meshing method; "" if none is missing."""
     from ...core.foundation.process.foreign_module import is_installed
     from ...core.geometry.tetrahedra import tetgen_mesh
 
@@ -98,13 +98,13 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """Return a warning about vertices that lie much farther apart than cells, and the remedy; "" if they do not."""
+    """Return a warning about vertices much farther apart than cells, with the remedy; "" if they are not."""
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
     place = stack_position(obj)
     if all(modifier.type in DEFORMING for modifier in obj.modifiers[: place.below]):
-        points = len(obj.data.vertices)  # what was measured may have been made finer after the place
+        points = len(obj.data.vertices)  # modifiers after the simulated position may have refined the measured mesh
     if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
         return ""
     finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
@@ -113,7 +113,7 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Keep how long the steps of a bake took, on its record and until Blender is closed."""
+    """Store the time per step of a bake in its record, and for this session."""
     from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
@@ -125,7 +125,7 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the speed of the newest bake with the object's solver, in this session, else of any body in the file."""
+    """Return the pace of this session's last bake with the object's solver, or else of a recorded bake in the file."""
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]

@@ -1,5 +1,5 @@
-"""Mesh -> what is estimated of a body from its surface, before there are tetrahedra and without reading a frame: the
-figures by which tetrahedra are counted, cheap enough for a panel, and what it will weigh.
+"""Mesh -> estimates of a body from its surface, before tetrahedralization and cheap enough for a panel: measures for
+counting tetrahedra, material shares, sag and weight.
 """
 
 from __future__ import annotations
@@ -32,20 +32,19 @@ if TYPE_CHECKING:
     from ...core.jobs.checks.sag import Sag
 
 LASTING = 2.0
-"""Seconds for which a surface counts as measured, at least."""
+"""Minimum lifetime of a cached measurement, s."""
 RARELY = 50.0
-"""Times as long as it took, it does so, too: a pointer that moves over a panel has it drawn all the time."""
+"""Minimum lifetime of a measurement in multiples of its own duration: moving the pointer redraws a panel constantly."""
 DOWN = np.array([0.0, 0.0, -1.0])
-"""Direction of gravity in a scene that has none."""
+"""Direction of gravity in a scene without gravity."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
-"""Until when it counts, of what, and what was measured."""
+"""Cache by ``session_uid``: expiry time (s, monotonic), key of the inputs, and measurement."""
 
 
 class BodyMeasure(NamedTuple):
-    """Figures that panels show of a body without tetrahedra: figures of its surface, None where that has no area; its
-    number of vertices; the painted share of each of its materials (k,), regions and depths counting as what lies below
-    them, None where nothing can be told; how it gives way under its weight, None where it encloses nothing.
+    """Estimates of a body without tetrahedra: measures of its surface, None without area; number of vertices; painted
+    share of each material (k,), layer materials ignored, None if unknown; sag, None if no volume is enclosed.
     """
 
     surface: SurfaceMeasure | None
@@ -55,9 +54,7 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return :func:`measure_body`, measured anew once in a while, and where settings ask for another: a panel is drawn
-    often.
-    """
+    """Return the cached :func:`measure_body`, measured again after its lifetime or when its inputs change."""
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
         len(obj.data.vertices),
@@ -79,12 +76,12 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def forget(obj: Any) -> None:
-    """Have :func:`measured_body` measure anew: pins were edited."""
+    """Drop the cached measurement of a body, such as after an edit of its pins."""
     _bodies.pop(obj.session_uid, None)
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Measure about the shape that is simulated."""
+    """Measure an approximation of the simulated shape."""
     from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
@@ -92,7 +89,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
     down = gravity / strength if strength else DOWN
     measure, mesh, surface = _measured_about(obj, context)
     shares = sag = None
-    with suppress(SinewError):  # a bake tells what is wrong
+    with suppress(SinewError):  # a bake reports it
         if measure is not None and settings.materials:
             shares = material_weights(obj, mesh).mean(axis=0)
         if measure is not None and measure.is_solid:
@@ -102,7 +99,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def sheet_distance(obj: Any, context: Any) -> float:
-    """How far off the body is kept from sheets at least, in Blender's units, measured so."""
+    """Return the estimated minimum contact distance of the body from sheets, in Blender units."""
     from ...core.contact.penalty.sheet_thickness import sheet_thickness
 
     measure, _, _ = _measured_about(obj, context)
@@ -110,10 +107,10 @@ def sheet_distance(obj: Any, context: Any) -> float:
 
 
 def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
-    """Weight of the object's mesh in N, and its longest side in m, world space; the weight is 0 where the surface
+    """Return the weight of the object's mesh, N, and its longest side in world space, m; the weight is 0 if the surface
     encloses no volume.
 
-    Painted densities are averaged over the vertices, regions and depths count as what lies below them.
+    Painted densities are averaged over the vertices; layer materials are ignored.
     """
     measure, _ = _measured(obj, obj.data, scene)
     if measure is None or not obj.sinew.materials:
@@ -125,14 +122,14 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
 
 
 def gravity_of(scene: Any) -> float:
-    """Strength of the scene's gravity in m/s², or of Earth's where it has none."""
+    """Return the magnitude of the scene's gravity, m/s², or of Earth's if the scene has none."""
     own = acceleration_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
     return own or EARTH
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Figures, mesh and surface of about the shape that is simulated. Nothing is evaluated for it: the mesh itself
-    stands in, or what all modifiers make of it where some of them are simulated, as they may mirror or multiply it.
+    """Return measures, mesh and surface of an approximation of the simulated shape, without evaluating anything: the
+    mesh itself, or the evaluated mesh if modifiers are simulated, as they may mirror or multiply it.
     """
     mesh = obj.data
     if stack_position(obj).below:

@@ -1,4 +1,4 @@
-"""Maps of physical materials while they are painted."""
+"""Normalization of material maps during weight painting."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TOLERANCE = 1e-5
 
 
 def map_names(obj: Any) -> list[str]:
-    """Vertex groups of the object's painted materials, each once, in the order of the materials.
+    """Return the vertex groups of the object's painted materials, without repetition, in the order of the materials.
 
-    Those of materials that lie over the painted ones are no shares, and need no sum.
+    Maps of layer materials are coverages, not shares, and are not normalized.
     """
     painted = (m for m in obj.sinew.materials if not m.is_layer)
     names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
@@ -24,7 +24,7 @@ def map_names(obj: Any) -> list[str]:
 
 
 def paints_a_map(obj: Any) -> bool:
-    """Return True if the object is in Weight Paint mode on the map of one of its materials."""
+    """Return True if the object is in Weight Paint mode with a material map active."""
     if obj is None or obj.type != "MESH" or obj.mode != "WEIGHT_PAINT" or not obj.sinew.enabled:
         return False
     active = obj.vertex_groups.active
@@ -32,8 +32,8 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Keep the active map and bring the others to a sum of one with it: see :func:`balanced`. A stroke that mirrors has
-    painted the other side's map too, where there is one: Bone.R with Bone.L.
+    """Normalize the other maps to a sum of one with the active map (:func:`balanced`), and with its mirrored map, which
+    a mirrored stroke paints too: Bone.R with Bone.L.
     """
     names = map_names(obj)
     active = obj.vertex_groups.active.name
@@ -48,24 +48,23 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """The vertex group that Blender's brush paints on the other side, or None where that is the same one."""
+    """Return the vertex group that Blender's brush paints on the other side; None if it is the same."""
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Column of the first material, which is where nothing is painted; None while it has no map."""
+    """Return the column of the first material, which fills unpainted parts; None if it has no map."""
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
 
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
-    """(n,k) weights whose rows sum to one, columns ``kept`` unchanged; untouched rows (no weight at all) stay so.
+    """Return weights (n,k) with rows that sum to one and columns ``kept`` unchanged; rows without weight stay 0.
 
-    Too much is taken from the other columns in proportion. What is missing is the first material's: it goes to its
-    column ``fill``; without that it is left out, as the reader understands. When the first itself is painted away, the
-    others grow in proportion. Columns that the artist has ``locked`` stay, and the kept ones have to leave them room,
-    the later of these to the earlier as well.
+    An excess scales down the other columns. A deficit belongs to the first material and is added to its column
+    ``fill``; without that column it is left to :func:`material_weights`. If the first material itself is painted away,
+    the others are scaled up. ``locked`` columns stay; kept columns are clipped to the rest, in order.
     """
     result = weights.copy()
     fixed = [column for column in locked if column not in kept]

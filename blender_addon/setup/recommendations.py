@@ -1,4 +1,4 @@
-"""Recommended settings of a body, from its last tetrahedra and its settings."""
+"""Recommended settings of a body, from its last tetrahedralization and its settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = {
     "match_resolution": "Match Resolution",
     "substeps": "Substeps",
 }
-"""Names of the settings that are advised on, as their panels show them."""
+"""Panel labels of the settings with recommendations."""
 OF_RESOLUTION = ("cells_across", "match_resolution")
 BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
@@ -43,7 +43,7 @@ def is_outdated(obj: Any) -> bool:
 
 
 def basis_of(obj: Any) -> str:
-    """A word for the physical materials that the facts of a body go by; what is keyed changes by itself."""
+    """Return a digest of a body's physical materials, without keyed properties."""
     keyed, told = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):
         for name in BASIS:
@@ -54,7 +54,7 @@ def basis_of(obj: Any) -> str:
 
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
-    """Return recommended settings; empty if all suit, or if nothing is known."""
+    """Return recommended settings; empty if all settings suit or nothing is known."""
     from ...core.jobs.checks.advice import BodyFacts, Use, advice
 
     record = obj.sinew.bake
@@ -79,12 +79,12 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
 
 
 def of_resolution(obj: Any, scene: Any) -> Advice | None:
-    """Return the recommended resolution, if it differs."""
+    """Return the recommended resolution, or None."""
     return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
 
 
 def of_solver(obj: Any, scene: Any) -> list[Advice]:
-    """Return recommendations for solver and step."""
+    """Return the recommendations for solver and substeps."""
     return [each for each in advice_of(obj, scene) if each.setting not in OF_RESOLUTION]
 
 

@@ -1,4 +1,4 @@
-"""Figures of a body in the scene's own units, as Blender shows its properties."""
+"""Formatting of quantities in the scene's units, as Blender shows its properties."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from ..scene_import.settings_in import vibration_stiffness
 from .measure_in import gravity_of
 
 FOLLOWED = 1.0
-"""Hz that the eye follows."""
+"""Highest frequency that the eye can follow, Hz."""
 WEAK = 0.5
-"""Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""
+"""Stretch of a spring under the body's weight, relative to its size, above which the panel warns."""
 
 
 def mass_words(mass: float, scene: Any) -> str:
-    """A mass in kg."""
+    """Format a mass in kg."""
     return _words(mass, "MASS", scene) or f"{mass:.4g} kg"
 
 
 def size_words(length: float, scene: Any) -> str:
-    """A length in m."""
+    """Format a length in m."""
     words = _words(length, "LENGTH", scene)
     return length_words(length) if not words or words == _words(0.0, "LENGTH", scene) else words
 
 
 def extent_words(size: float, scene: Any) -> str:
-    """The longest side, in m, of what is simulated, where it may be shown at another size."""
+    """Format the longest side of the simulated body, m, with the simulation scale if it is not 1."""
     words = size_words(size, scene)
     factor = length_factor(scene)
     return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
 
 
 def scale_words(factor: float) -> str:
-    """A simulation scale as a fraction where it is one, such as "1/10"."""
+    """Format a simulation scale, as a fraction such as "1/10" if possible."""
     whole = round(1.0 / factor)
     return f"1/{whole}" if whole > 1 and math.isclose(whole * factor, 1.0, rel_tol=1e-5) else f"{factor:.4g}"
 
 
 def volume_words(volume: float, scene: Any) -> str:
-    """A volume in m³, in litres where units are metric: Blender would count thousands of cubic centimetres."""
+    """Format a volume in m³, in litres below 1 m³: Blender would show thousands of cubic centimetres."""
     if scene.unit_settings.system == "IMPERIAL":
         return _words(volume, "VOLUME", scene)
     return f"{volume:.3g} m³" if volume >= 0.9995 else f"{1e3 * volume:.3g} l"
 
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
-    """How far a spring of ``strength`` (N/m) gives way under the weight of a body whose mass is known, and whether that
-    is too far; "" where it is unknown or nothing pulls.
+    """Return a text with the stretch of a spring of ``strength`` (N/m) under the body's weight, and whether it is too
+    large; "" if the mass is unknown or the strength is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
@@ -62,20 +62,18 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor of a vibration, counted from 0, at the current frame."""
+    """Return the stiffness factor of a vibration, numbered from 0, at the current frame."""
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
 
 def frequency_of(vibration: Any, factor: float) -> float:
-    """At which it swings when it is simulated, Hz, with its stiffness multiplied by a factor."""
+    """Return the simulated frequency of a vibration, Hz, with its stiffness multiplied by a factor."""
     return (vibration.right or vibration.frequency) * math.sqrt(factor)
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Format a matched vibration with a stiffness factor: its frequency without and with the match, Hz, their ratio,
-    and the overlap.
-    """
+    """Format a matched vibration with a stiffness factor: frequency without and with the match, Hz, ratio, overlap."""
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
     changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else ("as is", "")
@@ -83,18 +81,18 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
 
 
 def slower(hertz: float) -> int:
-    """How many times slower a vibration is shown, so that the eye can follow it: 1, 2, 4, 8 ..."""
+    """Return the slow motion factor of a vibration's display, so that the eye can follow it: 1, 2, 4, 8 ..."""
     return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
 
 def pace_words(hertz: float) -> str:
-    """The frequency at which it swings when it is simulated, and what is shown of that."""
+    """Format the simulated frequency of a vibration, with the slow motion factor of its display."""
     words, times = frequency_words(hertz), slower(hertz)
     return f"{words} Hz, shown {times} times slower" if times > 1 else f"{words} Hz"
 
 
 def gravity_words(scene: Any) -> str:
-    """A warning where Unit Scale has changed what was meant to be Earth's gravity; else ""."""
+    """Return a warning if Unit Scale changes a gravity that is otherwise Earth's; "" if not."""
     scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
@@ -105,11 +103,11 @@ def gravity_words(scene: Any) -> str:
 
 
 def two_digits(value: float) -> float:
-    """Round to two digits."""
+    """Round to two significant digits."""
     return float(f"{value:.2g}")
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Blender's words for a value in SI units; "" where the scene has no units."""
+    """Return Blender's text for a value in SI units; "" if the scene has no units."""
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

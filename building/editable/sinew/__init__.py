@@ -1,4 +1,4 @@
-"""``import sinew`` after ``pip install -e .``: this checkout, as ``build_addon.py`` mounts it."""
+"""Package ``sinew`` after ``pip install -e .``: mounts this checkout with ``build_addon.py``."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _spec = importlib.util.spec_from_file_location("build_addon", Path(__file__).res
 assert _spec and _spec.loader
 _build_addon = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_build_addon)
-del sys.modules[__name__]  # the package itself takes this module's place
+del sys.modules[__name__]  # the package itself replaces this module
 _build_addon.mount()

@@ -61,7 +61,7 @@ def can_collide(a: Body, b: Body) -> bool:
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return the jobs of a group's bodies, one each, that know the others as their ``fellows``."""
+    """Return the jobs of a group's bodies, one each, that know the others as their ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
