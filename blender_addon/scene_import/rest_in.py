@@ -43,7 +43,7 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
     if len(block.data) != count:
         raise MeshError(
             f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {count}.",
-            "Simulate after the modifier that changes the mesh, or clear Rest Shape.",
+            "Simulate before the modifier that changes the mesh, or clear Rest Shape.",
         )
     return vectors_of(block.data, "co")
 
@@ -59,7 +59,7 @@ def store_rest(obj: Any, context: Any) -> str:
         raise MeshError(
             f"Modifiers that are simulated make {len(positions)} vertices of {len(obj.data.vertices)}: no shape key "
             "can keep that.",
-            "Simulate after the modifier that changes the mesh.",
+            "Simulate before the modifier that changes the mesh.",
         )
     if obj.data.shape_keys is None:
         obj.shape_key_add(name="Basis", from_mix=False)

@@ -139,8 +139,8 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
-            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with all "
-            f"solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to keep it."
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with "
+            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to keep it."
         )
     return ""
 
