@@ -26,12 +26,12 @@ from stage import begin, light_and_camera, render
 FRAMES = 96
 CAMERA, LOOK_AT = (0.35, -2.6, 0.9), (-0.12, 0.0, 0.34)
 STRENGTH = 8000.0
-"""Of the mouse's springs, N/m."""
+"""Stiffness of the mouse's springs, N/m."""
 DRAGS = (
     ((0.0, -0.1, 0.26), 4, 40, 2.0),
     ((0.62, 0.0, 0.0), 52, 80, -1.5),
 )
-"""Where the mouse grabs, from and until which frame it drags, and how many times round it goes."""
+"""For each drag: the grabbed position, its first and last frame, and its number of turns."""
 
 
 def main(folder: Path) -> None:
@@ -87,7 +87,7 @@ def play(creature: bpy.types.Object, package: str) -> None:
 
 
 def commands(events: Any, grabs: list[list[dict[str, Any]]]) -> Iterator[str]:
-    """What the window would ask the child process."""
+    """Yield the requests that the window would send to the child process."""
     yield events.line_of(events.Record())
     for each in grabs[1:]:
         yield events.line_of(events.Advance(each))
@@ -96,8 +96,8 @@ def commands(events: Any, grabs: list[list[dict[str, Any]]]) -> Iterator[str]:
 def mouse(
     frame: int, rest: np.ndarray, keyable: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> list[dict[str, Any]]:
-    """What is grabbed at a frame: circles in the plane of the view, as of a hand that shakes the creature; targets as
-    ``keyable`` rounds them.
+    """Return the grabs at a frame: circles in the plane of the view, as of a hand that shakes the creature, with
+    targets rounded by ``keyable``.
     """
     forward = (Vector(LOOK_AT) - Vector(CAMERA)).normalized()
     right = np.array(forward.cross(Vector((0.0, 0.0, 1.0))).normalized())
@@ -115,7 +115,7 @@ def mouse(
 
 
 def baked_positions(creature: bpy.types.Object) -> list[np.ndarray]:
-    """Those of every key."""
+    """Return the positions of every shape key."""
     found = []
     for block in creature.data.shape_keys.key_blocks[1:]:
         flat = np.empty(3 * len(creature.data.vertices), dtype=np.float32)

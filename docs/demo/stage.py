@@ -1,4 +1,4 @@
-"""What the demos share: an empty scene with the extension, reading a mesh, light and camera, rendering to a GIF and a
+"""Stage of the demos: an empty scene with the extension, reading a mesh, light and camera, rendering to a GIF and a
 contact sheet.
 """
 

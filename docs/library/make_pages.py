@@ -19,7 +19,7 @@ ALIASES = {f"{name}Settings": name for name in ("Contact", "Material", "Resoluti
     "SurfaceMesh": "Surface"
 }
 METHODS = {"Body": ["of_tets", "check"], "Job": ["check", "load", "save"], "Surface": ["of_faces"], "Solver": []}
-"""Of those classes that the library uses inside, too; of others all."""
+"""Listed methods of classes that the library uses inside, too; of other classes all are listed."""
 INTERNAL = "group_members", "group_index", "object_to_world"
 """Fields that interfaces fill in."""
 
@@ -33,7 +33,7 @@ def page(name: str, made: str) -> str:
 
 
 def api() -> str:
-    """What is offered, each with its fields and methods."""
+    """Return the page of the public names, each with its fields and methods."""
     import sinew as sw
 
     parts = []
@@ -48,7 +48,7 @@ def api() -> str:
 
 
 def _names() -> Iterator[str]:
-    """What settings call by a name."""
+    """Return the names that settings accept."""
     from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
     from sinew.core.mechanics.energies import ENERGIES
     from sinew.core.numerics.integrators.registry import INTEGRATORS

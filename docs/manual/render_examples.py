@@ -49,7 +49,7 @@ SHOTS = {
 }
 FILM = "film"
 QUALITY = 92, 70
-"""Of a JPEG and of the film's WebP, of 100."""
+"""Quality of the JPEGs and of the film's WebP, per cent."""
 
 
 def main(folder: Path, names: list[str]) -> None:

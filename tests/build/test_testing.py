@@ -1,4 +1,4 @@
-"""Which tests ``build_addon.py test`` runs where some are named."""
+"""Selection of tests by ``build_addon.py test`` if some are named."""
 
 from __future__ import annotations
 

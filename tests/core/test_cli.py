@@ -288,7 +288,7 @@ pins = []
 
 @pytest.mark.parametrize("meets", [True, False])
 def test_bodies_of_a_scene_meet(scene, capsys, meets):
-    """What falls comes to lie on the other, which is held; without meeting it, it falls through."""
+    """A falling body comes to rest on a pinned one; without contact it falls through."""
     folder = scene.parent
     with np.load(folder / "inner.npz") as low:
         X, triangles = low["positions"] - low["positions"].min(axis=0), low["triangles"]

@@ -73,7 +73,7 @@ def test_kernels_are_kept_in_the_folder(load, tmp_path):
 
 
 def test_the_same_package_in_another_place_has_them(load, tmp_path):
-    """As another profile's, or another node's of a farm."""
+    """Another profile, or another node of a farm, finds compiled kernels."""
     for place in ("one", "other"):
         copy, twice = load(tmp_path / "cache", tmp_path / place)
         compiled = copy.kernel(twice)
@@ -82,7 +82,7 @@ def test_the_same_package_in_another_place_has_them(load, tmp_path):
 
 
 def test_processes_never_write_to_one_file(load, tmp_path):
-    """Where each begins an index of a function, for types of its own."""
+    """Each process begins an index of a function, for types of its own."""
     for number in (2.0, 2):
         copy, twice = load(tmp_path / "cache")
         assert copy.kernel(twice)(number) == 4
@@ -92,7 +92,7 @@ def test_processes_never_write_to_one_file(load, tmp_path):
 
 
 def test_another_processor_has_another_folder(load, tmp_path, monkeypatch):
-    """As of two nodes of a farm that share it: neither may run, or write over, what the other has compiled."""
+    """Nodes of a farm with different processors share the cache and must not run or overwrite each other's kernels."""
     copy, _ = load(tmp_path / "cache")
     assert load(tmp_path / "cache")[0].cache_folder() == copy.cache_folder()
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another")
@@ -100,7 +100,7 @@ def test_another_processor_has_another_folder(load, tmp_path, monkeypatch):
 
 
 def test_paths_of_windows_may_be_long():
-    """Of such a form Windows takes 32,767 characters; its drive and its folders are the same."""
+    """Windows accepts 32,767 characters in this form; drive and folders are the same."""
     for plain, drive in ((r"C:\Users\Maria\kernels", "C:"), (r"\\farm\home\kernels", r"UNC\farm\home")):
         long = jit._of_any_length(plain)
         assert long == jit._of_any_length(long) and long.startswith("\\\\?\\" + drive)
@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(load, tmp_
 
 
 def refused_folder(load, folder) -> str:
-    """Why a folder is refused; nothing in it is loaded."""
+    """Return the reason why a folder is refused; nothing in it is loaded."""
     copy, twice = load(folder)
     assert not copy.cache_folder().is_relative_to(folder) and copy.kernel(twice)(2.0) == 4.0
     return copy.cache_warning()
@@ -186,7 +186,7 @@ def test_the_users_own_group_may_write(load, tmp_path, monkeypatch):
 
 @on_posix
 def test_a_sticky_folder_may_hold_the_users(load, tmp_path):
-    """As /tmp: others may write there, but not rename what is the user's."""
+    """In a folder such as /tmp others may write, but not rename the user's files."""
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o1777)
     assert load(tmp_path / "shared" / "mine")[0].cache_warning() is None

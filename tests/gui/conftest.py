@@ -48,7 +48,7 @@ INSIDE_ASSETS = "/usr/share/blender/datafiles/assets"
 
 @dataclass(frozen=True)
 class ScenarioResult:
-    """What a scenario recorded.
+    """Recorded values of a scenario.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class WindowedBlender:
 
     @functools.cached_property
     def version(self) -> tuple[int, int]:
-        """Of this Blender, (4, 3)."""
+        """Version of this Blender, (4, 3)."""
         _code, said = self._execute([self._blender(), "--version"], 60.0)
         major, minor = re.search(r"Blender (\d+)\.(\d+)", said).groups()
         return int(major), int(minor)

@@ -56,14 +56,14 @@ class Server:
         self._display = ctypes.c_void_p(self._library.XOpenDisplay(None))
 
     def screen(self) -> bytes:
-        """What it shows, with all that it was told by now; its memory is a file."""
+        """Return the screen after all requests so far; its memory is a file."""
         for _ in range(2):  # it serves its clients in turn: at the second answer Blender has had its turn
             self._library.XSync(self._display, 0)
         return self._memory.read_bytes()
 
 
 class Gui:
-    """What a scenario can do. ``parameters`` are those given to ``windowed.run``."""
+    """Interface of a scenario; ``parameters`` are those given to ``windowed.run``."""
 
     def __init__(self, session: Path, parameters: dict[str, Any]) -> None:
         self.session = session

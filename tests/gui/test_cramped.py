@@ -1,4 +1,4 @@
-"""What is said where there is little room."""
+"""Texts where there is little room."""
 
 
 def test_progress_and_hints_are_drawn_where_there_is_little_room(windowed):

@@ -10,14 +10,14 @@ PICTURES = Path(__file__).resolve().parents[2] / "out" / "manual"
 LARGEST = 200_000
 """Bytes of a picture that is checked in."""
 MENU = (340, 430, 700, 758)
-"""Where the menu stands on the screen."""
+"""Rectangle of the menu on the screen."""
 VIEW, WITH_WORDS = (240, 90, 1030, 900), (60, 90, 1030, 900)
-"""What the 3D View shows beside its tools; with the words in its corner."""
+"""Rectangles of the 3D View beside its tools, without and with the text in its corner."""
 
 
 @pytest.fixture(scope="module")
 def shown(windowed):
-    """What takes minutes, compiling on the way, is photographed for the manual alone."""
+    """Run the scenario; its views that take minutes and compile kernels are photographed for the manual alone."""
     whole = "SINEW_MANUAL" in os.environ
     return windowed.run("manual", tetrahedra=whole)
 

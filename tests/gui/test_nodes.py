@@ -38,6 +38,6 @@ def test_nodes_are_drawn_with_their_balls(chosen):
 
 
 def violet(photograph):
-    """Whether pixels are as the nodes are drawn."""
+    """Return whether pixels have the colour of the nodes."""
     red, green, blue = np.moveaxis(np.asarray(Image.open(photograph).convert("RGB"), dtype=float), -1, 0)
     return (blue > 200) & (red > 120) & (red < 220) & (green < 120)

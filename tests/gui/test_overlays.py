@@ -23,12 +23,12 @@ def near(pixels, colour, away=0.04):
 
 
 def corner(pixels):
-    """Where the legend stands."""
+    """Return the corner with the legend."""
     return pixels[-300:, -260:]
 
 
 def middle(pixels):
-    """Where the body stands; less the legend, the tools and the sidebar's edge."""
+    """Return the pixels around the body, without the legend, the tools and the sidebar's edge."""
     return pixels[80:-60, 100:-280]
 
 

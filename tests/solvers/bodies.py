@@ -8,7 +8,7 @@ from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.methods.model.model import Model, build_model
 
 FULL_SPACE = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes and not kind.takes_nodes]
-"""Those by which every vertex has a motion of its own."""
+"""Solvers in which every vertex has inertia."""
 
 
 def bar(stiff: float = 1e9, soft: float = 1e5, energy: str = "stable_neo_hookean", pinned: bool = True) -> Model:

@@ -1,4 +1,4 @@
-"""What physics says of a state: energies, momenta, net internal force and torque."""
+"""Physical quantities of a state: energies, momenta, net internal force and torque."""
 
 from __future__ import annotations
 

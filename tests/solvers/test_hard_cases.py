@@ -1,4 +1,4 @@
-"""Where steps used to stall, fly away or tangle."""
+"""Cases in which steps used to stall, fly away or tangle."""
 
 from __future__ import annotations
 

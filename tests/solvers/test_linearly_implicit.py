@@ -23,8 +23,8 @@ CALM = 1e-6
 @pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
-    """Of bars that drop under their weight, from as soft as flesh at 24 frames a second to stiff or finely stepped:
-    within a factor of six, of all that is more than round-off; it decides whether a step has converged.
+    """Bars drop under their weight, from flesh at 24 frames a second to stiff or finely stepped ones. The estimate is
+    within a factor of six of the true distance above round-off; it decides convergence.
     """
     mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
     both = set()
@@ -63,7 +63,7 @@ def test_springs_cost_no_further_solve(monkeypatch):
 
 
 def test_what_is_left_is_told_where_bodies_meet():
-    """Of a box that pins press: 6 mm in a step are well taken as linear, 60 mm are told not to be."""
+    """Pins press a box: 6 mm in a step pass as linear, 60 mm are reported."""
     for pressed, is_near in ((0.006, True), (0.06, False)):
         ends = []
         for solver in ("newton", "linearly_implicit"):

@@ -16,7 +16,7 @@ from sinew.core.numerics.integrators.registry import INTEGRATORS
 NO_PINS = np.empty((0, 3))
 
 MOVING = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_nodes]
-"""Those by which all that can vibrate has a motion of its own."""
+"""Solvers in which all vibrations have inertia."""
 
 
 def space_of(model, solver):

@@ -1,4 +1,4 @@
-"""How far a bar sags by its stiffness, each in a process of its own."""
+"""Sag of a bar by its stiffness, each in a process of its own."""
 
 from multiprocessing import get_context
 
@@ -9,7 +9,7 @@ MODULI = [5e4, 1e5, 2e5, 4e5]
 
 
 def sag(youngs_modulus: float) -> float:
-    """How far the tip of a bar hangs, m, after 3 s with much drag."""
+    """Return the sag of a bar's tip, m, after 3 s with strong damping."""
     X = np.array([[x, y, z] for x in (0.0, 0.4) for y in (0.0, 0.1) for z in (0.0, 0.1)])
     faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     body = sw.Body(

@@ -44,7 +44,7 @@ def traces() -> dict[str, object]:
 
 
 def data_blocks() -> Counter[str]:
-    """How many of each kind the file has."""
+    """Return the number of data-blocks of each type in the file."""
     kinds = (name for name in dir(bpy.data) if isinstance(getattr(bpy.data, name), bpy.types.bpy_prop_collection))
     return Counter({name: len(getattr(bpy.data, name)) for name in kinds})
 

@@ -68,7 +68,7 @@ def pressed(obj: Any) -> str:
 
 
 def fall(job: Job) -> np.ndarray:
-    """How far a free body falls, (3,): by the rule of implicit Euler from rest."""
+    """Return the displacement (3,) of a free body that falls from rest by implicit Euler."""
     steps, step = (job.frame_count - 1) * job.body.solver.substeps, 1.0 / (job.frame_rate * job.body.solver.substeps)
     return np.array(job.body.solver.gravity) * step**2 * steps * (steps + 1) / 2.0
 

@@ -139,7 +139,7 @@ def test_edits_after_a_bake_are_named(baked, edit, named):
 
 
 def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
-    """Of the body, its materials, a spring, what that goes to, a field, a collider, its collection, the scene."""
+    """Renamed are the body, its materials, a spring, its target, a field, a collider, its collection, the scene."""
     defaults.add_material(body, "Bone")
     target = bpy.data.objects.new("Target", None)
     bpy.context.scene.collection.objects.link(target)

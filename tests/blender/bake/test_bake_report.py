@@ -1,4 +1,4 @@
-"""How a bake went can be read afterwards: in the panel, as a text, on the clipboard, on the command line."""
+"""Report of a bake afterwards: in the panel, as a text, on the clipboard, on the command line."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored
 @pytest.mark.parametrize("kind", ["KEYS", "NODES", "CACHE"])
 @pytest.mark.parametrize("below", [False, True])
 def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, below, kind):
-    """Of the one that carries the bake, too, as Blender's modifier makes it of the ghost's own vertices."""
+    """Blender's modifier subdivides the ghost's own vertices; also for the duplicate that carries the bake."""
     if below:
         body.modifiers.new("Bent", "SIMPLE_DEFORM").angle = 0.3
     body.modifiers.new("Fine", "SUBSURF").levels, body.sinew.result = 2, kind

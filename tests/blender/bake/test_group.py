@@ -270,7 +270,7 @@ def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(box
 
 
 def test_a_body_that_is_renamed_is_not_taken_for_another(boxes):
-    """Which comes first would change, and with it whose state has the colliders."""
+    """The order of the bodies would change, and with it the owner of the colliders' state."""
     low, _ = boxes
     bpy.context.view_layer.objects.active = low
     bpy.context.scene.frame_set(3)
@@ -333,7 +333,7 @@ def test_where_one_cannot_be_baked_the_frames_of_the_others_stay(boxes, monkeypa
 
 
 def test_a_ghost_is_of_one_alone_and_says_so(boxes):
-    """What differs by that is no edit: where nothing else does, nothing runs."""
+    """Differences that follow from that are no edits: without others, nothing is baked."""
     low, high = boxes
     bpy.context.view_layer.objects.active = high
     bpy.ops.sinew.bake()

@@ -136,7 +136,7 @@ def test_esc_during_the_last_part_is_for_the_reading(by_hand, scene, body):
 
 
 def test_where_drawing_takes_long_more_is_read_between(by_hand, scene, body, monkeypatch):
-    """Of a clock that goes on by a second at every look."""
+    """The clock advances by a second at every look."""
     clock = iter(range(1000))
     monkeypatch.setattr(job_queue.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(job_queue, "SLICE", 0.5)

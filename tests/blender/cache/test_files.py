@@ -80,7 +80,7 @@ def test_every_setting_follows(body, saved, way):
 @pytest.mark.parametrize("kind", ["NODES", "CACHE"])
 @pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
 def test_a_linked_bake_plays(body, saved, evaluated, kind, override):
-    """What is refused here, baking, can be done in its own file, with a result that plays here."""
+    """Baking is refused here, and possible in the linked file, whose result plays here."""
     body.sinew.result, body.sinew.result_modes = kind, 8
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     expected = evaluated(body, 4)
@@ -97,7 +97,7 @@ def test_a_linked_bake_plays(body, saved, evaluated, kind, override):
 
 @pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
 def test_no_button_changes_what_is_another_files(body, saved, add_mesh, capfd, override):
-    """Of an override that plays its library's bake, keys and frames are the library's."""
+    """Keys and frames of an override that plays its library's bake are the library's."""
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     obj = load(saved, link=True)
     if override:

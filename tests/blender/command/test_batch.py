@@ -128,7 +128,7 @@ def test_what_was_asked_to_end_has_not_failed(at_once):
 
 
 def test_nothing_is_run_from_the_folder_of_the_files(folder, tmp_path, monkeypatch, capfd):
-    """Where each child is Python itself: with ``-m``, or an empty entry in its path, it would look there first."""
+    """A child that is Python itself would look there first, with ``-m`` or an empty entry in its path."""
     if batch.PACKAGE != "sinew":
         pytest.skip("the package is an extension, which Python alone does not find")
     for name in ("argparse", "hashlib", "signal", "glob"):

@@ -175,7 +175,7 @@ def test_compiling_counts(capfd):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="C's library has another name there")
 def test_lines_for_programs_do_not_begin_amid_those_of_blender():
-    """Of a line that is longer than C's buffer, a part is written at once."""
+    """C writes a part of a line that is longer than its buffer at once."""
     code = f"""
 import ctypes, sys
 sys.path.insert(0, {str(LAUNCHER.parents[1])!r})
@@ -374,7 +374,7 @@ def test_update_goes_on_where_a_bake_was_cut_off(scene, capfd):
 
 
 def test_update_brings_in_frames_of_a_later_bake_than_was_saved(scene, capfd, evaluated):
-    """As of a farm's Blender that was killed when all frames were done and the .blend was not saved."""
+    """A farm's Blender was killed after the last frame, before the .blend was saved."""
     assert command.run(["bake"]) == 0
     bpy.context.scene.gravity = (0.0, 0.0, 9.81)
     bpy.ops.wm.save_mainfile()

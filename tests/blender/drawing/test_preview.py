@@ -151,7 +151,7 @@ def test_new_handles_reach_the_card(add_mesh):
 
 
 def test_positions_are_drawn_as_handles_that_lead_there(add_mesh):
-    """Of a body that follows no handles: vertices, normals, and by one shader."""
+    """A body without handles has the same vertices and normals, from the same shader."""
     preview, skin, bent = preview_of(ball(add_mesh, 32), 5)
     plain = Preview(
         drawn_mesh(bpy.context.object.data, np.eye(4)), skin._replace(weights=np.zeros((len(skin.rest), 1)))

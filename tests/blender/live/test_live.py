@@ -104,7 +104,7 @@ def test_a_subdivision_is_drawn_as_the_modifier_makes_it(soft_body, monkeypatch,
 
 
 def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):
-    """Where drawing takes long, frames come that nobody has seen yet."""
+    """Slow drawing leaves frames that nobody has seen yet."""
     view = playing(fake_child).view
     monkeypatch.setattr(live_view.live_visibility, "is_seen", lambda *_: True)
     fake_child.sinew.live.preview = "MESH"  # drawn by Blender itself, which there is none of here
@@ -232,7 +232,7 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
 
 
 def test_which_edits_are_told(body, saved):
-    """Those of the body, but nothing that is animated, which differs from frame to frame."""
+    """Edits of the body are named; animated values, which differ from frame to frame, are not."""
     settings, scene = body.sinew, bpy.context.scene
     job = make_job(body, bpy.context).body
     spring = settings.springs.add()

@@ -123,7 +123,7 @@ def test_proposed_nodes_know_where_the_body_is_soft(bar):
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_proposed_nodes_are_mirrored(bar, asked):
-    """Where Blender's own switch asks for it; without it where shape, stiffness and pins are symmetric."""
+    """Mirrored if Blender's own option is on; else if shape, stiffness and pins are symmetric."""
     X = vertex_positions(bar.data)
     bar.data.use_mirror_x = asked
     if not asked:

@@ -115,7 +115,7 @@ def test_presets_come_back_exactly(body, preset):
 
 
 def test_a_material_without_a_preset_is_the_first(body):
-    """As Blender's search (F3) or a script adds one."""
+    """Blender's search (F3) and scripts add such a material."""
     bpy.ops.sinew.add_material()
     got = settings_in.material_settings(body.sinew.materials[-1])
     assert dataclasses.replace(got, name=PRESETS[0].name) == PRESETS[0]

@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_written_leaves_the_object(body, frames_of, tmp_pa
 
 @pytest.mark.parametrize("kind", ["CACHE", "NODES"])
 def test_a_modifier_that_is_pinned_to_the_end_stays_there(body, saved, evaluated, kind):
-    """As that of Shade Auto Smooth: new ones are not the last then."""
+    """Shade Auto Smooth adds such a modifier; new ones are then not the last."""
     body.modifiers.new("Subdivision", "SUBSURF")
     body.modifiers.new("Smooth by Angle", "NODES").use_pin_to_last = True
     body.sinew.result, body.sinew.result_modes = kind, 4

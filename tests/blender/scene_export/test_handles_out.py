@@ -287,7 +287,7 @@ def test_modes_are_doubled_until_the_handles_are_close(body, saved):
 
 
 def test_handles_that_let_parts_cross_leave_shape_keys(body, saved, monkeypatch):
-    """Of a body that touches nothing they stay, and are told; here round-off counts as far off."""
+    """A body without contact keeps its handles, with a note; here round-off counts as a large error."""
     bpy.context.view_layer.objects.active = body
     body.sinew.materials[0].log_stiffness = 3.3
     body.sinew.result = "NODES"
@@ -302,7 +302,7 @@ def test_handles_that_let_parts_cross_leave_shape_keys(body, saved, monkeypatch)
 
 
 def test_handles_that_cannot_be_found_leave_shape_keys(soft, saved, evaluated):
-    """As after a stop: the result is there all the same, and says how to go on."""
+    """After a stop the result exists, and its message has the remedy."""
     soft.sinew.result = "KEYS"
     bpy.ops.sinew.bake()
     soft.sinew.result = "NODES"
@@ -337,7 +337,7 @@ def test_a_large_bake_stays_small(add_mesh, tmp_path):
 
 
 def middle_row(path):
-    """How much of each pixel is covered, along the middle of a rendered frame."""
+    """Return the coverage of each pixel along the middle of a rendered frame."""
     scene = bpy.context.scene
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)

@@ -102,7 +102,7 @@ def strip_of(obj, action):
 
 @pytest.mark.parametrize("by_strip", [False, True])
 def test_others_keep_an_action_that_they_share(keyed, by_strip):
-    """As after Alt+D: the list of one changes, and the keys of the other are still those of its own materials."""
+    """After Alt+D one list changes; the other object's keys still drive its own materials."""
     action = keyed.animation_data.action
     if by_strip:
         strip_of(keyed, action)

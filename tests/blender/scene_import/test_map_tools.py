@@ -65,7 +65,7 @@ def test_levels_and_an_inverted_map_stay_shares(grid):
 
 
 def test_a_gradient_of_weights_is_read_as_it_is(grid):
-    """What the gradient tool leaves on one map alone, without a word to the others."""
+    """The gradient tool changes one map and leaves the others."""
     obj, x = grid
     group = obj.vertex_groups["Bone"]
     for vertex, value in enumerate((x + 1.0) / 2.0):

@@ -36,7 +36,7 @@ def edit(obj, change):
 
 
 def test_what_blenders_own_buttons_take_out_is_not_found_again(picked):
-    """As after an undo in Edit Mode, too: the group has changed, and what is noted of it has not."""
+    """An undo in Edit Mode, too, changes the group and not the record of its picks."""
     picked.vertex_groups["Pins.001"].remove([8])
     make_job(picked, bpy.context)
     assert len(picked.sinew.picks[0].rest_positions) == 1

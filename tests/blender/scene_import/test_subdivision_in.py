@@ -169,7 +169,7 @@ def test_blenders_data_are_as_before_and_an_edit_is_seen(add_mesh):
 
 
 def test_which_subdivision_is_the_bodys(body):
-    """That which comes first after what is simulated, at its level in viewports."""
+    """It is the first one after the simulated position in the stack, at its viewport level."""
     scene, render = bpy.context.scene, bpy.context.scene.render
     assert subdivision_after(body, scene) is None
     modifier = body.modifiers.new("Fine", "SUBSURF")

@@ -52,7 +52,7 @@ def test_figures_of_tetrahedra_are_of_what_is_simulated(head):
 
 
 def test_a_column_is_told_by_its_formula(body):
-    """Of 1 m x 30 cm x 30 cm, lying, without pins: as high as it is thick."""
+    """The column measures 1 m x 30 cm x 30 cm and lies without pins, so its height is its thickness."""
     body.sinew.pin_group = ""
     body.sinew.materials[0].density = 1000.0
     expected = 1000.0 * 9.81 * 0.3**2 / (2.0 * 5e4)

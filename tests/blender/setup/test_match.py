@@ -1,4 +1,4 @@
-"""How a subspace was matched with the full mesh: words and a table in the Solver panel, and in a comparison."""
+"""Report of a subspace's match with the full mesh: words and a table in the Solver panel, and in a comparison."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_ends_that_rotate_against_each_other_are_two_groups():
 @pytest.mark.parametrize("samples", (1, 8))
 @pytest.mark.parametrize("substeps", (1, 8))
 def test_neither_substeps_nor_samples_help(substeps, samples):
-    """What is between frames is rotated as far; a draft bar stayed folded with eight of both."""
+    """Samples between frames rotate as far; a draft bar stayed folded with eight of both."""
     assert pin_rotation_warnings(job(60.0, substeps=substeps, samples=samples)) == []
     (said,) = pin_rotation_warnings(job(180.0, substeps=substeps, samples=samples))
     assert "by 180 degrees on the way to frame 7" in said

@@ -33,7 +33,7 @@ def told(surface: SurfaceMesh, pinned: np.ndarray, modulus: float) -> float:
 
 
 def simulated(surface: SurfaceMesh, pinned: np.ndarray, modulus: float, frames: int = 16) -> float:
-    """How far the place that sags farthest does, m, after seconds in steps that damp all swinging."""
+    """Return the largest sag, m, after seconds in steps that damp all vibration."""
     X = surface.positions
     body = Body(
         surface=surface,

@@ -60,7 +60,7 @@ def spectrum(K, space, rigid):
 @pytest.mark.parametrize("is_matched", (True, False))
 @pytest.mark.parametrize("body", BODIES)
 def test_a_controlled_mode_has_its_factor_of_the_right_eigenvalue(body, is_matched):
-    """Of a subspace that is matched, and of one as it is; those that are left alone stay, as all others do."""
+    """Tried on a matched and an unmatched subspace; uncontrolled modes keep their eigenvalues."""
     model, space = BODIES[body]()
     matching, rigid = matching_of(model, space, None if is_matched else space), 6 if body == "free" else 0
     spectra, pairs = matching.spectra, matching.pairs
@@ -175,8 +175,8 @@ def test_large_swings_stay_whole(energy, factor):
 
 
 def test_mixed_fem_does_not_stop_where_its_merit_knows_no_way_down():
-    """What is ten times as stiff, with the stiffness that it has at rest alone: steps had been called converged at
-    their prediction, and the bar went on to fly.
+    """The mode is ten times as stiff, with its stiffness at rest alone. Steps had been called converged by their
+    prediction, and the bar flew away.
     """
     model, space = reduced("arap", "clamped")
     load = controlled(matching_of(model, space), space, np.full(COUNT, STIFFEST))
@@ -237,8 +237,8 @@ def test_it_goes_straight_in_its_logarithm_over_substeps():
 
 
 def test_ones_leave_a_matched_body_as_it_is():
-    """How far pins give is found to NEAR of their reach. By the method that controls: the automatic one is another
-    without control.
+    """Pin compliances are computed to NEAR of their range. The method that controls is set, since Automatic chooses
+    another one without control.
     """
     job = a_job(tolerance=1e-10, match_method="stretch_potential")
     one, other = (np.array(baked(each)) for each in (job, keyed(job, np.ones(4))))

@@ -1,4 +1,4 @@
-"""How far off bodies are expected to be, against closed forms and their motion; and how many modes are worth it."""
+"""Estimated errors against closed forms and simulated motion, and the number of modes worth matching."""
 
 from __future__ import annotations
 

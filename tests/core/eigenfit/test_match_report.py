@@ -103,7 +103,7 @@ def prepared_bar(**settings):
 
 
 def test_a_body_tells_of_its_match():
-    """What is told to be right are frequencies of all vertices, with pins as firm as weight makes them."""
+    """The reported frequencies are those of all vertices, with pins as firm as the weight makes them."""
     prepared, event = prepared_bar(modes=4, match_modes=5)
     firm = replace(prepared.model, anchors=module.FIRM_PINS * prepared.model.anchors)
     frequencies = vibrations(firm, 12).frequencies
@@ -122,7 +122,7 @@ def test_few_modes_have_few_matches():
 
 
 def test_a_report_tells_of_it(tmp_path):
-    """That of a bake, and of one whose subspace has another number of modes since."""
+    """The report of a bake has it, also if the subspace's number of modes changed since."""
     for modes in (4, 1):
         job = shaken_bar(frames=2, solver="subspace_mixed_fem", modes=modes, match_modes=12)
         store, said = FrameStore.create(tmp_path / "bake", job), []

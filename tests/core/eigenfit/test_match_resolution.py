@@ -36,7 +36,7 @@ def job(solver: str, **settings: object) -> Job:
 
 
 def sag(job: Job, prepared: Prepared) -> float:
-    """How far the end's middle has sunk, m."""
+    """Return the sag of the end's middle, m."""
     rest = prepared.surface(prepared.first_state().positions)
     state, _reports = Stepper(job, prepared).advance(prepared.first_state(), 1)
     end = rest[:, 0] > rest[:, 0].max() - 1e-9

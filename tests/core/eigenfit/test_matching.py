@@ -15,7 +15,7 @@ from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched,
 @pytest.mark.parametrize("hold", ("free", "clamped"))
 @pytest.mark.parametrize("energy", ENERGIES)
 def test_the_corrected_spectrum_is_the_fine_one(energy, hold):
-    """Of matched modes; of all others it is what it was."""
+    """Matched modes have the fine eigenvalues; all others keep theirs."""
     model, space = reduced(energy, hold)
     matching = matched(energy, hold)
     coarse, fine = matching.pairs.coarse, matching.spectra.fine[matching.pairs.fine]

@@ -140,7 +140,7 @@ def test_a_lattice_for_which_there_is_no_memory_is_not_made_and_the_bake_goes_on
     begun = told(matched, long)[1]
 
     def free(of):
-        """As much memory as the body takes, not its finer lattice."""
+        """Return memory for the body, and too little for its finer lattice."""
         return 10**12 if of.body.resolution.cells_across == 8 else 10**6
 
     check = module.check_before_tetrahedra
@@ -182,7 +182,7 @@ def test_what_is_controlled_is_told_of_it_too():
     [*(("newton", kept) for kept in ("all", "half", "none")), ("subspace_mixed_fem", "half")],
 )
 def test_vibrations_are_those_of_the_pins_that_hold_throughout(solver, kept, monkeypatch):
-    """As of a body that has no others; what every pin lets go of swings as a free one."""
+    """They are those of a body without the other pins; with all pins released, those of a free one."""
     monkeypatch.setattr(module, "is_improvement", lambda *_off: True)
     matched = job(solver=solver, modes=8)
     height = matched.body.surface.positions[matched.body.pinned_vertices, 2]
@@ -199,8 +199,8 @@ def test_vibrations_are_those_of_the_pins_that_hold_throughout(solver, kept, mon
 
 
 def test_pins_that_all_let_go_hold_as_without_until_then():
-    """Of a free body's vibrations a matched bar hangs as far as the finer one, to less than half of what it misses
-    without; by pins as firm as those of vibrations it hung by less than without.
+    """With a free body's vibrations a matched bar sags as the finer one, to less than half of the unmatched error. With
+    pins as firm as those of the vibrations it sagged by less than unmatched.
     """
     matched = job(cells=6, match_cells=24, max_iterations=50)
     held = matched.body.pin_held.copy()
@@ -218,7 +218,7 @@ def test_pins_that_all_let_go_hold_as_without_until_then():
 
 
 def _sag(job: Job) -> float:
-    """How far the free end hangs after a step that leaves it no swing, m."""
+    """Return the sag of the free end after a static step, m."""
     prepared = prepare(job)
     state, _reports = Stepper(job, prepared).advance(prepared.first_state(), 1)
     end = job.body.surface.positions[:, 0] > 0.99

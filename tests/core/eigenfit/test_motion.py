@@ -95,7 +95,7 @@ def test_a_long_step_ends_at_the_static_sag_and_stays_there(solver):
 
 @pytest.mark.parametrize("solver", ("subspace_mixed_fem", "subspace_fem"))
 def test_a_heavy_body_sags_once(solver):
-    """As far as Newton finds in small loads after one another, and no farther in the steps after."""
+    """It sags as far as Newton's solution by load increments, and no farther in later steps."""
     _model, space = reduced(hold="clamped")
     loads, state = (load_of(matched(hold="clamped"), space),), space.rest_state()
     for part in np.linspace(0.1, 1.0, 10):
@@ -234,7 +234,7 @@ def a_job(frames=12, solver="subspace_mixed_fem", **options) -> Job:
 
 
 def test_a_body_that_springs_shake_moves_the_same_by_every_solver():
-    """How far these give is found to NEAR of their reach."""
+    """Compliances of these springs are computed to NEAR of their range."""
     settings = {"tolerance": 1e-10, "max_iterations": 1000, "gravity": (0.0, 0.0, -1.0)}
     one, other = (np.array(baked(a_job(8, solver, **settings))) for solver in IN_SUBSPACE)
     assert prepare(a_job()).pin_springs.holding(1, np.ones(1000)) is not None

@@ -88,7 +88,7 @@ def edge(mesh):
     ids=("free", "vertex", "hinge", "clamped", "tiny hinge", "huge hinge", "two parts", "two parts, one on a hinge"),
 )
 def test_rigid_motions_that_holds_leave(mesh, held, left, hold):
-    """As many as there are eigenvalues of zero."""
+    """Their number is that of zero eigenvalues."""
     chosen = held(mesh)
     model = build_model(mesh, 1e5, 0.3, 1e3, pinned=chosen if hold == "pins" else ())
     if hold == "springs" and len(chosen):

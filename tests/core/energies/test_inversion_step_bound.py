@@ -1,4 +1,4 @@
-"""How far tets may go before they are inside out, against roots of the determinant found otherwise."""
+"""Step size to the first inversion, against roots of the determinant computed otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def first_zero(F: np.ndarray, dF: np.ndarray) -> float:
 
 
 def test_it_ends_before_the_first_zero():
-    """Of all that numpy finds, at random, along ways on which it touches early, late, never, and thrice."""
+    """Compared with NumPy's roots, along random directions with an early, a late, no and a threefold root."""
     rng = np.random.default_rng(0)
     F = np.eye(3) + 0.4 * rng.standard_normal((3000, 3, 3))
     dF = rng.standard_normal((3000, 3, 3)) * 10.0 ** rng.uniform(-2.0, 2.0, (3000, 1, 1))

@@ -136,7 +136,7 @@ def test_what_comes_after_the_arrays_is_not_read(tmp_path):
 @pytest.mark.parametrize("entry", ["999999999999999999", "9" * 4000, '"x"', "[]", "1e999"])
 @pytest.mark.parametrize("where", ["a shape", "the arrays", "a type", "a name", "about"])
 def test_a_long_header_takes_no_time(tmp_path, entry, where):
-    """Of 1 MB, a product of its numbers would take seconds."""
+    """A product of the numbers in a header of 1 MB would take seconds."""
     many = "[" + ",".join([entry] * (2**20 // (len(entry) + 1))) + "]"
     parts = {"a name": '"a"', "a type": '"<f8"', "a shape": "[1]", "about": "{}"} | {where: many}
     arrays = many if where == "the arrays" else f"[[{parts['a name']}, {parts['a type']}, {parts['a shape']}]]"

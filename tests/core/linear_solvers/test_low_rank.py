@@ -25,8 +25,8 @@ N = 30
 
 
 def low_rank_of(A, signs, size, twice=False):
-    """Of C with these eigenvalues times ``size``, in directions that A's inverse calls orthonormal: definite with A
-    where all are above minus one. ``twice``: of columns that depend on one another.
+    """Return a low-rank update whose C has these eigenvalues times ``size``, in directions that are orthonormal in A's
+    inverse: A plus it is definite if all are above minus one. ``twice``: linearly dependent columns.
     """
     rng = np.random.default_rng(3)
     Z, mixed = (np.linalg.qr(rng.standard_normal((rows, len(signs))))[0] for rows in (len(A), len(signs)))

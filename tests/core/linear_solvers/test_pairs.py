@@ -29,7 +29,7 @@ def touching(count: int, stencils: int, seed: int, stiffness: float = 1.0) -> sp
 
 @pytest.mark.parametrize("kind", (CholmodSolver, SuperLUSolver, None))
 def test_as_dense(kind):
-    """As they come, part, come back and go; without any, to the same bits as before."""
+    """Pairs appear, separate and return; without any, the bits are as before."""
     body = bar(10.0)
     sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
     if kind is None:
@@ -93,7 +93,7 @@ def test_few_pairs_by_few_are_ordered_anew_in_the_end():
 
 
 def test_what_is_new_and_soft_is_on_the_diagonal():
-    """As stiff as it is, at least, in any direction; what is stiff makes a pattern, and so does what comes first."""
+    """It is at least as stiff there in any direction; stiff pairs, and the first ones, extend the pattern."""
     body = bar(10.0)
     sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
     solver, n, A = Direct(sparsity, CholmodSolver), len(sparsity.free), dense(body, blocks)

@@ -1,4 +1,4 @@
-"""Which linear solver is taken, and what is said of it."""
+"""Choice of the linear solver, with its reason."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_estimate_is_for_a_compact_body(monkeypatch, missing):
 
 
 def test_without_metis_the_factor_in_its_order_is_counted(monkeypatch, body):
-    """As on Windows: it had been counted as if the vertices were eliminated as they are numbered."""
+    """On Windows it had been counted for the natural order of the vertices."""
     monkeypatch.setattr(importlib.util, "find_spec", without("pymetis"))
     pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
     assert entries_of(pattern) == CholmodSolver(pattern).factor_entries

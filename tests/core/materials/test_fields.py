@@ -247,7 +247,7 @@ def test_a_region_of_no_material_is_refused(bar, mesh, embedding):
 
 
 def test_a_flat_tet_is_left_to_the_model():
-    """Which names it; here it would have no slope."""
+    """The model names it; here it would have no gradient."""
     X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=float)
     moduli = np.array([1e9, 1e4])
     assert soften_at_interface(TetMesh(X, np.array([[0, 1, 2, 3], [0, 1, 2, 4]])), moduli).tolist() == moduli.tolist()

@@ -64,7 +64,7 @@ def finer(surface, where=None):
 
 
 def differing(one, other):
-    """How far apart two movements are anywhere, part of the farther one."""
+    """Return the largest difference of two displacements, as a fraction of the larger one."""
     return np.abs(one - other).max() / np.abs(one).max()
 
 
@@ -72,8 +72,8 @@ BOX = box_surface((SIDE, SIDE, SIDE), (2, 2, 2))
 
 
 def stretches_along(strength):
-    """Of a soft bar that sags under gravity, the largest principal stretch less one in each twentieth of its length
-    (20,). Painted weights fall along it from 1 to 0; from a half on they are pins, below it a goal of that strength.
+    """Return the largest principal strain in each twentieth of the length (20,) of a soft bar that sags under gravity.
+    Painted weights fall along it from 1 to 0; from a half on they are pins, below it a goal of that strength.
     """
     surface = box_surface((1.0, 0.2, 0.2), (20, 4, 4))
     X, frames = surface.positions, 6
@@ -116,7 +116,7 @@ def test_the_pinch_at_a_border_of_painted_pins_is_softened():
 
 @pytest.mark.parametrize("solver", SOLVER_KINDS)
 def test_a_body_sags_by_its_weight_over_strength_modulus_and_size(solver):
-    """What springs pull is the body's weight, and so in the mean over their stiffness, whatever the body's shape."""
+    """The springs carry the body's weight, so the mean sag is the weight over their stiffness for any shape."""
     nodes = {"dynamic_nodes": np.array([0, 2, 6, 8])} if SOLVER_KINDS[solver].takes_nodes else {}
     strength, dragged = 2.0, {"solver": solver, "mass_damping": 20.0}
     job = hung(BOX, np.ones(len(BOX.positions)), [strength] * 80, 24.0, solver=dragged, **nodes)

@@ -14,7 +14,7 @@ def test_none_flies_farther_than_it_can_fall(seed):
 
 @pytest.mark.parametrize("seed", [132, 171, 240])
 def test_a_first_shape_throws_no_inside_away(seed):
-    """What the surface hardly shows of the vertices is no way to bring it nearer to where the body begins."""
+    """Tet vertices with little influence on the surface are not moved far to fit the initial shape."""
     job = odd_job(seed, "subspace_mixed_fem")
     X, size = job.body.surface.positions, job.body.surface.size
     at = (X - X.mean(axis=0)) / size

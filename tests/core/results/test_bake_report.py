@@ -88,7 +88,7 @@ def test_a_table_has_a_line_a_frame(store):
 
 
 def test_how_much_a_match_takes_is_told(tmp_path):
-    """Of the frame where it is most."""
+    """The frame with the largest share is named."""
     store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=3))
     store.write(1, np.zeros((N, 3)), state(), [])
     assert read_report(store).match_words() == ""

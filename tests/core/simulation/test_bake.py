@@ -216,7 +216,7 @@ def test_a_part_without_pin_is_named(tmp_path):
 
 
 def test_lines_are_taken_as_they_come_without_a_read_that_waits():
-    """As the worker listens on Windows, where a read that waits keeps NumPy from being loaded."""
+    """The worker listens so on Windows, where a blocking read prevents NumPy from loading."""
     said = [b"", b'{"a": "\xc3\xa4', b'"}\nst', b"", b"op\r\nunfinished"]
     pieces, asked = iter(said), []
     waiting = iter([*map(len, said), None])

@@ -66,7 +66,7 @@ print(len(before), "then", sorted(loaded() - before))
 
 
 def test_what_a_first_bake_needs_comes_first():
-    """Of a body as it begins, on a ground; what another needs is compiled for that alone."""
+    """The first stages serve a default body on a ground; other kernels are compiled for jobs that need them."""
     first = free_box(2, colliders=(Ground(),))
     of_first = [stage.name for stage in compile_kernels.STAGES if stage.is_needed(first.body, True)]
     assert of_first == [stage.name for stage in compile_kernels.STAGES[: len(of_first)]] and len(of_first) == 5

@@ -125,7 +125,7 @@ def test_what_does_not_go_together_is_refused_with_both_names(tmp_path):
 
 
 def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
-    """Of bodies that meet, and of one that is alone since; with a plate that it runs into it is at rest."""
+    """Tried on bodies in contact, and on one that is alone since; with a plate as its collider it is at rest."""
     job, pairs = two().until(2), (PairSettings("Gone", 0.1), PairSettings("Plate", 0.2), PairSettings("High", 0.3))
     job = replace(job, bodies=(replace(job.bodies[0], pairs=pairs), job.bodies[1]))
     for alone, names in ((job, ["Gone"]), (replace(job, bodies=job.bodies[:1]), ["Gone", "High"])):
@@ -141,7 +141,7 @@ def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
 
 
 def test_without_the_library_of_contact(tmp_path, monkeypatch):
-    """What meets something is told what is missing; what meets nothing is baked."""
+    """A body with contact reports the missing library; one without contact is baked."""
     monkeypatch.setattr(barrier_potential, "MISSING", "No module named 'ipctk'")
     monkeypatch.setattr(compile_kernels, "MISSING", "No module named 'ipctk'")
     job = two()

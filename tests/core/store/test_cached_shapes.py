@@ -1,4 +1,4 @@
-"""How a body's vibrations move its surface is kept when they are found, and believed only where it is whole."""
+"""Mode shapes of the surface are stored with the vibrations, and read only if complete."""
 
 from __future__ import annotations
 

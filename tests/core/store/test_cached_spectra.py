@@ -62,7 +62,7 @@ def test_other_settings_ask_for_others(job, store, other, monkeypatch):
 
 
 def test_other_pins_ask_for_others(job, store, monkeypatch):
-    """Those that let go count as none."""
+    """Pins that are released count as none."""
     held = np.ones_like(job.body.pin_held)
     held[3:] = False
     monkeypatch.setattr(module, "find_spectra", never)

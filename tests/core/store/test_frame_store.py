@@ -94,7 +94,7 @@ def test_a_renamed_frame_is_known(store):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links want a privilege on Windows")
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_nothing_is_written_through_a_link(store, tmp_path, link):
-    """Of a stranger's folder, whose links may lead to any file of the user's."""
+    """Links in a stranger's folder may lead to any file of the user."""
     treasure = tmp_path / "treasure"
     treasure.write_text("mine")
     names = ("frame_000009.sinew.part", "state_000009.sinew.part", "about.sinew.part", LOCK_NAME)

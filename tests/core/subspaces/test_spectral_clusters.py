@@ -24,7 +24,7 @@ def test_weights_are_the_volumes_of_clusters_and_points_lie_in_theirs():
 
 
 def test_clusters_are_those_of_the_nearest_centre():
-    """Where blobs lie far apart each is one cluster, and the point is the one in its middle."""
+    """Distant blobs are one cluster each, represented by the point in their middle."""
     blobs = np.array([[0.0, 0, 0], [10, 0, 0], [0, 10, 0]])
     offsets = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
     features = (blobs[:, None] + offsets).reshape(-1, 3)
@@ -42,7 +42,7 @@ def test_clusters_end_at_the_borders_of_parts():
 
 
 def test_what_varies_gets_points():
-    """Of two parts of one volume the one whose weights vary ten times as much gets most points."""
+    """The one of two equal volumes whose weights vary ten times as much gets most points."""
     features, _volumes = cloud()
     parts = np.repeat([0, 1], 1000)
     features[1000:] *= 0.1

@@ -1,4 +1,4 @@
-"""How much of a tet is inside: against clipped convex bodies, counted points, and the divergence theorem."""
+"""Volume fractions of tets, against clipped convex bodies, counted points, and the divergence theorem."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_without_the_module_is_told_how_to_get_it_and_the_draft_is_proposed(make
 
 
 def test_libraries_beside_the_package_are_shown_to_windows(make_box, tmp_path, monkeypatch):
-    """Where the wheel for Windows has them; what would tell Windows is the package's Python layer, which stays away."""
+    """The wheel for Windows has them there; the package's Python layer, which would register them, is not loaded."""
     (tmp_path / "pytetwild").mkdir()
     (tmp_path / "pytetwild" / "__init__.py").write_text("raise AssertionError")
     (tmp_path / "pytetwild" / "PyfTetWildWrapper.py").write_text("raise ImportError('that far')")

@@ -1,4 +1,4 @@
-"""What is thinner than a cell is found, and nothing else."""
+"""Walls thinner than a cell are found, and nothing else."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def stopped_while_animation_is_read(gui, running):
 
 
 def browser():
-    """What acts in the file browser that is open in a window of its own."""
+    """Return a context override for the file browser in its own window."""
     window = bpy.context.window_manager.windows[-1]
     area = window.screen.areas[0]
     region = next(region for region in area.regions if region.type == "WINDOW")
@@ -104,7 +104,7 @@ def saved_and_baked(gui, running):
 
 
 def compiled_ahead(gui):
-    """Where nothing is compiled yet, and nobody bakes: the panel tells how far that is."""
+    """Record the panel's progress of compiling ahead, while nobody bakes."""
     compiling, preferences = gui.module("blender_addon.jobs.compiling"), gui.preferences()
     kept, os.environ["SINEW_KERNEL_CACHE"] = os.environ["SINEW_KERNEL_CACHE"], str(gui.session / "kernels")
     preferences.compile_ahead = True

@@ -29,7 +29,7 @@ def add_handle():
 
 
 def add_cube():
-    """Of 40 cm and 40 kPa, level with the slope and 5 cm above it."""
+    """Add a cube of 40 cm and 40 kPa, parallel to the slope and 5 cm above it."""
     bpy.ops.mesh.primitive_cube_add(size=0.4, location=tuple(0.25 * NORMAL), rotation=(0.0, SLOPE, 0.0))
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.subdivide(number_cuts=7)
@@ -68,7 +68,7 @@ def look_from_the_side(gui):
 
 
 def points(cube):
-    """Of the baked cube at the present frame, world space."""
+    """Return the vertices of the baked cube at the current frame, world space."""
     evaluated = cube.evaluated_get(bpy.context.evaluated_depsgraph_get())
     flat = np.empty(3 * len(evaluated.data.vertices), dtype=np.float32)
     evaluated.data.vertices.foreach_get("co", flat)

@@ -7,7 +7,7 @@ FIELD, DIAMOND, FIRST, ROW_HEIGHT = 180, 225, 137, 21
 
 
 def keyed(obj, curves_of):
-    """Which of the factors are keyed."""
+    """Return which of the factors are keyed."""
     return sorted(curve.data_path for curves in curves_of(obj) for curve in curves)
 
 

@@ -38,7 +38,7 @@ def make_body(gui):
 
 
 def there(name):
-    """How the bake stands, and where its result is."""
+    """Return the status of the bake and the place of its result."""
     obj = bpy.data.objects[name]
     keys = obj.data.shape_keys
     return [obj.sinew.bake.status, obj.sinew.bake.kind, len(keys.key_blocks) if keys else 0, len(obj.modifiers)]

@@ -44,7 +44,7 @@ def front_vertex(session):
 
 
 def state_of(obj):
-    """What has to be the same after Esc."""
+    """Return the state that Esc must restore."""
     scene = bpy.context.scene
     return [
         scene.frame_current,

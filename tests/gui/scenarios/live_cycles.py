@@ -11,7 +11,7 @@ HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app
 
 
 def resources(gui, handles):
-    """How many there are of what must not grow."""
+    """Return the numbers of handlers, timers, threads and the like, which must not grow."""
     process = Path("/proc/self")
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name in HANDLERS),

@@ -39,7 +39,7 @@ def play(gui, scene):
 
 
 def state(gui):
-    """Whether it plays, whether the mesh is hidden, what is said."""
+    """Return whether live mode plays, whether the mesh is hidden, and the message."""
     live, obj = gui.module("blender_addon.live.live"), bpy.data.objects.get("Suzanne")
     if obj is None:
         return [live.current() is not None, None, ""]
@@ -99,7 +99,7 @@ def operator(gui, call):
 
 
 def in_the_same_file(gui, scene):
-    """What happens without another file being loaded."""
+    """End live mode by events that load no other file."""
     yield from ends_by(gui, scene, "Tab", lambda: gui.press("TAB"))
     yield from ends_by(gui, scene, "reveal", operator(gui, bpy.ops.object.hide_view_clear))
     yield from ends_by(gui, scene, "save", operator(gui, bpy.ops.wm.save_mainfile))

@@ -79,7 +79,7 @@ def drag_and_pin(gui, scene):
 
 
 def shapes(obj):
-    """Of the baked frames, (f,n,3)."""
+    """Return the positions of the baked frames, (f,n,3)."""
     keys = obj.data.shape_keys.key_blocks
     flat = np.empty((len(keys), 3 * len(obj.data.vertices)), dtype=np.float32)
     for key, row in zip(keys, flat, strict=True):

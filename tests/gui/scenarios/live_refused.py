@@ -6,7 +6,7 @@ SOURCE = "_BEGIN"
 
 
 def seen(scene):
-    """What the panel says, whether the mesh is hidden, and the objects that stand in for it."""
+    """Return the panel's text, whether the mesh is hidden, and its stand-in objects."""
     obj = scene.body()
     return [obj.hide_get(), obj.sinew.live.message, sorted(o.name for o in bpy.data.objects if o.sinew.is_stand_in)]
 
@@ -40,7 +40,7 @@ def refused_shader(gui, scene, play):
 
 
 def error_in_drawing(gui, scene):
-    """What the card's memory, or a mistake of ours, might raise in the middle of it."""
+    """Raise an error as the graphics card's memory, or a bug, might during drawing."""
     view = gui.module("blender_addon.live.live").current().view
 
     def fail(*_arguments, **_options):

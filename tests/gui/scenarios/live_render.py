@@ -7,7 +7,7 @@ FRAMES = 6
 
 
 def covered(path):
-    """How much of a picture is not transparent."""
+    """Return the fraction of a picture's pixels that are not transparent."""
     image = bpy.data.images.load(str(path))
     alpha = np.array(image.pixels[:]).reshape(-1, 4)[:, 3]
     bpy.data.images.remove(image)
@@ -43,7 +43,7 @@ def rendered(gui, scene, name, render):
 
 
 def renders(gui, scene):
-    """Of the scene and of the viewport; a camera looks at the body, which is played with."""
+    """Render the scene and the viewport; a camera looks at the live body."""
     with gui.context():
         bpy.ops.object.camera_add(location=(0.0, -7.0, 0.0), rotation=(1.5708, 0.0, 0.0))
     bpy.context.view_layer.objects.active = scene.body()

@@ -36,7 +36,7 @@ def dragged(gui, window, scene):
 
 
 def hinted():
-    """Whether the status bar shows a tool's hints in place of its own."""
+    """Return whether the status bar shows a tool's hints in place of its own."""
     return STATUSBAR_HT_header.draw is not STATUSBAR_HT_header._draw_orig
 
 

@@ -85,7 +85,7 @@ def photograph_alone(gui, name, called=""):
 
 
 def photograph_advice(gui, obj):
-    """What suits the bear, had it been given another solver."""
+    """Photograph the recommendations for the bear with another solver."""
     before, obj.sinew.solver = obj.sinew.solver, "newton"
     yield from photograph_alone(gui, "advice")
     obj.sinew.solver = before
@@ -101,7 +101,7 @@ def frame_all(gui):
 
 
 def photograph_match(gui, obj):
-    """How the bear in a subspace of few modes was matched, and one of its vibrations."""
+    """Photograph the match of the bear in a subspace of few modes, and one of its vibrations."""
     running, settings = gui.module("blender_addon.jobs.job_queue"), obj.sinew
     swings, chosen = gui.module("blender_addon.draw_handlers.mode_playback"), bpy.context.workspace.sinew
     before = settings.solver, settings.modes, settings.cubature_points
@@ -126,7 +126,7 @@ def photograph_match(gui, obj):
 
 
 def photograph_ghost(gui, obj):
-    """What stiffer jelly would do to the bear, over its bake."""
+    """Photograph the bear of stiffer jelly as a ghost over its bake."""
     running = gui.module("blender_addon.jobs.job_queue")
 
     def is_idle():
@@ -153,7 +153,7 @@ def photograph_ghost(gui, obj):
 
 
 def photograph_tetrahedra(gui):
-    """What the solver gets of the bear, cut open."""
+    """Photograph the bear's tetrahedra, cut open."""
     running = gui.module("blender_addon.jobs.job_queue")
     with gui.context():
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)

@@ -33,7 +33,7 @@ class Counted:
 
 
 def controls(gui):
-    """What the panels of the sidebar show that are open at first."""
+    """Return the controls of the sidebar's panels that are open by default."""
     counted, opened = Counted(), {"VIEW3D_PT_sinew"}
     panels = [cls for cls in gui.module("ui").CLASSES if getattr(cls, "bl_idname", "").startswith("VIEW3D_PT_sinew")]
     with bpy.context.temp_override(window=gui.window, area=gui.area(), region=gui.region("UI")):
@@ -170,7 +170,9 @@ def drag(gui, x, y, right, up):
 
 
 def changed(edited):
-    """As the panel says it; references do not outlive an undo."""
+    """Return the panel's words on edits since the bake; the body is looked up again, since references do not outlive an
+    undo.
+    """
     return edited.words(body(), bpy.context.scene)
 
 

@@ -4,7 +4,7 @@ import bpy
 
 
 def nodes(name):
-    """Where they are."""
+    """Return the nodes' positions."""
     places = bpy.data.objects[name].data.vertices
     return [list(places[v].co) for v in _pick.members(name, "Nodes")]
 

@@ -102,5 +102,5 @@ def mirrored_stroke(gui):
 
 
 def read(weights_in):
-    """What a bake would read of the maps, (n, materials)."""
+    """Return the maps as a bake reads them, (n, materials)."""
     return weights_in.material_weights(body(), body().data)

@@ -65,7 +65,7 @@ def on_screen(gui, place):
 
 
 def other_manners(gui, monkey, options):
-    """As wires and seen through; whether a local view and a hidden collection hide the body, itself hidden."""
+    """Photograph wires and X-ray; record whether a local view and a hidden collection hide the body."""
     manner = importlib.import_module(f"{DRAWING}.display_mode").Manner
     options["manner"] = manner(0.0, (0.0, 0.0, 0.0), behind=0.0)
     yield from gui.photograph("7-wires")

@@ -23,7 +23,7 @@ def body():
 
 
 def there():
-    """Where the result is: its kind, shape keys, modifiers, node groups."""
+    """Return the place of the result: its type, shape keys, modifiers, node groups."""
     keys = body().data.shape_keys
     kinds = [modifier.type for modifier in body().modifiers]
     return [body().sinew.bake.kind, len(keys.key_blocks) if keys else 0, kinds, len(bpy.data.node_groups)]
@@ -38,7 +38,7 @@ def positions(frame):
 
 
 def in_hand():
-    """What is active, what it is the bake of, and which of both is seen."""
+    """Return the active object, the object whose bake it carries, and which of both is visible."""
     active = bpy.context.view_layer.objects.active
     seen = [name for name in ("Suzanne", "Suzanne Bake") if bpy.data.objects[name].visible_get()]
     return [active.name, active.sinew.bake_of, seen]

@@ -16,7 +16,7 @@ def body():
 
 
 def members(group):
-    """How many vertices have a weight in a group."""
+    """Return the number of vertices with a weight in a group."""
     index = body().vertex_groups[group].index
     return sum(1 for v in body().data.vertices for g in v.groups if g.group == index and g.weight > 0.0)
 
