@@ -82,19 +82,19 @@ class ContactStepPotential(BarrierStepPotential):
         # The slip is predicted from unchanged velocities.
         velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
         gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
-        rubbing = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
+        tangential = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
         self._update_lagging(
-            rubbing, rubbing.nodal_friction_bounds(), np.concatenate([self._points.moved(velocities), gone])
+            tangential, tangential.nodal_friction_bounds(), np.concatenate([self._points.moved(velocities), gone])
         )
 
     def _update_lagging(
-        self, rubbing: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
+        self, tangential: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
         """Update the lagged friction from the tangential collisions and their nodal forces ``pressing`` (b + c,3) N;
         ``velocities`` (b + c,3) m/s predict the slip.
         """
-        shares, forces, _, normals, bodies = rubbing
-        self._rubbing, self._pressing = shares, pressing
+        shares, forces, _, normals, bodies = tangential
+        self._relative_displacement, self._pressing = shares, pressing
         slips = None if velocities is None else shares @ velocities
         numbers = self._step, self._barrier.eps_v
         self._friction = LaggedFriction(
@@ -138,10 +138,12 @@ class ContactStepPotential(BarrierStepPotential):
     def value(self, positions: np.ndarray) -> float:
         """Return the potential, J."""
         y = self._displaced_surface(positions)
-        return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
+        return self._theta * (self._barrier.value(y) + self._friction.value(self._relative_displacement @ y))
 
     def _surface_gradient(self, y: np.ndarray) -> np.ndarray:
-        return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
+        return self._barrier.gradient(y) + self._relative_displacement.T @ self._friction.gradient(
+            self._relative_displacement @ y
+        )
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """Return the gradient, (n,3) N."""
@@ -152,8 +154,8 @@ class ContactStepPotential(BarrierStepPotential):
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
-        rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
-        return joined_stencils([self._barrier.hessian(y, self.projected), rubbing])
+        tangential = stencils_of(self._relative_displacement, self._friction.stiffness(self._relative_displacement @ y))
+        return joined_stencils([self._barrier.hessian(y, self.projected), tangential])
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
         """See :meth:`CrossElementPotential.cross_element_hessian`."""
@@ -183,17 +185,17 @@ class ContactStepPotential(BarrierStepPotential):
         if self._model is None or self._is_settled:
             return False
         (here, before), y = self._model, self._displaced_surface(positions)
-        rubbing = before.extrapolated(y - here)
+        tangential = before.extrapolated(y - here)
         gone = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
-        if gone @ rubbing.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * rubbing.friction_bounds.sum():
+        if gone @ tangential.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * tangential.friction_bounds.sum():
             return False
-        last, self._taken = self._taken, rubbing.nodal_friction_bounds()
+        last, self._taken = self._taken, tangential.nodal_friction_bounds()
         less, more = sorted((_force_norm(self._taken), _force_norm(self._pressing)))
         if less > (1.0 - LAG_IMMEDIATE) * more and (
             last is None or _relative_difference(self._taken, last) > LAG_TOLERANCE
         ):
             return False
-        anew = self._update_friction(rubbing, self._taken, y, LAG_TOLERANCE)
+        anew = self._update_friction(tangential, self._taken, y, LAG_TOLERANCE)
         self._is_renewed |= anew
         return anew
 
@@ -205,23 +207,23 @@ class ContactStepPotential(BarrierStepPotential):
             return False
         y = self._displaced_surface(positions)
         beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_renewed else LAG_TOLERANCE
-        rubbing = self._barrier.tangential_collisions(y)
-        self._is_settled = self._update_friction(rubbing, rubbing.nodal_friction_bounds(), y, beyond)
+        tangential = self._barrier.tangential_collisions(y)
+        self._is_settled = self._update_friction(tangential, tangential.nodal_friction_bounds(), y, beyond)
         return self._is_settled
 
     def _update_friction(
-        self, rubbing: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
+        self, tangential: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
         """Update friction if the nodal forces differ by more than ``beyond``, a part of them; return True if so."""
         if _relative_difference(pressing, self._pressing) <= beyond:
             return False
-        self._update_lagging(rubbing, pressing)
-        self._friction.linearize_at(self._rubbing @ y)
+        self._update_lagging(tangential, pressing)
+        self._friction.linearize_at(self._relative_displacement @ y)
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
         """See :meth:`BarrierStepPotential.is_unconverged`."""
-        return self._friction.is_unconverged(self._rubbing @ self._displaced_surface(positions))
+        return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
         """See :meth:`BarrierStepPotential.normalized_gap`."""

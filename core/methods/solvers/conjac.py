@@ -147,8 +147,8 @@ class ConJacSolver(StepSolver):
         pins, h, loads = self._asked
         calm = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
         end = self._calmed(state, carried, calm, report)
-        if step.meeting is not None:
-            step.meeting.collider_positions = calm.meeting.collider_positions
+        if step.contact is not None:
+            step.contact.collider_positions = calm.contact.collider_positions
         return end
 
     def _record_gradient(
@@ -166,12 +166,12 @@ class ConJacSolver(StepSolver):
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
         inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
         acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
-        body, given = self._light(), (self.model.pinned, step.prescribed_positions, step.friction)
+        body, given = self._light(), (self.model.pinned, step.prescribed_positions, step.damping)
         whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
         start = body.initial_iterate(time.base + carried.T @ speeds, state, whole, report)
         most = max(self.settings.max_iterations, CALMING)
         body.settings = replace(self.settings, max_iterations=report.iterations + most)
-        at, self._solved = minimize(body, start, whole, report, projected=step.friction is None), whole
+        at, self._solved = minimize(body, start, whole, report, projected=step.damping is None), whole
         report.reason = report.reason or f"the cap of {most} iterations was reached"
         velocities = carried.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
@@ -207,7 +207,7 @@ class ConJacSolver(StepSolver):
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness - WEIGHT * mass[:k, :k]
-            elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.friction is not None))
+            elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.damping is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
             if has_others and by_tets and not wholes:  # few elements, often
                 elastic = stiffness - products(self._others_at(ahead, deformation, step), self.model.mesh.tets, T)
@@ -235,8 +235,8 @@ class ConJacSolver(StepSolver):
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
-                if step.friction is not None:
-                    added = step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
+                if step.damping is not None:
+                    added = step.damping.condensed(deformation, False, self.system.N, step.h**2)[1]
                 low_rank = step.low_rank(deformation)
                 self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
             with report.timed("factorization"):
@@ -326,7 +326,7 @@ class ConJacSolver(StepSolver):
         """Return the nodes' displacement u, their final speeds, and the final forces besides elasticity, (k,) each."""
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
-        has_others = k > 0 and (bool(step.potentials) or step.friction is not None)
+        has_others = k > 0 and (bool(step.potentials) or step.damping is not None)
         elastic = carried.stiffness
         u = speeds
         for _ in range(ROUNDS if has_others else 1):
@@ -364,8 +364,8 @@ class ConJacSolver(StepSolver):
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
-        if step.friction is not None:
-            blocks += step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
+        if step.damping is not None:
+            blocks += step.damping.condensed(deformation, False, self.system.N, step.h**2)[1]
         return blocks
 
     def _energy(

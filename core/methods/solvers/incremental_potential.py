@@ -52,9 +52,9 @@ class IncrementalPotential:
     time : TimeStep
     pinned : (p,) vertices whose gradient is set to zero
     prescribed_positions : (p,3) m of the pinned vertices
-    friction : StretchDamping (internal friction) or None
+    damping : StretchDamping or None
 
-    Attributes: ``meeting`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
+    Attributes: ``contact`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
     step, s; ``element_weights`` (m,) the elastic weights times h², m³ s².
     """
 
@@ -67,13 +67,13 @@ class IncrementalPotential:
         time: TimeStep,
         pinned: np.ndarray,
         prescribed_positions: np.ndarray,
-        friction: StretchDamping | None = None,
+        damping: StretchDamping | None = None,
     ) -> None:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
         self.prescribed_positions = prescribed_positions
-        self.meeting = next((each for each in potentials if isinstance(each, BarrierStepPotential)), None)
+        self.contact = next((each for each in potentials if isinstance(each, BarrierStepPotential)), None)
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
-        self.time, self.friction = time, friction
+        self.time, self.damping = time, damping
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step
         self.element_weights = self.h**2 * elastic.weights
@@ -82,19 +82,19 @@ class IncrementalPotential:
 
     def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
         """Return the potential without the elastic energy, and the sum of the parts' magnitudes, kg m². Internal
-        friction takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
+        damping takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
-        if self.friction is not None:
-            parts.append(self.h**2 * self.friction.value(s))
+        if self.damping is not None:
+            parts.append(self.h**2 * self.damping.value(s))
         if self.strain is not None:
             parts.append(self.h**2 * self.strain.value(stretch))
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
         """Return the potential at x (n,3) m, and the sum of its parts' magnitudes, kg m²."""
-        s = None if self.friction is None else deformation.stretch()
+        s = None if self.damping is None else deformation.stretch()
         stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
         rest, magnitude = self.rest_of_value(x, s, stretch)
         elastic = self.h**2 * self._elastic.value(deformation)
@@ -107,8 +107,8 @@ class IncrementalPotential:
         ``of_pins``.
         """
         stress = self._elastic.stress(deformation) + more
-        if self.friction is not None:
-            stress += self.friction.stress(deformation)
+        if self.damping is not None:
+            stress += self.damping.stress(deformation)
         if self.strain is not None:
             stress += self.strain.forces(*self._elastic.strained(deformation))
         return self.gradient(x, stress, of_pins)
@@ -164,41 +164,41 @@ class IncrementalPotential:
         """Return the largest part (at most 1) of a step dx (n,3) m from x that is free of collisions and inversions; 1
         without a barrier. Obstacles stand still, or with ``going`` make their whole remaining displacement.
         """
-        if self.meeting is None:
+        if self.contact is None:
             return 1.0
-        return min(self.meeting.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
+        return min(self.contact.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
 
     def without_contact(self) -> IncrementalPotential:
         """Return a copy without the barrier."""
         other = copy.copy(self)
-        other.potentials, other.meeting = tuple(each for each in self.potentials if each is not self.meeting), None
+        other.potentials, other.contact = tuple(each for each in self.potentials if each is not self.contact), None
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
         """Return True if nothing is in contact at x nor, with a barrier, collides on the path there. In that case
         obstacles have moved along their paths.
         """
-        meeting = self.meeting
-        if meeting is None:
+        contact = self.contact
+        if contact is None:
             return not self.has_active_contact(x)
-        places = meeting.collider_positions
+        positions = contact.collider_positions
         if self.max_step_size(before, x - before, going=True) == 1.0:
-            meeting.collider_positions = places + meeting.remaining_displacement
+            contact.collider_positions = positions + contact.remaining_displacement
             if not self.has_active_contact(x):
                 return True
-        meeting.collider_positions = places
+        contact.collider_positions = positions
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
         """Return the smaller of the barrier's normalized gap and the smallest det F of a tet that must not invert.
         Requires a barrier.
         """
-        return min(self.meeting.normalized_gap(x), self._elastic.min_det_F(x))
+        return min(self.contact.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
         """Accept the step as solved. The next one begins with the obstacles at their current positions."""
-        if self.meeting is not None:
-            self.meeting.end_step()
+        if self.contact is not None:
+            self.contact.end_step()
 
     @property
     def has_contact(self) -> bool:
@@ -207,7 +207,7 @@ class IncrementalPotential:
 
     def has_active_contact(self, x: np.ndarray) -> bool:
         """Return True if the body is in contact with an obstacle or another body at x (n,3) m."""
-        if self.meeting is not None and self.meeting.normalized_gap(x) < np.inf:
+        if self.contact is not None and self.contact.normalized_gap(x) < np.inf:
             return True
         return any(
             potential.is_active(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)
@@ -222,12 +222,12 @@ class IncrementalPotential:
     def is_unconverged(self, x: np.ndarray) -> bool:
         """Return True if contact friction requires another iteration after the last one, which led to x (n,3) m."""
         each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
-        return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
+        return any(one.is_unconverged(x) for one in [*each, *([self.contact] if self.contact else [])])
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
         """Update lagged terms at a solution x (n,3) m. Return True if they changed."""
         self.renewals_left -= 1
-        settled = self.meeting is not None and self.meeting.update_at_solution(x)
+        settled = self.contact is not None and self.contact.update_at_solution(x)
         return self._update(x) or settled
 
     def update_lagging(self, x: np.ndarray) -> bool:

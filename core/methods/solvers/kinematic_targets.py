@@ -66,7 +66,7 @@ def advance_prescribed_motion(
     """Return positions (n,3) m with pins at their prescribed positions, or as near as they come, from collision-free
     positions x (n,3) m. Obstacles move too. ``report.blocked`` holds the remaining part of the path.
     """
-    model, contact, x = solver.model, step.meeting, x.copy()
+    model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
     remaining, rho = 1.0, 0.0
     safe, unsafe = _PathPoint(x, contact.collider_positions, remaining), None
@@ -139,10 +139,10 @@ def _merit(
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
-        step.meeting.collider_positions = at.collider_positions + alpha * collider_dx
+        step.contact.collider_positions = at.collider_positions + alpha * collider_dx
         trial = solver.evaluate(at.x + alpha * dx, step)
         if rho == np.inf:
-            return 0.0 if step.meeting.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
+            return 0.0 if step.contact.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
         return trial.value + rho * (1.0 - alpha) * at.remaining, trial.magnitude + rho * at.remaining, trial
 
     return merit
@@ -154,7 +154,7 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
     """
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
-        step.meeting.collider_positions = between.collider_positions
+        step.contact.collider_positions = between.collider_positions
         if step.feasibility_margin(between.x) > SAFE_GAP:
             safe = between
         else:
@@ -174,10 +174,10 @@ def _newton_direction_with_dirichlet(
         system.assemble_tangent(tangent, h2, at.x, step.potentials, None, low_rank)
         g = step.gradient_at(at.x, at.deformation, of_pins=True)
         driving = h2 * elastic.nodal_forces(tangent.stress_change(elastic.delta_F(dx_prescribed)))
-        driving += solver.inertia.mass @ dx_prescribed + h2 * step.meeting.hessian_product(at.x, dx_prescribed)
+        driving += solver.inertia.mass @ dx_prescribed + h2 * step.contact.hessian_product(at.x, dx_prescribed)
         driving += 0.0 if low_rank is None else h2 * low_rank.times(dx_prescribed)
     with report.timed("factorization"):
         system.factorize()
     with report.timed("solve"):
         dx = dx_prescribed + system.solve(-g - driving)
-    return dx, float(np.sum(g * dx)) + h2 * step.meeting.prescribed_work(at.x)
+    return dx, float(np.sum(g * dx)) + h2 * step.contact.prescribed_work(at.x)

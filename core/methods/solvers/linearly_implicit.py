@@ -36,35 +36,35 @@ ROUGH = 1000.0
 
 
 class _Linearized:
-    """Elasticity, internal friction and the potential of strain in a step, linearized about its start."""
+    """Elasticity, stretch damping and the potential of strain in a step, linearized about its start."""
 
     def __init__(self, solver: StepSolver, state: State, step: IncrementalPotential) -> None:
         self._solver, self._step, self._start = solver, step, state.positions
         self._beta = beta = solver.settings.damping_factor
         elastic = solver.elastic
-        deformation = step.friction.start if step.friction else elastic.deformation(state.positions)
+        deformation = step.damping.start if step.damping else elastic.deformation(state.positions)
         self._stress = elastic.stress(deformation)
         self._tangent = step.tangent(deformation).scaled(beta)
         self._at_start, self._low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
         self._straining = self._low_rank.scaled(beta) if step.strain else None
-        # Internal friction is linearized about the inertial prediction: about the start, rotations would count as
+        # Stretch damping is linearized about the inertial prediction: about the start, rotations would count as
         # stretches.
         self._ahead = solver.start(step.time.predicted, step)
-        self._deformation_ahead = step.friction and elastic.deformation(self._ahead)
+        self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the incremental potential's gradient (n,3) kg m at x (n,3) m, and the element matrices (m,10,3,3) of
-        internal friction or None.
+        stretch damping or None.
         """
         step, solver = self._step, self._solver
         stress, added = (
             self._stress + self._tangent.stress_change(solver.elastic.delta_F(x - self._start)),
             None,
         )
-        if step.friction is not None:
+        if step.damping is not None:
             dF = solver.elastic.delta_F(x - self._ahead)
-            rubs, added = step.friction.linearized(self._deformation_ahead, dF, solver.system.N, step.h**2)
-            stress += rubs
+            damping_stress, added = step.damping.linearized(self._deformation_ahead, dF, solver.system.N, step.h**2)
+            stress += damping_stress
         g = step.gradient(x, stress, of_potentials=of_potentials)
         if self._straining is not None:
             g += step.h**2 * (self._at_start + self._straining.times(x - self._start))
@@ -76,8 +76,8 @@ class _Linearized:
         m.
         """
         step = self._step
-        if step.meeting is not None:
-            step.meeting.projected = projected
+        if step.contact is not None:
+            step.contact.projected = projected
         g, added = self.gradient(x)
         low_rank = self._straining or self._low_rank
         self._solver.system.assemble_tangent(self._tangent, step.h**2, x, step.potentials, added, low_rank)
@@ -120,18 +120,18 @@ class LinearlyImplicitSolver(StepSolver):
             linearized = _Linearized(self, state, step)
         while not report.reason:
             with report.timed("assembly"):
-                creeping = step.meeting is not None and is_stagnating(report.history)
+                creeping = step.contact is not None and is_stagnating(report.history)
                 g = linearized.assembled(x, not creeping)
             with report.timed("factorization"):
-                bends = creeping and not self.system.try_factorize()
-                if bends:
+                is_indefinite = creeping and not self.system.try_factorize()
+                if is_indefinite:
                     linearized.assembled(x)
-                if bends or not creeping:
+                if is_indefinite or not creeping:
                     self.system.factorize()
             with report.timed("solve"):
                 dx = self.system.solve(-g)
-            if step.meeting is not None:
-                x = self._searched(x, g, dx, linearized, step, report, bends)
+            if step.contact is not None:
+                x = self._searched(x, g, dx, linearized, step, report, is_indefinite)
                 continue
             check_finite(dx, "movement")
             x = x + dx
@@ -152,7 +152,7 @@ class LinearlyImplicitSolver(StepSolver):
         linearized: _Linearized,
         step: IncrementalPotential,
         report: StepReport,
-        bends: bool,
+        is_indefinite: bool,
     ) -> np.ndarray:
         """Return the next iterate (n,3) m of Newton's method from x (n,3) m, limited by collisions and the decrease of
         energy. The stop rule is that of Newton's method.
@@ -171,7 +171,9 @@ class LinearlyImplicitSolver(StepSolver):
                 return sum(parts), sum(abs(part) for part in parts), trial
 
             start, magnitude, _ = merit(0.0)
-            alpha, accepted = line_search_with_contact(merit, (start, magnitude, -decrement), x, dx, step, bends)
+            alpha, accepted = line_search_with_contact(
+                merit, (start, magnitude, -decrement), x, dx, step, is_indefinite
+            )
         size = self.model.max_displacement(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.check_convergence(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)

@@ -147,7 +147,7 @@ class MixedFEMSolver(StepSolver):
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
-        if step.meeting is None and deformation.sigma.min() <= 0.0:
+        if step.contact is None and deformation.sigma.min() <= 0.0:
             other = self.start(state.positions, step)
             unmoved = self.elastic.deformation(other, deformation)
             if unmoved.sigma.min() > 0.0:
@@ -192,13 +192,13 @@ class MixedFEMSolver(StepSolver):
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-            rubs = step.friction and step.friction.condensed(at.deformation, False, self.system.N, step.h**2)
+            damping = step.damping and step.damping.condensed(at.deformation, False, self.system.N, step.h**2)
             low_rank = step.low_rank(at.deformation)
         first, *others = self._turnings(report)
-        direction = self._along(mixed, first, rubs, low_rank, at, step, report)
+        direction = self._along(mixed, first, damping, low_rank, at, step, report)
         for turning in others:
             if direction is None or direction.predicted_decrease <= 0.0:
-                direction = self._along(mixed, turning, rubs, low_rank, at, step, report)
+                direction = self._along(mixed, turning, damping, low_rank, at, step, report)
         if direction is None:
             self.system.factorize()  # raises FactorizationError
         return direction
@@ -213,7 +213,7 @@ class MixedFEMSolver(StepSolver):
         # only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a very long step.
         if report.iterations == 0:
             return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
-        # Internal friction balances relaxing stresses. Tension and pressure in stiff parts cancel when these rotate as
+        # Stretch damping balances relaxing stresses. Tension and pressure in stiff parts cancel when these rotate as
         # a whole, but tension alone would resist the rotation.
         if self.settings.stiffness_damping:
             return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
@@ -225,19 +225,19 @@ class MixedFEMSolver(StepSolver):
         self,
         mixed: Mixed,
         turning: PolarHessianTerms,
-        rubs: tuple[np.ndarray, np.ndarray] | None,
+        damping: tuple[np.ndarray, np.ndarray] | None,
         low_rank: LowRank | None,
         at: _Iterate,
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
         """Return the direction with these terms of the second derivative, or None if the matrix is not definite.
-        ``rubs`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of internal friction.
+        ``damping`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of stretch damping.
         """
         with report.timed("assembly"):
             system = self.system
             P, disagreement = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
-            P, added = (P, None) if rubs is None else (P + rubs[0], rubs[1])
+            P, added = (P, None) if damping is None else (P + damping[0], damping[1])
             system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
         with report.timed("factorization"):
             if not self.system.try_factorize():
@@ -249,16 +249,16 @@ class MixedFEMSolver(StepSolver):
         with report.timed("local"):
             dF = self.elastic.delta_F(dx)
             ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
-            if step.friction is not None:
-                rubbing, bent = step.friction.step_by(mixed.s, ds, step.h**2)
-                multiplier, curvature = multiplier + rubbing, curvature + bent
+            if step.damping is not None:
+                damping_stress, damping_curvature = step.damping.step_by(mixed.s, ds, step.h**2)
+                multiplier, curvature = multiplier + damping_stress, curvature + damping_curvature
             bent = 0.0
             if step.strain is not None:
                 moved = step.strain.step_by(at.stretch, apart, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
                 # The matrix holds only an approximation of its second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
-            if step.strain is not None or step.friction is not None:
+            if step.strain is not None or step.damping is not None:
                 work = step.element_weights * (multiplier * apart).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares except for twists under pressure: the decrement minus the curvature of c would cancel in

@@ -45,14 +45,14 @@ def line_search_with_contact(
     x: np.ndarray,
     dx: np.ndarray,
     step: IncrementalPotential,
-    bends: bool,
+    is_indefinite: bool,
 ) -> tuple[float, Trial | None]:
     """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
-    Steps longer than 1 are tried if the Hessian had to be projected (``bends``), since a projected direction is too
-    short near a saddle.
+    Steps longer than 1 are tried if the Hessian had to be projected (``is_indefinite``), since a projected direction is
+    too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
-    if step.meeting is None or not bends or alpha < 1.0:
+    if step.contact is None or not is_indefinite or alpha < 1.0:
         return alpha, accepted
     return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
 
@@ -72,9 +72,9 @@ class NewtonSolver(StepSolver):
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """Solve a step, as :meth:`StepSolver.solve`."""
-        # Internal friction balances relaxing stresses: clamped separately, the two would resist rotations of stiff
+        # Stretch damping balances relaxing stresses: clamped separately, the two would resist rotations of stiff
         # parts.
-        projected = step.friction is None
+        projected = step.damping is None
         at = minimize(self, self.initial_iterate(state.positions, state, step, report), step, report, projected)
         return Solution(at.x, at.deformation, at.deformation.stretch())
 
@@ -108,14 +108,14 @@ def newton_iteration(
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
-        creeping = step.meeting is not None and is_stagnating(report.history)
+        creeping = step.contact is not None and is_stagnating(report.history)
         projected = projected and not creeping
         _assemble(solver, at, step, projected, not creeping)
     with report.timed("factorization"):
-        bends = not projected and not solver.system.try_factorize()
-        if bends:
+        is_indefinite = not projected and not solver.system.try_factorize()
+        if is_indefinite:
             _assemble(solver, at, step, projected=True)
-        if projected or bends:
+        if projected or is_indefinite:
             solver.system.factorize()
     with report.timed("solve"):
         dx = solver.direction(at.x, g, step).change
@@ -127,7 +127,9 @@ def newton_iteration(
         return trial.value, trial.magnitude, trial
 
     with report.timed("line_search"):
-        alpha, accepted = line_search_with_contact(merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends)
+        alpha, accepted = line_search_with_contact(
+            merit, (at.value, at.magnitude, -decrement), at.x, dx, step, is_indefinite
+        )
     size = solver.model.max_displacement(dx)[0]
     iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
     solver.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
@@ -139,11 +141,11 @@ def _assemble(
 ) -> None:
     """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
     added, system = None, solver.system
-    if step.friction is not None:
-        added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
+    if step.damping is not None:
+        added = step.damping.condensed(at.deformation, not projected, system.N, step.h**2)[1]
     tangent = step.tangent(at.deformation, projected)
-    if step.meeting is not None:
-        step.meeting.projected = touching
+    if step.contact is not None:
+        step.contact.projected = touching
     low_rank = step.low_rank(at.deformation)
     system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 

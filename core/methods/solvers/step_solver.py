@@ -130,9 +130,9 @@ class StepSolver:
         )
         potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
         beta = self.settings.stiffness_damping
-        friction = StretchDamping(self.elastic, beta, state, time) if beta else None
+        damping = StretchDamping(self.elastic, beta, state, time) if beta else None
         return IncrementalPotential(
-            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, prescribed, friction
+            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, prescribed, damping
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
@@ -148,14 +148,14 @@ class StepSolver:
         """Return initial positions: the guess, if the path to it and the guess itself are free of contact; otherwise
         the current positions, with pins and obstacles moved along their prescribed paths.
         """
-        if step.meeting is None:
+        if step.contact is None:
             return self.start(guess, step)
         self.system.uncouple()
         x = advance_prescribed_motion(self, state.positions, step, report)
-        if step.meeting.normalized_gap(x) < np.inf:
+        if step.contact.normalized_gap(x) < np.inf:
             return x
         ahead = self.start(guess, step)
-        return ahead if step.max_step_size(x, ahead - x) == 1.0 and step.meeting.normalized_gap(ahead) == np.inf else x
+        return ahead if step.max_step_size(x, ahead - x) == 1.0 and step.contact.normalized_gap(ahead) == np.inf else x
 
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport

@@ -1,4 +1,4 @@
-"""Internal friction: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and
+"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and
 leaves rigid motion unchanged.
 
     D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
@@ -14,7 +14,7 @@ rotations of stiff parts, whose tets a finite step along a straight line stretch
 stiffness are condensed as the elastic ones (``condensation``), with s_b as the independent stretch.
 
 Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet, as in a scrambled body, is
-huge. A tet has no friction if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
+huge. A tet has no damping if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
 one.
 """
 
@@ -29,11 +29,11 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
-"""Smallest signed singular value of F and the largest, between which a tet has friction."""
+"""Smallest signed singular value of F and the largest, between which a tet has damping."""
 
 
 class StretchDamping:
-    """Internal friction during one step of the time integration rule ``time`` from a state.
+    """Stretch damping during one step of the time integration rule ``time`` from a state.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class StretchDamping:
             upright &= _upright(before)
             base = time.base_of(polar, before.stretch())
         law, factor = elastic.stretch_tangent(Stretch(polar, start.sigma, start.V)), beta / time.step
-        # Energies can be infinite in tets without friction.
+        # Energies can be infinite in tets without damping.
         curvature = np.where(upright[:, None, None], factor * law.curvature, 0.0)
         flip = np.where(upright[:, None], factor * law.flip, 0.0)
         self._weights, self.start = elastic.weights, start
