@@ -1,8 +1,8 @@
 """Command line of the library: ``sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
-Simulates a scene file (see ``scene_files/scene_file.py``) without Blender. Frames are stored in a folder beside the
-output while they are computed, so a stopped run continues with ``--resume``; the output is .npz, .pc2 or any surface
-format of meshio. Ctrl+C and SIGTERM stop between steps; a second one stops at once.
+Simulates a scene file (see ``jobs/scene_files/scene_file.py``) without Blender. Frames are stored in a folder beside
+the output while they are computed, so a stopped run continues with ``--resume``; the output is .npz, .pc2 or any
+surface format of meshio. Ctrl+C and SIGTERM stop between steps; a second one stops at once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from .foundation.errors import SinewError, system_words
 from .foundation.events import ContactWarnings, Event, FrameDone, Mesh, OnEvent, Phase, StoppedAfter
-from .foundation.lengths import length_words
 from .foundation.process.process_memory import keep_freed
 from .foundation.process.stop_signals import stop_signals
+from .foundation.unit_words import length_words
 
 if TYPE_CHECKING:
     from .jobs.results.bake_report import BakeReport

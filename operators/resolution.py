@@ -27,7 +27,7 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
 )
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
     """Fill the body with tetrahedra and show their number and quality, in the background. They are kept until the mesh
-    or the resolution changes; a bake makes them by itself. A bake with other tetrahedra is deleted when the file is
+    or the resolution changes; a bake makes them by itself. A bake of the body is deleted when the file is
     saved.
     """
     if obj.sinew.bake.status != "NONE":

@@ -20,7 +20,7 @@ PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
 # The order is the law: a subject imports only subjects above it, and a room only rooms of them and rooms above it.
 ROOMS = {
     "core": """
-        foundation/errors foundation/events foundation/progress foundation/lengths foundation/frequencies
+        foundation/errors foundation/events foundation/progress foundation/unit_words
         foundation/files foundation/process foundation/schema foundation/kernels
         geometry/mesh geometry/tetrahedra
         mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/constraints

@@ -13,8 +13,8 @@ import bpy
 
 from ...core.foundation.errors import SinewError, StoreError, refusing
 from ...core.foundation.events import ContactWarnings, Event, FrameDone, Mesh, Phase
-from ...core.foundation.lengths import length_words
 from ...core.foundation.process.stop_signals import stop_signals
+from ...core.foundation.unit_words import length_words
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
 from ...core.jobs.store.store_lock import locked

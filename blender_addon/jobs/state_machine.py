@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Any
 
 from ...core.foundation.events import ContactWarnings, Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
-from ...core.foundation.lengths import length_words
+from ...core.foundation.unit_words import length_words
 
 PHASES = {
     "compile": "First-Time Setup",

@@ -29,7 +29,7 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
     return weights if weights.any() else None
 
 
-def substep_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
+def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
     """Return sample points on a surface of the mesh's vertices with their refinement weights; None if nothing is
     painted. Only the vertices that these points need are read.
     """

@@ -24,7 +24,7 @@ from ..scene_import.mesh_in import (
     unit_scale,
     vertex_positions,
 )
-from ..scene_import.refinement_in import substep_refinement
+from ..scene_import.refinement_in import sampled_refinement
 from ..scene_import.weights_in import group_weights, material_weights
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         mesh = evaluated.data if evaluated.is_evaluated else mesh
     measure, surface = _measured(obj, mesh, context.scene)
-    places = measure and substep_refinement(obj, mesh, surface)
+    places = measure and sampled_refinement(obj, mesh, surface)
     return measure and replace(measure, places=places), mesh, surface
 
 

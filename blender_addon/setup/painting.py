@@ -60,7 +60,7 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 
 
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
-    """Return weights (n,k) with rows that sum to one and columns ``kept`` unchanged; rows without weight stay 0.
+    """Return weights (n,k) with rows that sum to at most one, and columns ``kept`` as they are if possible.
 
     An excess scales down the other columns. A deficit belongs to the first material and is added to its column
     ``fill``; without that column it is left to :func:`material_weights`. If the first material itself is painted away,

@@ -7,9 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...core.foundation.frequencies import frequency_words
-from ...core.foundation.lengths import length_words
 from ...core.foundation.schema.settings import EARTH
+from ...core.foundation.unit_words import frequency_words, length_words
 from ..scene_import.mesh_in import acceleration_scale, length_factor
 from ..scene_import.settings_in import vibration_stiffness
 from .measure_in import gravity_of

@@ -10,10 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...foundation.frequencies import frequency_words
-from ...foundation.lengths import length_words
 from ...foundation.schema.settings import ResolutionSettings, SolverSettings
 from ...foundation.schema.solver_kinds import SOLVER_KINDS, live_solver
+from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3

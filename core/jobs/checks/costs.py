@@ -1,7 +1,8 @@
 """Cost of a body before it is built: seconds a frame, bytes of memory and on disk, from its number of tets.
 
-One model serves panels, advice and refusals. Every constant stands beside its measurement. ``tetrahedra/tet_count.py``
-estimates the tets of a surface, ``linear_solvers/factor_size`` the size of a factor.
+One model serves panels, advice and refusals. Every constant stands beside its measurement.
+``geometry/tetrahedra/tet_count.py`` estimates the tets of a surface, ``linear_solvers/factor_size`` the size of a
+factor.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from ...contact.penalty.collider_pose import ColliderPose
 from ...contact.penalty.collider_surface import ColliderSurface
 from ...contact.penalty.mesh_collider import MeshCollider
-from ...foundation.lengths import length_words
+from ...foundation.unit_words import length_words
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.winding_number import WindingNumber

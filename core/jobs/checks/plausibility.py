@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...foundation.lengths import length_words
 from ...foundation.schema.settings import EARTH
+from ...foundation.unit_words import length_words
 from ..job.job import Job
 
 LARGEST = 50.0

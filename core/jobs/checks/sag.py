@@ -8,8 +8,8 @@ as that of a long bar is. A standing column buckles under its own weight if it i
 ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
 Against tetrahedra the sag is within a factor of two for columns, bars, cubes, balls, and a head on its neck, its back
-or its crown (``test_sag.py``, ``test_size.py``). It is far too small if something thin holds a thick part (a head by
-one ear), and far too large for plates on their edge.
+or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin holds a thick part (a head
+by one ear), and far too large for plates on their edge.
 """
 
 from __future__ import annotations

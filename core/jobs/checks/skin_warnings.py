@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...contact.proxy.lattice_bridged_parts import bridged_parts
-from ...foundation.lengths import length_words
+from ...foundation.unit_words import length_words
 from ...geometry.mesh.surface_depth import SurfaceDepth
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import sample_surface

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...foundation.lengths import length_words
 from ...foundation.schema.settings import ResolutionSettings
+from ...foundation.unit_words import length_words
 from ...geometry.tetrahedra.tet_count import measure_surface
 from ...geometry.tetrahedra.wall_thickness import Thickness, ThinParts, measure_thickness
 from ..job.job import Job

@@ -1,4 +1,5 @@
-"""Surfaces that absorb a job's force fields behind them, sampled at every frame; formula in ``forces/absorption.py``.
+"""Surfaces that absorb a job's force fields behind them, sampled at every frame; formula in
+``mechanics/forces/absorption.py``.
 
 Nothing here may load a compiled kernel: Blender's start would wait for it.
 """

@@ -98,7 +98,7 @@ class Body:
     pairs : tuple of PairSettings
         Settings for it and one other body or collider, each at most once.
     group_members : tuple of GroupMember
-        The bodies that were baked together with it. ``job/groups.py`` sets them.
+        The bodies that were baked together with it. ``groups.py`` sets them.
     place : int
         Index of the body among all of them, set with ``fellows``.
     accelerations : (frames, n or 1, 3) float64 or None

@@ -1,6 +1,6 @@
 """External influences on a body: springs and colliders (including the ground), sampled at frames or at substeps.
 
-World space, SI units. ``body/loads.py`` makes forces of them.
+World space, SI units. ``simulation/preparation/loads.py`` makes forces of them.
 """
 
 from __future__ import annotations

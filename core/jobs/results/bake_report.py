@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ...foundation.files.array_file import whole_file
-from ...foundation.lengths import length_words
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
+from ...foundation.unit_words import length_words
 from ...numerics.optimization.step_report import REDONE_BY
 from ..checks.plausibility import scale_warnings
 from ..store.frame_store import FrameStore

@@ -39,8 +39,8 @@ def cached_reference_trajectory(
     swings: int = 1,
     across: bool = False,
 ) -> ReferenceTrajectory | None:
-    """Return :func:`...methods.eigenfit.trial_simulation.whole_swing` of a model, read from the store, or computed and
-    stored. Return None if the model has more than TRIED tets, or its simulation fails.
+    """Return :func:`...methods.eigenfit.trial_simulation.reference_trajectory` of a model, read from the store, or
+    computed and stored. Return None if the model has more than TRIED tets, or its simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None

@@ -29,8 +29,8 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of faces of conforming tets, and of samples without area. ``mesh/rigid_clamp.py`` computes kappa of faces that
-cut through tets.
+"""kappa of faces of conforming tets, and of samples without area. ``geometry/mesh/rigid_clamp.py`` computes kappa of
+faces that cut through tets.
 """
 
 FEW = 2.0

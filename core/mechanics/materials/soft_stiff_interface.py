@@ -3,7 +3,7 @@
 A linear tet with a vertex on something rigid is held by it like a clamp, and a tet cut by an interface has one modulus
 for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount with 12 cells
 along both, 0.88 times with 32. As pin springs compensate the excess stiffness of clamped linear tets
-(``mesh/rigid_clamp.py``), tets at such a vertex are softened:
+(``geometry/mesh/rigid_clamp.py``), tets at such a vertex are softened:
 
     E' = E / (1 + GIVE / kappa s),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 

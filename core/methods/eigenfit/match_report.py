@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...foundation.frequencies import frequency_words
+from ...foundation.unit_words import frequency_words
 from .error_estimate import Estimate
 from .matching import SHARE, Pairs, Spectra
 

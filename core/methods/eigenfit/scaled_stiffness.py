@@ -4,10 +4,10 @@
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
 *Fitted Materials* multiply the two Lame moduli of each tet by separate factors ``exp z``, so that the paired coarse
-modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`). The diagonal has full weight.
-Off-diagonal entries, through which near modes would mix, have a smaller one. A coarse body has two errors: it bends too
-little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible material. A single modulus
-would trade one error against the other. The objective is
+modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`.matching.target_modal_stiffness`). The diagonal has full
+weight. Off-diagonal entries, through which near modes would mix, have a smaller one. A coarse body has two errors: it
+bends too little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible material. A single
+modulus would trade one error against the other. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 

@@ -3,8 +3,8 @@
 **Pins** move straight to their targets and reach them at the end.
 
 **Contact** acts at the end of the step, which is shown: its potential takes the extrapolated positions
-(``contact/points_at_end``). So no frame shows deeper penetration than implicit Euler. A convex potential whose force is
-taken at the end of a step also returns no more energy than it took.
+(``contact/penalty/extrapolated_points.py``). So no frame shows deeper penetration than implicit Euler. A convex
+potential whose force is taken at the end of a step also returns no more energy than it took.
 
 **Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
 unbalanced force r at x_m

@@ -3,7 +3,7 @@ steps.
 
 Bodies that overlap one another at the first frame are refused. A barrier cannot keep off a collider that a body
 overlaps at the first frame, or of which a face shrinks to nothing at times: that collider pushes by penalty
-(``contact/penalty.py``) and may be crossed.
+(``contact/penalty/penalty.py``) and may be crossed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 distance.
 
 Two bodies have the geometric mean of their friction coefficients and the sum of their thicknesses as the gap. A
-collider's friction applies to every body. Settings of a pair (``job/pair.py``) take precedence.
+collider's friction applies to every body. Settings of a pair (``jobs/job/pair.py``) take precedence.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...contact.barrier.barrier_potential import Barrier
 from ...contact.barrier.collision_mesh import CollisionMesh
-from ...foundation.lengths import length_words
+from ...foundation.unit_words import length_words
 from ...geometry.mesh.farthest_points import farthest_points
 from ...geometry.mesh.vertex_normals import face_normals
 from ...geometry.mesh.winding_number import WindingNumber

@@ -55,7 +55,7 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate colliding bodies (``job/groups.members``), each into the store that was created for its job. Return
+    """Simulate colliding bodies (:func:`.groups.split_jobs`), each into the store that was created for its job. Return
     "done" or "stopped". The arguments are those of :func:`bake_frames`, whose yielded frames are discarded.
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
@@ -77,8 +77,8 @@ def bake_frames(
     with_vertices: bool = False,
     is_warm: bool = False,
 ) -> Generator[tuple[int | None, list[Prepared]], None, str]:
-    """Simulate colliding bodies (``job/groups.members``), each into the store that was created for its job. Yield the
-    progress: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closing the
+    """Simulate colliding bodies (:func:`.groups.split_jobs`), each into the store that was created for its job. Yield
+    the progress: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closing the
     generator early stops the bake.
 
     Parameters

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
 from ...foundation.kernels.small_matrix import batch_svd
-from ...foundation.lengths import length_words
+from ...foundation.unit_words import length_words
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.job.job import Job

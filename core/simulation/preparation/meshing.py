@@ -15,7 +15,6 @@ import numpy as np
 from ...foundation import errors
 from ...foundation.errors import MeshError, SinewError
 from ...foundation.events import Failed, event_of
-from ...foundation.lengths import length_words
 from ...foundation.process.child_process import (
     NO_CONSOLE,
     child_environment,
@@ -25,6 +24,7 @@ from ...foundation.process.child_process import (
     sweep,
 )
 from ...foundation.process.child_process import worker_command as command
+from ...foundation.unit_words import length_words
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}

@@ -21,7 +21,8 @@ class SurfaceToBody:
 
     Minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units of the
     body's size). A uniform field stays uniform. Parts without samples get zero. Every substep solves it, so ``solver``
-    factorises the matrix; painted weights, extended once, use conjugate gradients (``materials/harmonic.py``).
+    factorises the matrix; painted weights, extended once, use conjugate gradients
+    (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:

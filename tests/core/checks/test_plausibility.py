@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sinew.core.foundation.lengths import length_words
 from sinew.core.foundation.schema.settings import MaterialSettings, SolverSettings
+from sinew.core.foundation.unit_words import length_words
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.checks.plausibility import scale_warnings
 from sinew.core.jobs.store.frame_store import FrameStore

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sinew.core.foundation.frequencies import frequency_words
+from sinew.core.foundation.unit_words import frequency_words
 from sinew.core.jobs.results.bake_report import read_report
 from sinew.core.jobs.store import cached_spectra
 from sinew.core.jobs.store.frame_store import FrameStore

@@ -1,6 +1,8 @@
-"""Lengths as text."""
+"""Lengths and frequencies as text."""
 
 from __future__ import annotations
+
+import math
 
 
 def length_words(length: float) -> str:
@@ -9,3 +11,9 @@ def length_words(length: float) -> str:
         if length >= least:
             return f"{length / size:.3g} {unit}" if length < 999.5 * size else f"{length / size:,.0f} {unit}"
     return "0 m" if length == 0.0 else "less than 1 nm"
+
+
+def frequency_words(frequency: float) -> str:
+    """Return a frequency in Hz, at least 0, with at least three significant digits: ``0.640``; without unit."""
+    decimals = 2 - math.floor(math.log10(frequency)) if frequency > 0.0 else 0
+    return f"{frequency:,.{max(decimals, 0)}f}"
