@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
-        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, report says how that went.",
+        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, sinew report reports the bake.",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(
@@ -36,8 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         help="frames: .npz, .pc2, or a surface format (default: SCENE.frames.npz); of bodies with names OUT.NAME.npz",
     )
-    parser.add_argument("--resume", action="store_true", help="go on after the last whole frame")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write how the steps went: a table, or .csv")
+    parser.add_argument("--resume", action="store_true", help="resume after the last complete frame")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report of the steps: a table, or .csv")
     options = parser.parse_args(arguments)
     keep_freed()
     try:
@@ -49,10 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"sinew: {system_words(error)}", file=sys.stderr)
         return 1
     except MemoryError:
-        print("sinew: The memory does not suffice for this body. Lower the resolution.", file=sys.stderr)
+        print("sinew: There is not enough memory for this body. Lower the resolution.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Stopped; --resume goes on after the last whole frame.", file=sys.stderr)
+        print("Stopped; --resume continues after the last complete frame.", file=sys.stderr)
         return 3
 
 
@@ -141,5 +141,5 @@ def words_of(event: Event, last_frame: int) -> list[str]:
             return [f"Frame {frame}/{last_frame}  {seconds:.2f} s"]
         case StoppedAfter(frame):
             where = "before the first frame" if frame is None else f"after frame {frame}"
-            return [f"Stopped {where}; --resume goes on."]
+            return [f"Stopped {where}; --resume continues."]
     return []

@@ -148,10 +148,10 @@ def main(arguments: list[str]) -> int:
         on_event(events.Failed(error.code, error.message, error.remedy, list(getattr(error, "move", ()))))
         return 1
     except MemoryError:
-        on_event(events.Failed("MemoryError", "The memory does not suffice for this body.", "Lower the resolution."))
+        on_event(events.Failed("MemoryError", "There is not enough memory for this body.", "Lower the resolution."))
         return 1
     except OSError as error:
-        remedy = "See that the folder of the frames can be read and written, then press Resume."
+        remedy = "Check that the folder of the frames can be read and written, then press Resume."
         on_event(events.Failed(type(error).__name__, f"The system refused a file: {error}.", remedy))
         traceback.print_exc()
         return 1

@@ -95,7 +95,7 @@ def bake_to_current(self: Any, context: Any, obj: Any) -> None:
 def _can_resume(context: Any) -> None:
     obj = polls.can_begin(context, polls.KEPT)
     polls.disable_if(obj.sinew.bake.status == "DONE" and not baking.astray_words(obj), "All frames are baked")
-    polls.disable_if(not baking.has_store(obj), "There are no baked frames to go on from: press Bake")
+    polls.disable_if(not baking.has_store(obj), "There are no baked frames to resume from: press Bake")
 
 
 @operator("Resume", _can_resume)
@@ -152,7 +152,7 @@ def _can_stop(context: Any) -> None:
     stage = None if work is None or work.order.mode == "live" else work.state.stage
     if stage is not Stage.RUNNING:
         stopping = stage is Stage.STOPPING
-        raise polls.PollFailure("It stops after the present step" if stopping else "Nothing is being simulated")
+        raise polls.PollFailure("It stops after the current step" if stopping else "Nothing is being simulated")
 
 
 def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
@@ -211,9 +211,9 @@ def _can_untangle(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
     group = contact_groups.group_of(obj, context)
     polls.disable_if(obj.sinew.bake.separation_object not in group or len(group) == 1, "No bodies are known to overlap")
-    polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "In a subspace nothing can be shrunk")
+    polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "Bodies in a subspace cannot be shrunk")
     is_on = all(each.sinew.collisions.grow_apart and each.sinew.pre_roll for each in group)
-    polls.disable_if(is_on, "It is on: what it cannot part has to be moved")
+    polls.disable_if(is_on, "Grow Apart is on: move the bodies that it cannot separate")
 
 
 @operator("Grow Apart", _can_untangle, EDITS)
@@ -254,7 +254,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_bring(context: Any) -> None:
-    polls.can_begin(context, "the frames are brought beside it")
+    polls.can_begin(context, "the frames are copied beside it")
     polls.disable_if(
         not baking.is_elsewhere(polls.baked_body(context)), "The cache is beside this .blend, or not on disk"
     )

@@ -71,7 +71,7 @@ def _others(context: Any) -> list[Any]:
 
 def _about_example(context: Any, properties: Any) -> str:
     about = examples.EXAMPLES[properties.example].DESCRIPTION
-    return f"{about}. Comes in a collection of its own, at the 3D cursor, ready to Bake"
+    return f"{about}. Placed in its own collection, at the 3D cursor, ready to Bake"
 
 
 @operator(

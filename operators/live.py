@@ -34,7 +34,7 @@ def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_play_by_key,
     by_key=BoolProperty(
         name="By Key",
-        description="Asked for by P, which pauses and goes on, but begins nothing",
+        description="Called by P, which pauses and continues, but does not start live mode",
         options={"HIDDEN", "SKIP_SAVE"},
     ),
 )

@@ -17,7 +17,7 @@ remove_material, move_material = list_operators(
     "material",
     "Physical Material",
     polls.body_with_material,
-    ". The first is where nothing is painted; of regions and depths the later wins",
+    ". The first fills unpainted areas; if regions or depths overlap, the lower in the list wins",
 )
 
 
@@ -45,7 +45,7 @@ def _about_adding(context: Any, properties: Any) -> str:
     polls.body,
     EDITS,
     description=_about_adding,
-    preset=preset_property("What the new material begins as: stiffness in Pa, Poisson's ratio, density in kg/m³"),
+    preset=preset_property("Preset of the new material: stiffness in Pa, Poisson's ratio, density in kg/m³"),
 )
 def add_material(self: Any, context: Any, obj: Any) -> None:
     """Add a physical material."""
@@ -80,7 +80,7 @@ def _about_painting(context: Any, properties: Any) -> str:
     description=_about_painting,
     map=EnumProperty(
         name="Map",
-        description="Whether the brush says where the material is, or how stiff it is",
+        description="Paint where the material is, or how stiff it is",
         items=[("PLACE", "Map", "Where the material is"), ("STIFFNESS", "Stiffness Map", "How stiff it is")],
         options={"SKIP_SAVE"},
     ),

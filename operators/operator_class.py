@@ -91,7 +91,7 @@ def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
 
 BY_ESC = {
     "by_key": BoolProperty(
-        name="By Key", description="Asked for by Esc, which other tools may want", options={"HIDDEN", "SKIP_SAVE"}
+        name="By Key", description="Called by Esc, which other tools may use", options={"HIDDEN", "SKIP_SAVE"}
     ),
     "invoke": _invoke_by_key,
 }
@@ -157,8 +157,8 @@ def list_operators(
     move.__name__, move.__doc__ = f"move_{noun}", f"Move the active {label.lower()}{order}"
     direction = EnumProperty(
         name="Direction",
-        description=f"Which way the active {noun} goes in the list",
-        items=[("UP", "Up", "One place up"), ("DOWN", "Down", "One place down")],
+        description=f"Direction in which the active {noun} moves in the list",
+        items=[("UP", "Up", "One position up"), ("DOWN", "Down", "One position down")],
     )
     return (
         operator(f"Remove {label}", ask, EDITS)(remove),

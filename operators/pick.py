@@ -37,7 +37,7 @@ class SINEW_OT_pick(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    target: EnumProperty(name="Pick For", description="What the vertices are picked for", items=picks.TARGETS)
+    target: EnumProperty(name="Pick For", description="Purpose of the picked vertices", items=picks.TARGETS)
 
     @polls.where
     def poll(context: bpy.types.Context) -> None:

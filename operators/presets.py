@@ -21,8 +21,8 @@ KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
 
 def _about_applying(context: Any, properties: Any) -> str:
     return (
-        f"Give the active physical material the numbers of this preset{about_preset(properties)}. Its name, maps, "
-        "regions, depth and keys stay"
+        f"Apply the values of this preset to the active physical material{about_preset(properties)}. Its name, maps, "
+        "regions, depth and keys are kept"
     )
 
 
@@ -32,7 +32,8 @@ def _about_applying(context: Any, properties: Any) -> str:
     EDITS,
     description=_about_applying,
     preset=preset_property(
-        "What the active physical material becomes: stiffness in Pa, Poisson's ratio, density in kg/m³, energy, "
+        "Preset that is applied to the active physical material: stiffness in Pa, Poisson's ratio, density in kg/m³, "
+        "energy, "
         "painted range"
     ),
 )
@@ -44,7 +45,7 @@ def apply_preset(self: Any, context: Any, obj: Any) -> None:
     if not material.use_range:
         keyed.discard("log_painted_stiffness")
     if words := " and ".join(label for name, label in KEYED.items() if name in keyed):
-        self.report({"WARNING"}, f"{words} of “{material.name}” is animated: its keys go on, whatever was applied")
+        self.report({"WARNING"}, f"{words} of “{material.name}” is animated: its keys override the preset")
 
 
 def _ask_name(self: Any, context: Any, event: Any) -> set[str]:
@@ -82,7 +83,7 @@ def save_preset(self: Any, context: Any, obj: Any) -> None:
 
 
 def _has_own(context: Any) -> None:
-    polls.disable_if(not own_presets.own_presets().materials, "There is no preset of your own")
+    polls.disable_if(not own_presets.own_presets().materials, "You have no preset of your own")
 
 
 def _confirm(self: Any, context: Any, event: Any) -> set[str]:

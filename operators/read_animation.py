@@ -28,7 +28,7 @@ class SINEW_OT_read_animation(bpy.types.Operator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "ESC" and event.value == "PRESS":
             job_queue.stop()
-            self.report({"INFO"}, "Cancelled: nothing was begun")
+            self.report({"INFO"}, "Canceled: nothing was started")
         elif event.type == "TIMER" and job_queue.reading() is not None:
             try:
                 job_queue.go_on()

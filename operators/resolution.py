@@ -52,7 +52,9 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_add_shape(context: Any) -> None:
-    polls.disable_if(not shape_modifiers.shape_left_out(polls.idle_body(context)), "No modifier's shape is left out")
+    polls.disable_if(
+        not shape_modifiers.shape_left_out(polls.idle_body(context)), "The effect of every modifier is simulated"
+    )
 
 
 @operator("Simulate Added Shape", _can_add_shape, EDITS)

@@ -26,7 +26,7 @@ def _told(name: str, description: str, default: str = "") -> Any:
     object_name=_told("Object", "Name of the body that was baked"),
     folder=_told("Folder", "Folder of the baked frames"),
     status=_told("Status", "DONE, STOPPED or FAILED", "DONE"),
-    message=_told("Message", "What the bake said in the end"),
+    message=_told("Message", "Last message of the bake"),
 )
 def apply_bake(self: Any, context: Any, obj: Any) -> None:
     """Turn baked frames into shape keys: the only step of a bake that changes the scene, reverted by one undo."""
@@ -48,7 +48,7 @@ def apply_bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_convert(context: Any) -> None:
     obj = polls.with_bake(polls.idle_body_outside_edit(context))
-    polls.disable_if(not baking.kept_otherwise(obj), "The result is kept like this already")
+    polls.disable_if(not baking.kept_otherwise(obj), "The result is of this kind already")
     polls.disable_if(not baking.has_frames(obj), "The frames are not on disk any more: press Delete Bake, then Bake")
 
 

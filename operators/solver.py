@@ -26,7 +26,7 @@ def _is_advised(context: Any) -> None:
     EDITS,
     setting=EnumProperty(
         name="Setting",
-        description="Which advice is taken",
+        description="Setting that the advice is about",
         items=[(name, label, f"Set {label} as advised") for name, label in recommendations.LABELS.items()],
         options={"SKIP_SAVE"},
     ),

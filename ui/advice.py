@@ -10,7 +10,7 @@ from .panel_base import draw_button, draw_reasons, panel, wrapped
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
     """Draw the recommendations with their reasons, or a note that the settings suit."""
     if not recommendations.is_known(obj):
-        wrapped(layout, "What suits this body is known once it has tetrahedra.", context, "INFO")
+        wrapped(layout, "Advice for this body needs its tetrahedra.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         return
     found = recommendations.of_solver(obj, context.scene)
@@ -25,7 +25,7 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
     if found:
         draw_reasons(layout, context, "sinew.take_advice")
     if not recommendations.is_step_known(obj):
-        words = "Substeps go by how pins and colliders move, which is known after a bake of two frames or more."
+        words = "Advice on Substeps needs the movement of pins and colliders, from a bake of two frames or more."
         wrapped(layout, words, context, "INFO")
 
 

@@ -139,7 +139,7 @@ def _draw_record(layout, obj, context):
         words = {"STOPPED": "stopped, ", "FAILED": "failed, "}.get(record.status, "")
         layout.label(text=f"Bake: {words}{record.frames} frames", icon="CHECKMARK" if not words else "PAUSE")
         if astray := baking.astray_words(obj):
-            wrapped(layout, f"{astray} Resume takes what is on disk.", context, "ERROR")
+            wrapped(layout, f"{astray} Resume uses the frames on disk.", context, "ERROR")
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
         wrapped(layout, record.left_behind, context, "ERROR")
@@ -153,7 +153,7 @@ def _draw_record(layout, obj, context):
         if not record.message:  # baked despite the overlap
             wrapped(layout, record.contact_warning, context, "ERROR")
         draw_button(
-            layout, context, "sinew.move_out", text=f"Move “{record.separation_object.name}” Out", icon="CON_LOCLIKE"
+            layout, context, "sinew.move_out", text=f"Separate “{record.separation_object.name}”", icon="CON_LOCLIKE"
         )
         if record.status in ("NONE", "FAILED"):  # otherwise it overlaps a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")

@@ -78,7 +78,7 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
             layout.prop(collisions, "contact_collection", text="Only")
             layout.prop(collisions, "grow_apart")
             if collisions.grow_apart and obj.sinew.pre_roll == 0:
-                wrapped(layout, "Grow Apart wants a Pre-Roll, under Frames and Result.", context, "INFO")
+                wrapped(layout, "Grow Apart needs a Pre-Roll, under Frames and Result.", context, "INFO")
         draw_properties(layout, collisions, "contact_friction", "contact_thickness")
 
 
@@ -111,10 +111,10 @@ def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
     draw_list(layout, obj.sinew, "pair")
     pair = item_lists.active_item(obj.sinew, "pair")
     if pair is None:
-        wrapped(layout, "How the body and one other rub, or how far they keep from each other (+).", context, "INFO")
+        wrapped(layout, "Friction or contact distance between the body and one other (+).", context, "INFO")
         return
     layout.prop(pair, "other")
-    for name, label in (("friction", "Friction"), ("thickness", "Distance")):
+    for name, label in (("friction", "Friction"), ("thickness", "Contact Distance")):
         row = layout.row(heading=label)
         row.prop(pair, f"use_{name}", text="")
         value = row.row()

@@ -60,7 +60,7 @@ def _draw_ghost(layout, obj, seen, context):
     if found is None:
         return
     column = layout.column(align=True)
-    wrapped(column, f"Other than the bake: {found.words}", context, "GHOST_ENABLED")
+    wrapped(column, f"Differs from the bake: {found.words}", context, "GHOST_ENABLED")
     wrapped(column, comparison.frame_words(found, scene.frame_current, scene), context, "DRIVER_DISTANCE")
     wrapped(column, comparison.range_words(found, scene), context, "PREVIEW_RANGE")
     wrapped(column, comparison.time_words(found), context, "TIME")

@@ -44,7 +44,7 @@ class SINEW_MT_presets(bpy.types.Menu):
 class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_idname = "SINEW_MT_apply_preset"
     bl_label = "Material Presets"
-    bl_description = "Give the active physical material the numbers of a preset, or keep its own as one"
+    bl_description = "Apply a preset to the active physical material, or save its values as one"
 
     def draw(self, context: Any) -> None:
         self.layout.label(

@@ -50,7 +50,7 @@ def _watched(case: str, make: Callable[[float, int], Scene]) -> Iterable[Row]:
             loose = [report.reason for report in seen.reports if not report.converged]
             yield row(case, f"steps that did not converge, {solver}, {words}", len(loose))
             if solver == "linearly_implicit":
-                left = sum("left a movement" in reason for reason in loose)
+                left = sum("left an error" in reason for reason in loose)
                 yield row(case, f"of these, since elasticity was asked once, {solver}, {words}", left)
             yield row(case, f"iterations a step, {solver}, {words}", float(seen.iterations.mean()))
             yield row(case, f"most iterations, {solver}, {words}", int(seen.iterations.max()))

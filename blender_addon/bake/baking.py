@@ -139,12 +139,11 @@ def open_store(obj: Any) -> FrameStore:
     if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
-            "Press Bake Again: an undo brings no deleted files back. Frames of what was appended are looked for where "
-            "its file was saved last, unless on another computer: put them there, or beside the .blend, to go on with "
-            "them.",
+            "Press Bake Again, since undo does not restore deleted files. Frames of an appended object are searched "
+            "where its file was last saved, not on another computer: put them there or beside the .blend to continue.",
         )
     if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
-        raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Bake it first.")
+        raise StoreError(f"“{obj.name}” has no baked frames to resume from.", "Bake it first.")
     store = FrameStore.open(folder)
     store.check_about()
     return store
@@ -154,7 +153,7 @@ def shown_store(obj: Any) -> FrameStore:
     """Return the store of :func:`open_store`; StoreError if its frames are not those of the displayed result."""
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
-        raise StoreError(_ANOTHER, "Press Bake Again; or, where a take or a bake was undone, redo it (Shift Ctrl Z).")
+        raise StoreError(_ANOTHER, "Press Bake Again; if a take or a bake was undone, redo it (Shift Ctrl Z).")
     return store
 
 

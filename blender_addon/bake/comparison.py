@@ -137,16 +137,18 @@ def second_steps(obj: Any) -> Steps[Compared]:
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     if obj.sinew.bake.status == "FAILED":
-        raise StoreError("The bake has failed, so there is nothing to compare with.", "See what it says under Bake.")
+        raise StoreError("The bake has failed, so there is nothing to compare with.", "See the message under Bake.")
     first = baking.shown_store(obj)
     theirs, frames = first.job(), first.frames()
     end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, bpy.context.scene))
     if end <= theirs.first_shown:
-        raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
+        raise StoreError("Fewer than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
     frames, other = (theirs.first_shown, end), obj.sinew.compare
     own = yield from job_in.job_steps(obj, bpy.context, frames, substeps=other.substeps)
     if len(own.body.surface.positions) != len(theirs.body.surface.positions):
-        raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
+        raise SettingsError(
+            "The vertices of the mesh differ from those of the bake.", "Undo that edit, or press Bake Again."
+        )
     # Compare plays the body without its contact partners. That is not an edit; the panel says so.
     group = {name: getattr(theirs.body, name) for name in ("contact_with", "group_members", "group_index")}
     for solver in choices.compared_solver_names(obj.sinew):
@@ -155,8 +157,8 @@ def second_steps(obj: Any) -> Steps[Compared]:
             break
     else:
         raise SettingsError(
-            "Nothing differs from the bake, so both would be the same.",
-            "Choose another solver or other numbers under Compare, or edit the body.",
+            "Nothing differs from the bake, so the ghost would be identical.",
+            "Choose another solver or other settings under Compare, or edit the body.",
         )
     job.check()
     check_before_tetrahedra(job)
@@ -173,7 +175,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 def alone_words(others: Sequence[Any]) -> str:
     """Return a note that the ghost is simulated without the contact partners ``others``; "" if there are none."""
-    return f"Alone: the ghost passes through {names_of(others)}" if others else ""
+    return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:

@@ -63,6 +63,6 @@ def check_straight(folder: Path) -> None:
     """Raise StoreError if such a folder leads through a link; nothing is written or deleted there."""
     if not is_straight(folder):
         raise StoreError(
-            f"A link leads from {folder} to {readable(os.path.realpath(folder))}, where frames of others may lie.",
-            "Put a folder in place of the link, or save the .blend elsewhere.",
+            f"{folder} is a link to {readable(os.path.realpath(folder))}, where frames of other files may be.",
+            "Replace the link by a folder, or save the .blend elsewhere.",
         )

@@ -127,7 +127,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
         return True
     check_straight(folder)
     way = f"The frames in {recorded} cannot be {'moved' if moves else 'copied'} to {folder}"
-    with refusing(way, "Close what uses them, free disk space, or save the .blend where you may write."):
+    with refusing(
+        way, "Close programs that use them, free disk space, or save the .blend in a folder that you can write to."
+    ):
         (_take_over if moves else _copy)(recorded, folder)
     (point_to if moves else note_folder)(obj, folder)
     return True

@@ -35,7 +35,7 @@ def home_folder() -> Path:
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     if not is_utf8(blend):
-        raise StoreError(f"The path {readable(blend)} is no UTF-8.", "Rename that folder, or the .blend.")
+        raise StoreError(f"The path {readable(blend)} is not UTF-8.", "Rename that folder, or the .blend.")
     # A backup NAME.blend1 does not own the frames of NAME.blend.
     name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
     return Path(bpy.path.abspath("//")) / CACHE / name
@@ -99,7 +99,7 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
 def writable(folder: Path) -> Path:
     """Return the folder ``sinew_cache/NAME/OBJECT``, created and tested; StoreError if it cannot be written safely."""
     check_straight(folder)
-    remedy = "Save the .blend where you may write, and see that the disk is not full."
+    remedy = "Save the .blend in a folder that you can write to, and check that the disk is not full."
     with refusing(f"The folder {folder} cannot be written", remedy):
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".writable-{os.getpid()}"  # another Blender may test the same folder

@@ -103,7 +103,7 @@ def _delete(folder: Path) -> None:
 def _rename(source: Path, target: Path) -> None:
     with locked(source):
         pass  # StoreError if another Blender writes to it
-    with refusing(f"The frames in {source} cannot be moved to {target}", "Close what uses them."):
+    with refusing(f"The frames in {source} cannot be moved to {target}", "Close programs that use them."):
         source.rename(target)
 
 

@@ -39,7 +39,9 @@ def run(arguments: list[str]) -> int:
         return 0
     if not arguments or arguments[0] not in COMMANDS:
         if arguments and not arguments[0].startswith("-"):
-            print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
+            print(
+                f"sinew: there is no command “{arguments[0]}”; the commands are: {', '.join(COMMANDS)}", file=sys.stderr
+            )
         print(f"usage: blender -b scene.blend --command sinew {{{','.join(COMMANDS)}}} [options]", file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else WRONG_USAGE
     return _do(arguments[0], arguments[1:], False, None)
@@ -80,5 +82,5 @@ def _open(blend: str, enable_autoexec: bool, register: Callable[[], None] | None
         register()
     if not os.path.isfile(blend):
         raise StoreError(f"There is no file {blend:.200}.", "Check the path of the .blend.")
-    with refusing(f"{blend} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):
+    with refusing(f"{blend} cannot be opened", "Open it in Blender for details.", of=RuntimeError):
         bpy.ops.wm.open_mainfile(filepath=os.path.realpath(blend), load_ui=False, use_scripts=enable_autoexec)

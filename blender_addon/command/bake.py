@@ -121,7 +121,7 @@ def _bake_group(
         if options.result:
             obj.sinew.result = options.result.upper()
         elif options.output and obj.sinew.result == "CACHE":
-            say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
+            say(f"{obj.name}: the result is kept as shape keys, since a cache file does not travel with --output")
             obj.sinew.result = "KEYS"
     complete, count = [_complete_before(obj) for obj in group], jobs[0].frame_count
     stores, resumes = _prepare(group, jobs, options)
@@ -190,8 +190,8 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
     if bpy.app.autoexec_fail:
         tell.warn(
             "",
-            f"Python in the file was not run ({bpy.app.autoexec_fail_message}), so what it moves stands "
-            "still. If you trust the file, say --enable-autoexec before its name.",
+            f"Python in the file was not run ({bpy.app.autoexec_fail_message}), so objects that it moves stand "
+            "still. If you trust the file, put --enable-autoexec before its name.",
         )
 
 
@@ -276,7 +276,7 @@ class _Progress:
 
 def _stopped(caught: list[signal.Signals], tell: ConsoleReporter) -> int:
     tell.event("stopped", signal=caught[0].name)
-    say(f"stopped by {caught[0].name}; go on with --resume")
+    say(f"stopped by {caught[0].name}; continue with --resume")
     return 128 + caught[0]
 
 

@@ -151,7 +151,7 @@ class _Runner:
             ) from error
         task.reader = threading.Thread(target=_read, args=(task, log), daemon=True, name=f"sinew batch {task.name}")
         task.reader.start()
-        say(f"{task.name}: begins")
+        say(f"{task.name}: started")
         return [task]
 
     def command(self, path: Path) -> list[str]:
@@ -238,7 +238,7 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "failed"
         if not task.told.startswith("error: "):
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            task.told = f"Blender ended {how}." + (f" It said last: {task.said[-1]}" if task.said else "")
+            task.told = f"Blender ended {how}." + (f" Its last output: {task.said[-1]}" if task.said else "")
     return True
 
 
@@ -250,7 +250,7 @@ def _stop_codes() -> set[int]:
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
     """Stop children after their step, with its frames kept; or during it (``at_once``, and always on Windows)."""
     if running and not at_once:
-        say(f"stopping {len(running)} Blender; once more to end at once")
+        say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")
     for task in running:
         if task.process.poll() is None:
             task.asked = True
@@ -267,7 +267,7 @@ def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
     left = [task for task in tasks if task.outcome in ("", "stopped")]
     say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
     for task in sorted(tasks, key=_is_failure):
-        outcome = task.outcome or "not begun"
+        outcome = task.outcome or "not started"
         say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.told.removeprefix('error: ')}")
         for warning in dict.fromkeys(task.warnings):
             say(f"      {warning}")
@@ -275,4 +275,4 @@ def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
             for line in task.said:
                 print(f"          | {line}", file=sys.stderr)
     if caught:
-        say(f"stopped by {caught[0].name}; the same command goes on")
+        say(f"stopped by {caught[0].name}; run the same command again to continue")

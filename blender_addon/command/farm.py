@@ -28,7 +28,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
     if not is_utf8(bpy.data.filepath):
-        raise StoreError(f"The path {readable(bpy.data.filepath)} is no UTF-8.", "Rename that folder, or the .blend.")
+        raise StoreError(f"The path {readable(bpy.data.filepath)} is not UTF-8.", "Rename that folder, or the .blend.")
     folder = Path(options.output) if options.output else (scene or Path.cwd() / "_").with_name("sinew_farm")
     folder = folder.absolute()
     with refusing(f"{folder} cannot be written", "Choose another folder with --output."):
@@ -72,7 +72,7 @@ def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") ->
     listed = [{"name": name, "value": value} for name, value in values.items()]
     used = sorted({str(Path(path)) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False)})
     if unclear := [path for path in used if not is_utf8(path)]:
-        raise StoreError(f"The path {readable(unclear[0])} is no UTF-8.", "Rename that file or folder.")
+        raise StoreError(f"The path {readable(unclear[0])} is not UTF-8.", "Rename that file or folder.")
     references = {
         "inputs": {"filenames": [path for path in used if os.path.isfile(path)], "directories": []},
         "outputs": {"directories": []},

@@ -9,16 +9,16 @@ from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
 
 COMMANDS = {
     "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, render its frames then.",
-    "report": "Say how the bakes of a .blend went, frame by frame.",
-    "batch": "Bake many .blend files, each in a Blender of its own. What is complete is skipped, what was interrupted "
-    "goes on: the same command again does the rest.",
+    "report": "Report the bakes of a .blend, frame by frame.",
+    "batch": "Bake many .blend files, each in its own Blender process. Complete bakes are skipped and interrupted "
+    "ones resumed: the same command again finishes the rest.",
     "farm": "Write job templates for render farms (Open Job Description, Flamenco) beside the .blend.",
 }
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
 )
-SCENE_HELP = "work in this scene (default: the one that is active in the .blend, or that has the --object)"
-AUTOEXEC_HELP = "run Python that the files bring along (drivers, scripts): only for files that you trust"
+SCENE_HELP = "use this scene (default: the active one of the .blend, or the one with the --object)"
+AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for files that you trust"
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
@@ -43,14 +43,16 @@ def _report(made: argparse.ArgumentParser) -> None:
     kind = made.add_mutually_exclusive_group()
     kind.add_argument("--csv", action="store_true", help="comma-separated values, a line for each body and frame")
     kind.add_argument("--json", action="store_true", help="a JSON object for each body, and for each of its frames")
-    made.add_argument("--output", metavar="FILE", help="write it to a file: Blender prints lines of its own, too")
+    made.add_argument(
+        "--output", metavar="FILE", help="write the report to a file, since Blender prints other lines, too"
+    )
 
 
 def _bake(made: argparse.ArgumentParser) -> None:
     _one_object(made)
     _how(made)
     again = made.add_mutually_exclusive_group()
-    again.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
+    again.add_argument("--resume", action="store_true", help="resume an interrupted bake")
     words = "skip complete bakes, resume interrupted ones, bake missing and edited ones"
     again.add_argument("--update", action="store_true", help=words)
     then = made.add_mutually_exclusive_group()
@@ -67,18 +69,18 @@ RENDER_HELP = (
 
 
 def _batch(made: argparse.ArgumentParser) -> None:
-    made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to look for them in")
+    made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to search for them")
     made.add_argument("--jobs", type=_count, default=1, metavar="N", help="how many at once (default: 1)")
     made.add_argument("--fresh", action="store_true", help="bake and render everything again")
     made.add_argument("--render", action="store_true", help="render each after its bake")
     _how(made)
     made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     made.add_argument("--blender", metavar="PATH", help="the Blender to start (default: this one)")
-    made.add_argument("--logs", metavar="DIR", help="keep all that is printed, in one file for each .blend")
+    made.add_argument("--logs", metavar="DIR", help="folder for the output, one file for each .blend")
 
 
 def _farm(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--output", metavar="DIR", help="where to (default: sinew_farm beside the .blend)")
+    made.add_argument("--output", metavar="DIR", help="output folder (default: sinew_farm beside the .blend)")
 
 
 def _one_object(made: argparse.ArgumentParser) -> None:
@@ -96,7 +98,7 @@ def _how(made: argparse.ArgumentParser) -> None:
     export = "write the bodies to an Alembic or USD file beside the .blend, under its name, too; may be repeated"
     made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
     made.add_argument(
-        "--dry-run", action="store_true", help="check everything and say what would be done; write nothing"
+        "--dry-run", action="store_true", help="check everything and report what would be done; write nothing"
     )
 
 

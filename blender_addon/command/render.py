@@ -56,7 +56,7 @@ def _images(scene: Any, frame: int) -> list[Path]:
     render = scene.render
     views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
     # The path may contain an invalid template.
-    with refusing("The output path is no path", "Mend it under Output Properties.", RenderError, RuntimeError):
+    with refusing("The output path is not valid", "Correct it under Output Properties.", RenderError, RuntimeError):
         return [Path(bpy.path.abspath(render.frame_path(frame=frame, view=view))) for view in views]
 
 
@@ -73,7 +73,7 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
     render = scene.render
     with _partial(folder) as partial, _output(render):
         name = Path(render.frame_path(frame=frame)).name
-        remedy = "Render it in Blender to see more."
+        remedy = "Render it in Blender for details."
         with refusing(f"Frame {frame} cannot be rendered", remedy, RenderError, (RuntimeError, OSError)):
             if render.is_movie_format:
                 render.filepath = str(partial / Path(bpy.path.abspath(render.filepath)).name)

@@ -66,18 +66,18 @@ class ContactsOf:
     def explain(self, legend: Legend, asked: frozenset[str]) -> None:
         """Explain the colours in the legend."""
         if "contacts" in asked and self.pushed is None:
-            legend.words.append("Nothing touches at this frame")
+            legend.words.append("No contact at this frame")
         elif "contacts" in asked:
             from ..drawing import overlay_contacts
 
             legend.title, legend.bar = "Pressure", as_shown(overlay_contacts.colours())
             legend.ticks = overlay_legend.ticks(*self.pushed.range)
         if "touching" in asked and self.knows_surface:
-            legend.add(TOUCHING, "Touching Surface, at rest", "LINE")
+            legend.add(TOUCHING, "Contact Surface, at Rest", "LINE")
             if self.has_through:
-                legend.add(THROUGH, "Never Collides With Itself", "ROUND")
+                legend.add(THROUGH, "Self-Contact Excluded", "ROUND")
         elif "touching" in asked:
-            legend.words.append("What touches is known after a bake")
+            legend.words.append("Contacts are known after a bake")
 
     @staticmethod
     def _dot(context: Any) -> float:

@@ -304,7 +304,7 @@ class Overlays(Layer):
             form, switch, _colour = OWN[name]
             if switch in asked and name in there:
                 legend.add(colour, words, form)
-        for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Their Distance", OUTLINE)):
+        for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Contact Distance", OUTLINE)):
             if "colliders" in asked and name in there:
                 legend.add(colour, words, "LINE")
         if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):

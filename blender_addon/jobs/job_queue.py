@@ -69,10 +69,10 @@ def is_idle() -> bool:
 def running_words() -> str:
     """Return why no other task can begin; "" if one can."""
     if (work := current()) is not None:
-        does, what = ("plays Live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
+        does, what = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
         return f"“{work.object_name}” {does}: stop {what} first"
     if (work := reading()) is not None:
-        return f"The animation is read for “{work.object_name}”: wait, or stop it (Esc)"
+        return f"The animation of “{work.object_name}” is being read: wait, or stop it (Esc)"
     return "Other bodies wait for their bake: stop it first" if _works else ""
 
 
@@ -86,7 +86,7 @@ def begin(*works: Task, beside: bool = False) -> None:
     Timers never run in background mode: there, tasks with ``here`` are complete when this returns.
     """
     if (read := reading()) is not None:
-        raise SinewError(f"The animation is read for “{read.object_name}” already.")
+        raise SinewError(f"The animation of “{read.object_name}” is being read already.")
     if _works and not beside:
         raise SinewError(f"{running_words()}.")
     if bpy.app.background and all(work.here for work in works):
@@ -198,7 +198,7 @@ def _ending_when_refused(work: Task) -> Iterator[None]:
     try:
         yield
     except ReferenceError as error:
-        deleted = MeshError("Something was deleted while the animation was read.", "Start again.")
+        deleted = MeshError("An object was deleted while the animation was read.", "Start again.")
         _refuse(work, str(deleted))
         raise deleted from error
     except SinewError as error:
@@ -315,7 +315,7 @@ def _take(work: Task) -> None:
 def stop_before(*_: Any) -> None:
     """Cancel the reading before a save, undo or redo, in another window or by a script."""
     because = "since the file was saved or something was undone"
-    stop_reading(f"The animation was not read to its end, {because}. Start again.")
+    stop_reading(f"The animation was not read completely, {because}. Start again.")
 
 
 @bpy.app.handlers.persistent

@@ -151,7 +151,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
     last = _last_lines(folder / LOG_NAME)
     message = f"The simulation process ended unexpectedly {child_process.ended_words(code)}."
     remedy = f"{again} If it happens again, lower Cells Across: memory may be short."
-    return Ended("error", message + (f" It said: {last}" if last else ""), remedy)
+    return Ended("error", message + (f" Its last output: {last}" if last else ""), remedy)
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
@@ -172,7 +172,9 @@ def python_executable() -> str:
     found = child_process.python_executable(_preferred_python())
     if not found:
         name = child_process.python_name()
-        raise SinewError(f"No {name} was found to run the simulation with.", "Name one in the preferences of Sinew.")
+        raise SinewError(
+            f"No {name} was found to run the simulation with.", "Set its path in the preferences of Sinew."
+        )
     return found
 
 

@@ -23,7 +23,7 @@ PHASES = {
     "subspace handles": "Finding Handles of Pins",
     "subspace cubature": "Choosing Cubature Points",
     "subspace projection": "Checking Cubature Points",
-    "subspace vibrations": "Matching the Full Space",
+    "subspace vibrations": "Matching the Full Model",
     "simulate": "Simulating",
     "handles": "Finding Handles",
 }

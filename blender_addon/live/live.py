@@ -264,7 +264,7 @@ def _tick() -> None:
     except SinewError as error:
         _end(f"Live mode ended: {error}")
     except Exception:
-        _end("Live mode ended by an error that was not foreseen: Blender's console says more.")
+        _end("Live mode ended: unexpected error. See Blender's console.")
         raise
 
 

@@ -43,7 +43,7 @@ class Take:
     edits: list[str]
 
 
-NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake, and no springs come with it."
+NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake without springs."
 
 _waiting: Take | None = None
 
@@ -59,11 +59,11 @@ def bring_in(take: Take, reason: str, work: Task) -> str:
     if obj is None or not FrameStore(take.folder).exists():
         return ""
     if waits_for := visibility.in_the_way(obj) or _out_of_sight(obj, take.stage):
-        obj.sinew.live.message = f"{reason} What was recorded waits: {waits_for}."
+        obj.sinew.live.message = f"{reason} The take is not applied yet: {waits_for}."
         return waits_for
-    obj.sinew.live.message = f"{reason} What was recorded until then is kept."
+    obj.sinew.live.message = f"{reason} The frames recorded until then are kept."
     if len(obj.data.vertices) != len(take.job.body.surface.positions):
-        obj.sinew.live.message = f"{reason} The mesh was edited, so what was recorded is lost."
+        obj.sinew.live.message = f"{reason} The mesh was edited, so the take is lost."
     else:
         apply(obj, take)
     return ""
@@ -72,7 +72,7 @@ def bring_in(take: Take, reason: str, work: Task) -> str:
 def _out_of_sight(obj: Any, stage: Stage) -> str:
     if stage.layer is None or stage.is_in_a_window() and obj.name in stage.layer.objects:
         return ""
-    return f"Show “{obj.name}” in its scene and view layer to take the recording"
+    return f"Show “{obj.name}” in its scene and view layer to apply the take"
 
 
 def apply(obj: Any, take: Take) -> None:

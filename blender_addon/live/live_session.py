@@ -49,5 +49,5 @@ class Session:
         if self.state.stale:
             return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:
-            return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
+            return f"Edited: {', '.join(self.pending)}. The edit takes effect at the next Reset."
         return ""

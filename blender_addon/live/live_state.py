@@ -216,10 +216,10 @@ def _played(state: LiveState) -> LiveState:
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
     """Reset after a change to the first frame, else pause: the simulation cannot jump in time."""
     if event.in_playback:
-        return _paused(state, "Paused while Blender plays the animation. Stop that (Space), then press Play")
+        return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")
     if event.frame == state.first:
         return replace(_wished(state, Reset()), message="Restarted, since the scene was set to its first frame")
-    return _paused(state, "Paused, since the scene was set to another frame. Play goes on from the frame above")
+    return _paused(state, "Paused, since the scene was set to another frame. Play continues from the frame above")
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:

@@ -241,7 +241,7 @@ class View(Layer):
 def _display(session: Session) -> dict[str, np.ndarray]:
     kept = session.store.read_cached("display")
     if kept is None:
-        raise StoreError("What is to be drawn cannot be read from the disk.", "Press Play again.")
+        raise StoreError("The data to draw cannot be read from the disk.", "Press Play again.")
     return kept[0]
 
 
@@ -255,7 +255,7 @@ def words(session: Session) -> list[str]:
         lines.append(speed)
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:
-        lines.append(f"Shown up to {share:.0%} of its size beside where it is: set more Cells Across, or more Modes")
+        lines.append(f"The preview is off by up to {share:.0%} of the body's size: raise Cells Across, or Modes")
     said = session.view.coarser, _shown_weights(session), state.message, session.words_of_edits, state.waits_for
     return [*lines, *(line for line in said if line)]
 

@@ -16,7 +16,7 @@ BAKED_THERE = (
     "Delete its bake in its own file, or make it local here (Object > Relations > Make Local > Selected Objects and "
     "Data)."
 )
-MESH_ELSEWHERE = "The mesh is another file's: pins and maps are made there"
+MESH_ELSEWHERE = "The mesh is linked: edit pins and maps in its own file"
 
 
 def library_of(obj: Any) -> Any | None:

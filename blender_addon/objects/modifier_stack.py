@@ -142,7 +142,7 @@ def weights_left_out(obj: Any) -> str:
     if not names:
         return ""
     what = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
-    return f"{what} after that, which is not read: set Simulate to After Modifier"
+    return f"{what} after the simulated shape, which is not read: set Simulate to After Modifier"
 
 
 def _changes_weights(modifier: Any, groups: set[str]) -> bool:

@@ -69,7 +69,7 @@ def _of_modifier(modifier: Any, scene: Any) -> str:
         or (modifier.type == "PARTICLE_SYSTEM" and modifier.particle_system.settings.display_percentage != 100)
         or (modifier.type == "NODES" and modifier.node_group and has_node(modifier.node_group, "IS_VIEWPORT"))
     )
-    return f"“{modifier.name}” is set otherwise in renders" if is_other else ""
+    return f"“{modifier.name}” has other settings in renders" if is_other else ""
 
 
 def _of_visibility(obj: Any) -> list[str]:

@@ -33,11 +33,11 @@ def shape_warning(obj: Any) -> str:
         return ""
     names = " and ".join(f"“{modifier.name}”" for modifier in found)
     what = (
-        "comes after what is simulated, and the shape that it makes is"
+        "comes after the simulated shape, and its effect is"
         if len(found) == 1
-        else ("come after what is simulated, and the shape that they make is")
+        else ("come after the simulated shape, and their effect is")
     )
-    return f"{names} {what} not: set Simulate to After Modifier “{found[-1].name}”, or apply it."
+    return f"{names} {what} not simulated: set Simulate to After Modifier “{found[-1].name}”, or apply it."
 
 
 def simulate_after_all(obj: Any) -> None:

@@ -23,7 +23,7 @@ __all__ = """
 def __getattr__(name: str) -> Any:
     """Return a name of the library's API, which is imported on first access."""
     if name not in __all__:
-        raise AttributeError(f"sinew offers no “{name}”: its names are {', '.join(__all__)}.")
+        raise AttributeError(f"sinew has no “{name}”: its names are {', '.join(__all__)}.")
     from .core import api
 
     return getattr(api, name)

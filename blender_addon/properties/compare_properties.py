@@ -76,7 +76,7 @@ class SinewCompare(bpy.types.PropertyGroup):
         default=(0.152, 0.115, 0.67, 0.5),
         update=redraw_changed,
     )
-    message: text("Message", "What the last comparison said in the end")
+    message: text("Message", "Last message of the comparison")
 
 
 CLASSES = (SinewCompare,)

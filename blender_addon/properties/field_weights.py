@@ -56,7 +56,7 @@ class SinewFieldWeights(bpy.types.PropertyGroup):
     all: _weight("All", "every force field")
     own_charge: number(
         "Body's Charge",
-        "What fields of the type Charge act on, in its own unit: 1 as it is, 0 nothing, -1 turned round",
+        "Charge of the body in fields of the type Charge, no unit: 1 as it is, 0 none, -1 reversed",
         default=1.0,
         soft_min=-10.0,
         soft_max=10.0,

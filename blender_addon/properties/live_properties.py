@@ -15,7 +15,7 @@ RATES = (
 SHOWN = (
     ("OBJECT", "Viewport Color", "As the viewport colors the object: by its material, or its own color"),
     ("STIFFNESS", "Stiffness", "How stiff the body is, on a logarithmic scale: blue is the softest, red the stiffest"),
-    ("WEIGHTS", "Mode Weights", "How much each place follows a mode: red moves with it, blue against it, white not"),
+    ("WEIGHTS", "Mode Weights", "How much each vertex follows a mode: red moves with it, blue against it, white not"),
     ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
     ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
 )
@@ -27,7 +27,7 @@ PREVIEWS = (
         "MESH",
         "Mesh",
         "A temporary object is moved: slower, with its shaders in Material Preview and Rendered, without the colors of "
-        "Show. Where the card refuses its part this is what is seen",
+        "Show. Also used if the graphics card cannot draw the preview",
     ),
 )
 
@@ -60,7 +60,7 @@ class SinewLive(bpy.types.PropertyGroup):
         min=1,
         soft_max=16,
     )
-    message: text("Message", "What live mode said last, or why it ended")
+    message: text("Message", "Last message of live mode, or why it ended")
 
 
 CLASSES = (SinewLive,)

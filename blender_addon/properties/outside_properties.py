@@ -35,7 +35,7 @@ class SinewSpring(bpy.types.PropertyGroup):
     end: menu("Pull To", "Where the vertices are pulled to", items=SPRING_ENDS)
     target: pointer(
         "Object",
-        "The vertices keep the place beside it that they have at the first frame",
+        "The vertices follow it, with their offset at the first frame",
         type=bpy.types.Object,
         poll=_is_no_body_itself,
     )
@@ -72,19 +72,19 @@ class SinewCollisions(bpy.types.PropertyGroup):
         type=bpy.types.Collection,
     )
     contact_friction: mirrored(ContactSettings, "friction", "Friction", soft_max=1.0, precision=2)
-    contact_thickness: mirrored(ContactSettings, "thickness", "Distance", unit="LENGTH", precision=4)
+    contact_thickness: mirrored(ContactSettings, "thickness", "Contact Distance", unit="LENGTH", precision=4)
 
     use_ground: switch("Ground", "A level floor that the body falls onto", update=_put_ground_below)
     height: mirrored(Ground, "height", "Height", unit="LENGTH")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
     collection: pointer(
         "Colliders",
-        "All meshes of this collection, still or animated, are in the way; the body itself never is",
+        "Collide with all meshes of this collection, still or animated, except the body itself",
         type=bpy.types.Collection,
     )
     collider_friction: mirrored(Ground, "friction", "Collider Friction", soft_max=1.0, precision=2)
-    thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
-    active_collider: integer("Active Collider", "Which one Per Collider shows", min=0)
+    thickness: mirrored(Ground, "thickness", "Contact Distance", unit="LENGTH", precision=4)
+    active_collider: integer("Active Collider", "Collider that Per Collider shows", min=0)
 
 
 def _note_other(self: Any, context: Any) -> None:
@@ -96,15 +96,15 @@ class SinewPair(bpy.types.PropertyGroup):
 
     other: pointer(
         "Other",
-        "Body or collider that this is about",
+        "Other body or collider of the pair",
         type=bpy.types.Object,
         poll=_is_no_body_itself,
         update=_note_other,
     )
-    use_friction: switch("Own Friction", "The two rub otherwise than what is set of each tells", default=True)
+    use_friction: switch("Own Friction", "Friction of this pair, instead of those of the two", default=True)
     friction: mirrored(PairSettings, "friction", "Friction", default=0.5, soft_max=1.0, precision=2)
-    use_thickness: switch("Own Distance", "The two keep another distance than what is set of each tells")
-    thickness: mirrored(PairSettings, "thickness", "Distance", default=0.0, unit="LENGTH", precision=4)
+    use_thickness: switch("Own Distance", "Contact distance of this pair, instead of those of the two")
+    thickness: mirrored(PairSettings, "thickness", "Contact Distance", default=0.0, unit="LENGTH", precision=4)
 
 
 class SinewCollider(bpy.types.PropertyGroup):
@@ -112,7 +112,7 @@ class SinewCollider(bpy.types.PropertyGroup):
 
     use_own: switch("Own Surface", "This collider has friction and distance of its own, for every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
-    thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+    thickness: mirrored(Ground, "thickness", "Contact Distance", unit="LENGTH", precision=4)
 
 
 CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))

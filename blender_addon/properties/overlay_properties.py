@@ -30,7 +30,8 @@ class SinewOverlays(bpy.types.PropertyGroup):
 
     show_tets: _switch(
         "Tetrahedra",
-        "Show what the solver got last, of the active body: its tetrahedra at rest, before all else in the view",
+        "Show the tetrahedra of the active body at rest, as the solver got them last, in front of everything in the "
+        "view",
     )
     colour: menu("Color", "How the tetrahedra are colored", items=COLOURS, update=redraw_changed)
     use_slice: _switch("Slice", "Show only the tetrahedra behind a plane")
@@ -47,15 +48,15 @@ class SinewOverlays(bpy.types.PropertyGroup):
     slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
     show_outside: _switch(
         "Badly Embedded Vertices",
-        "Mark the vertices that lie well outside all tetrahedra and follow the nearest one, which shears them: a "
-        "higher resolution brings them in",
+        "Mark the vertices that lie well outside all tetrahedra and follow the nearest one, which shears them: raise "
+        "the resolution",
     )
     show_pins: _switch(
-        "Pins", "Mark the vertices that are held or drawn to a goal, as while the panel Pins is open anyway"
+        "Pins", "Mark the vertices that are pinned or pulled to a goal; the open panel Pins always shows them"
     )
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
     show_nodes: _switch("Dynamic Nodes", "Mark the vertices that carry the body's motion")
-    active_vibration: integer("Active Vibration", "Which one of a body's table is played", min=0)
+    active_vibration: integer("Active Vibration", "Vibration of the body's table that is played", min=0)
     swing: number(
         "Swing",
         "Amplitude of the played vibration, as a fraction of the body's size: 0.05 to 0.2",
@@ -67,10 +68,10 @@ class SinewOverlays(bpy.types.PropertyGroup):
     )
     show_contacts: _switch("Contacts", "Mark contact at this frame of the bake, colored by its pressure")
     show_touching: _switch(
-        "Touching Surface",
+        "Contact Surface",
         "Show the contact surface at rest, and mark where self-contact is excluded since it lies too near there",
     )
-    show_colliders: _switch("Colliders", "Show the edges of all that is in the body's way, hidden or not")
+    show_colliders: _switch("Colliders", "Show the edges of all colliders of the body, hidden or not")
 
 
 def register() -> None:

@@ -83,7 +83,7 @@ def read(path: Path) -> MaterialSettings:
 def save(settings: MaterialSettings) -> None:
     """Save a material as a preset, replacing one of the same name; raise StoreError if it cannot be written."""
     path = path_of(settings.name)
-    with refusing(f"The folder {path.parent} cannot be made", "See that you may write there."):
+    with refusing(f"The folder {path.parent} cannot be created", "Check that you can write there."):
         path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"format": FORMAT, **dataclasses.asdict(settings)}, indent=4, ensure_ascii=False)
     with array_file.whole_file(path) as file:

@@ -85,7 +85,7 @@ REGIONS = (
     ("COLLECTION", "Collection", "All closed meshes of a collection, such as a skeleton"),
 )
 DEPTHS = (
-    ("NONE", "Any Depth", "Wherever else it is said to be, right through the body"),
+    ("NONE", "Any Depth", "At every depth, through the whole body"),
     ("SHELL", "Shell", "From the surface of the body down to Depth, over what is painted"),
     ("CORE", "Core", "What lies deeper below the surface than Depth, over what is painted"),
 )
@@ -135,22 +135,20 @@ class SinewMaterial(bpy.types.PropertyGroup):
     )
     log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
     fitted: number("Fitted", "Logarithm of the stiffness in Pa that was chosen by the body's size; 0 where none was")
-    use_range: switch("Painted Range", "Let a second map say how stiff the material is, between two stiffnesses")
+    use_range: switch("Painted Range", "Paint the stiffness of the material between two values, with a second map")
     painted_value: _in_its_unit(
         "log_painted_stiffness",
         "Where Painted",
-        "Young's modulus where the stiffness map is painted fully, in the unit above. Half a weight is "
-        "half the way in powers of ten: 100 kPa between 10 kPa and 1 MPa",
+        "Young's modulus where the stiffness map is painted fully, in the unit above. A weight of 0.5 is halfway on "
+        "a logarithmic scale: 100 kPa between 10 kPa and 1 MPa",
     )
     log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
-    stiffness_map: text("Stiffness Map", "Vertex group that says how stiff this material is")
+    stiffness_map: text("Stiffness Map", "Vertex group with the stiffness of this material")
     poissons_ratio: mirrored(MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
     density: mirrored(MaterialSettings, "density", "Density", precision=1)
     energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
     stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
-    vertex_group: text(
-        "Map", "Vertex group that says where this material is. With a region or a depth, how much it covers there"
-    )
+    vertex_group: text("Map", "Vertex group with the share of this material. With a region or a depth, its share there")
     region_kind: menu("Region Type", "Whether an object is the region, or a collection of them", items=REGIONS)
     region: pointer(
         "Region",
@@ -210,27 +208,27 @@ class SinewObject(bpy.types.PropertyGroup):
     """Settings of one simulated object."""
 
     enabled: switch("Sinew", "Simulate this object as an elastic body")
-    identity: text("Identity", "Tells this object's frames on disk from those of a deleted one of its name")
+    identity: text("Identity", "Distinguishes this object's frames on disk from those of a deleted object of its name")
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     refine_group: text(
         "Refine Group",
-        "Vertex group where cells are smaller, by as much as it is painted: fingers, lips, what "
-        "touches. Fine cells reach as deep as they are wide, and grow from there",
+        "Vertex group where cells are smaller, the more the higher its weight: fingers, lips, areas in contact. Fine "
+        "cells reach as deep as they are wide, and grow from there",
     )
     refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
-    simulate_at: menu("Simulate", "Place in the modifier stack that is simulated", items=PLACES)
+    simulate_at: menu("Simulate", "Position in the modifier stack whose shape is simulated", items=PLACES)
     simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
     rest_key: text(
         "Rest Shape",
-        "Shape key in which the body is without stress, whatever its value. The simulation begins in the "
-        "shape of the first frame and draws the body to this one. Empty: the shape of the first frame",
+        "Shape key in which the body is without stress, whatever its value. The simulation starts in the shape of "
+        "the first frame and pulls the body to this one. Empty: the shape of the first frame",
     )
     simulated_label: text("Simulated", "The shape that is simulated", get=_place_label)
     stack_warning: text("Ignored", "Later modifiers that are ignored", get=_place_warning)
 
     materials: collection(
-        "Physical Materials", "What the body is made of; the first is wherever nothing is painted", type=SinewMaterial
+        "Physical Materials", "Materials of the body; the first fills unpainted areas", type=SinewMaterial
     )
     active_material: integer(
         "Active Physical Material", "Which one the panel shows", min=0, update=_paint_active_material
@@ -238,7 +236,7 @@ class SinewObject(bpy.types.PropertyGroup):
 
     pin_group: text(
         "Pin Group",
-        "Vertices with a weight of at least Pin Threshold are held; with Goal, the others are drawn by theirs",
+        "Vertices with a weight of at least Pin Threshold are held; with Goal, lower weights pull softly",
     )
     pin_threshold: number(
         "Pin Threshold",
@@ -253,14 +251,14 @@ class SinewObject(bpy.types.PropertyGroup):
 
     use_goal: switch(
         "Goal",
-        "Draw each vertex of the group that is not held to where the animation has it, as strongly as its weight says. "
-        "Once Pin Threshold has released all that was held, nothing is drawn",
+        "Pull each vertex of the group that is not held to its animated position, by its weight. Once Pin Threshold "
+        "has released all held vertices, nothing is pulled",
         default=True,
     )
     goal_strength: number(
         "Goal Strength",
-        "How strongly a weight of 1 draws, no unit: with 1, all of the surface gives way to a force by as much as a "
-        "cube of the body's size and softest material, pulled at one side. 0 draws nothing, 0.1 to 100 are typical",
+        "How strongly a weight of 1 pulls, no unit: with 1, all of the surface gives way to a force by as much as a "
+        "cube of the body's size and softest material, pulled at one side. 0 pulls nothing, 0.1 to 100 are typical",
         options=ANIMATED,
         default=5.0,
         min=0.0,
@@ -276,7 +274,7 @@ class SinewObject(bpy.types.PropertyGroup):
     node_count: integer("Nodes", "How many Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
 
     picks: collection("Picks", "Vertices that were picked, and where they were at rest", type=SinewPicks)
-    pick_warning: text("Picks", "What became of picked vertices after an edit of the mesh")
+    pick_warning: text("Picks", "How an edit of the mesh changed the picked vertices")
 
     springs: collection("Springs", "What pulls vertices of the body to moving places", type=SinewSpring)
     active_spring: integer("Active Spring", "Which one the panel shows", min=0)
@@ -285,7 +283,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     pairs: collection("Pairs", "Contact settings of the body with one other body or collider", type=SinewPair)
     active_pair: integer("Active Pair", "Which one the panel shows", min=0)
-    collider: pointer("Collider", "How bodies are held that run into this object", type=SinewCollider)
+    collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)
     field_weights: pointer(
         "Field Weights", "How much of gravity and force fields the body feels", type=SinewFieldWeights
     )
@@ -337,20 +335,20 @@ class SinewObject(bpy.types.PropertyGroup):
     result: menu("Result", "How the baked frames are kept in the .blend", items=RESULTS)
     result_modes: integer(
         "Modes",
-        "Movements by which Geometry Nodes follow the frames, beside one for each pinned part: more follow "
-        "closer and take more room, 20 to 64. They are doubled while a vertex is off by more than 1 % of the size. "
+        "Handles with which Geometry Nodes approximate the frames, besides one for each pinned part: more are closer "
+        "and larger, 20 to 64. They are doubled while a vertex is off by more than 1 % of the size. "
         "Subspace solvers have their own",
         default=20,
         min=1,
         max=64,
     )
 
-    bake: pointer("Bake", "What is known of the last bake", type=SinewBake)
-    compare: pointer("Compare", "What the bake is compared with", type=SinewCompare)
-    live: pointer("Live", "How the body is played with in the viewport", type=SinewLive)
+    bake: pointer("Bake", "Record of the last bake", type=SinewBake)
+    compare: pointer("Compare", "Settings of the comparison with the bake", type=SinewCompare)
+    live: pointer("Live", "Settings of live mode", type=SinewLive)
     live_layer: text("Hidden by Live", "View layer in which live mode has hidden the mesh")
-    bake_of: text("Bake Of", "Body whose bake this object carries; empty: it is none")
-    is_stand_in: switch("Stands In", "Drawn for a body that is played with")
+    bake_of: text("Bake Of", "Body whose bake this object shows; empty if it is not a bake")
+    is_stand_in: switch("Stands In", "Temporary object that is drawn for a body in live mode")
 
 
 SinewObject.__annotations__.update({name: mirrored(SolverSettings, name) for name in own_settings()})

@@ -183,7 +183,7 @@ class FrameSampler:
                 raise MeshError(
                     f"The mesh has {self.vertex_count} vertices at frame {first}, and {len(mesh.vertices)} at "
                     f"frame {frame:g}.",
-                    "Simulate a place in the modifier stack below the one that changes the mesh.",
+                    "Set Simulate, under Resolution, to a modifier before the one that changes the mesh.",
                 )
             moment = EvaluatedFrame(self.obj, frame, self.context, mesh, object_to_world(evaluated, self.context.scene))
             for track in self.tracks:

@@ -51,7 +51,7 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     objects = {o for o in solid if o is not None and o not in own}
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
-            f"The collection “{collection.name}” holds nothing to collide with.",
+            f"The collection “{collection.name}” has no mesh to collide with.",
             "Put a mesh into it besides the body itself, or clear Colliders under Collisions.",
         )
     return sorted(objects, key=lambda o: o.name)
@@ -182,11 +182,13 @@ class ColliderSampler:
         self._first = self._first or pieces
         if not self._first:
             raise _refusal(
-                self._collider.name, f"has no faces at frame {moment.frame}", "Give it faces, or take it out."
+                self._collider.name,
+                f"has no faces at frame {moment.frame}",
+                "Add faces, or remove it from the colliders.",
             )
         if late := pieces.keys() - self._first.keys():
-            when = f"is there from frame {moment.frame:g} only"
-            raise _refusal(min(late), when, "Let it be there from the first frame, out of reach of the body.")
+            when = f"exists from frame {moment.frame:g} only"
+            raise _refusal(min(late), when, "Let it exist from the first frame, out of reach of the body.")
         for name, first in self._first.items():
             positions, _triangles, corners = pieces.get(name, NOTHING)
             if (len(positions), len(corners)) != (len(first.positions), len(first.corners)):

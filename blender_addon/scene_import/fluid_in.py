@@ -102,7 +102,8 @@ class FluidSampler:
             raise FieldError(
                 f"The force field “{self._field.name}” takes its flow from “{self._field.field.source_object.name}”, "
                 "which has none at these frames.",
-                "Enable the domain and its modifier in viewports, and see that its cache is whole; or set Fluid Flow "
+                "Enable the domain and its modifier in viewports, and check that its cache is complete; or set Fluid "
+                "Flow "
                 "under Field Weights to 0.",
             )
         unit = unit_scale(scene)

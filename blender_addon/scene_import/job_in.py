@@ -237,7 +237,7 @@ def _check_faces(obj: Any, mesh: Any, place: StackPosition) -> None:
     if place.below and len(mesh.polygons) == 0:
         raise MeshError(
             f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",
-            "Mend the modifier, or choose another modifier under Resolution > Simulate.",
+            "Fix the modifier, or choose another modifier under Resolution > Simulate.",
         )
 
 

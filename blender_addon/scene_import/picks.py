@@ -146,9 +146,9 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
     note(obj, name)
     words = []
     if len(lost):
-        words.append(f"{len(lost)} of {len(places)} picked vertices were lost and taken again from the nearest ones")
+        words.append(f"{len(lost)} of {len(places)} picked vertices were lost and replaced by the nearest ones")
     if len(parts):
-        words.append(f"{len(parts)} new vertices that had a part of the weight are left out")
+        words.append(f"{len(parts)} new vertices with a partial weight are left out")
     return f"“{name}” after the edit of the mesh: {', '.join(words)}." if words else ""
 
 

@@ -42,8 +42,8 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
         )
     if len(block.data) != count:
         raise MeshError(
-            f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {count}.",
-            "Simulate before the modifier that changes the mesh, or clear Rest Shape.",
+            f"The rest shape “{name}” has {len(block.data)} vertices, the simulated mesh {count}.",
+            "Set Simulate to a modifier before the one that changes the mesh, or clear Rest Shape.",
         )
     return vectors_of(block.data, "co")
 
@@ -57,9 +57,9 @@ def store_rest(obj: Any, context: Any) -> str:
         positions = vertex_positions(mesh)
     if len(positions) != len(obj.data.vertices):
         raise MeshError(
-            f"Modifiers that are simulated make {len(positions)} vertices of {len(obj.data.vertices)}: no shape key "
-            "can keep that.",
-            "Simulate before the modifier that changes the mesh.",
+            f"Simulated modifiers change {len(obj.data.vertices)} vertices into {len(positions)}: a shape key cannot "
+            "keep that.",
+            "Set Simulate, under Resolution, to a modifier before the one that changes the mesh.",
         )
     if obj.data.shape_keys is None:
         obj.shape_key_add(name="Basis", from_mix=False)

@@ -120,7 +120,7 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
     """Return a note if a Subdivision is drawn below its level; "" otherwise."""
     shown = 0 if drawn is None else drawn.level
-    return f"Subdivision is drawn at level {shown} of {level}: more is too much from frame to frame" * (shown < level)
+    return f"Subdivision is drawn at level {shown} of {level}: higher ones are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:

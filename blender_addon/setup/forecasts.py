@@ -40,7 +40,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
         return "", "NONE"
     tets = two_digits(cost.tets)
     if method == "lattice" and cost.tets > MAX_TETS:
-        return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
+        return f"About {tets:,.0f} tetrahedra, more than the limit of {MAX_TETS:,}", "ERROR"
     words = "About" if method == "lattice" else "Roughly"
     words += (
         f" {tets:,.0f} tetrahedra, {size_words(two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
@@ -52,7 +52,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     free = available_memory()
     if cost.memory > free:
         return f"{words}: only {size_words(two_digits(free))} are free", "ERROR"
-    return words + (", going by the last bake" if _pace(obj) is not None else ""), "INFO"
+    return words + (", as timed in the last bake" if _pace(obj) is not None else ""), "INFO"
 
 
 def disk_words(obj: Any, context: Any) -> str:

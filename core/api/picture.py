@@ -30,7 +30,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
     except ImportError as error:
         raise SettingsError("A picture needs Matplotlib.", "Install it: pip install matplotlib.") from error
     if colour not in QUANTITIES:
-        raise SettingsError(f"Nothing is coloured by “{colour}”.", f"Choose one of {', '.join(QUANTITIES)}.")
+        raise SettingsError(f"“{colour}” is not a quantity to color by.", f"Choose one of {', '.join(QUANTITIES)}.")
     words, values_of = QUANTITIES[colour]
     corners, values = [], []
     for solid, x in bodies:
@@ -54,7 +54,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
         axes.locator_params(axis=axis, nbins=3)
     axes.set_box_aspect(high - low + 2.0 * room)
     figure.colorbar(shown, ax=axes, label=words, shrink=0.7)
-    remedy = "Name a .png, .svg or .pdf in a folder that is there."
+    remedy = "Name a .png, .svg or .pdf in an existing folder."
     path, refused = Path(path), refusing(f"{path!s:.200} cannot be drawn", remedy, of=(OSError, ValueError))
     with refused, whole_files(path.parent) as folder:
         figure.savefig(folder / path.name, dpi=150, bbox_inches="tight")

@@ -37,9 +37,11 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
     frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()
     given = (declared(frame, Frame, SettingsError, "write: frames") for frame in frames)
     if kind not in (".vtu", ".pvd", ".pc2"):
-        raise SettingsError(f"Nothing writes “{path.name}”.", "Name a file that ends in .vtu, .pvd or .pc2.")
+        raise SettingsError(
+            f"The format of “{path.name}” is not known.", "Name a file that ends in .vtu, .pvd or .pc2."
+        )
     if (frame := next(given, None)) is None:
-        raise SettingsError("There is no frame to write.", "What simulate gives can be gone through once: keep a list.")
+        raise SettingsError("There is no frame to write.", "simulate yields its frames only once: keep them in a list.")
     if kind == ".pvd":
         return _write_series(path, chain([frame], given))
     if kind == ".pc2":
@@ -79,7 +81,7 @@ def _write_point_caches(path: Path, frames: Iterable[Frame]) -> list[Path]:
             positions.setdefault(name, []).append(each.positions)
     steps = set(np.diff(numbers).tolist()) or {1}
     if len(steps) > 1:
-        raise SettingsError(f"“{path.name}” holds frames that follow at equal steps.", "Leave none of them out.")
+        raise SettingsError(f"“{path.name}” needs frames at equal steps.", "Pass all frames without gaps.")
     written = [_of_body(path, name, k) for k, name in enumerate(positions)]
     for file, each in zip(written, positions.values()):
         write_point_cache(file, numbers[0], each, len(each), len(each[0]), max(steps))

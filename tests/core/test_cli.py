@@ -322,7 +322,7 @@ def test_bodies_that_meet_name_what_differs(scene, capsys):
         ('name = "right"', 'name = "LEFT"', "on some systems one folder"),
         ('name = "right"', "", "Body 2 has no name"),
         ("substeps = 2", "substeps = 0", "“right”"),
-        ('[[body]]\nname = "left"', '[body]\nname = "left"', "body is no list of tables|cannot be read"),
+        ('[[body]]\nname = "left"', '[body]\nname = "left"', "body is not a list of tables|cannot be read"),
     ],
 )
 def test_bodies_that_cannot_be_read_are_refused(scene, before, after, words):

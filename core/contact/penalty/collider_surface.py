@@ -48,7 +48,9 @@ class ColliderSurface:
     def __init__(self, name: str, triangles: np.ndarray, positions: np.ndarray) -> None:
         triangles = np.asarray(triangles, dtype=np.int32).reshape(-1, 3)
         if len(triangles) and (triangles.min() < 0 or triangles.max() >= positions.shape[1]):
-            raise ColliderError(f"A face of the collider “{name}” names a vertex that is not there.", "Check its mesh.")
+            raise ColliderError(
+                f"A face of the collider “{name}” names a vertex that does not exist.", "Check its mesh."
+            )
         bad = np.argwhere(~np.isfinite(positions))
         if len(bad):
             raise ColliderError(

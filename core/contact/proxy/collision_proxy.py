@@ -60,7 +60,7 @@ def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
     nodes = _nodes(OffsetSurface(surface), mesh)
     cut = cut_edges(nodes.tets, nodes.levels <= 0.0)
     if len(cut.ends) == 0:
-        raise MeshError("The body is too small for its cells to have a skin.", "Set Cells Across higher.")
+        raise MeshError("The body is too small for its cells to form a contact surface.", "Set Cells Across higher.")
     parts = nodes.roots(cut.ends)
     places = nodes.places(cut.ends, parts)
     faces = np.concatenate([cut.triangles, _split(places, cut.quads)])

@@ -62,7 +62,7 @@ def _open_unlinked(path: str, flags: int) -> int:
     handle = os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666)
     try:
         if _leads_elsewhere(os.fstat(handle)):
-            raise OSError(errno.ELOOP, "a link stands in its place", path)
+            raise OSError(errno.ELOOP, "it is a link", path)
         if flags & os.O_TRUNC:
             os.ftruncate(handle, 0)
     except OSError:

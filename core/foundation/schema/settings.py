@@ -79,7 +79,7 @@ class DepthSettings:
     depth: float = number(
         0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches; 0.001 to 0.1 m"
     )
-    fade: float = number(0.0, 0.0, 1e6, "m", "Distance below that over which skin goes over into core; 0 m is sharp")
+    fade: float = number(0.0, 0.0, 1e6, "m", "Width of the transition from skin to core below that depth; 0 m is sharp")
 
     def __post_init__(self) -> None:
         check_ranges(self, MaterialError, "Depth")
@@ -120,7 +120,7 @@ class ColliderSettings:
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
     thickness: float = number(
-        0.001, 1e-6, 10.0, "m", "How far the body keeps from the surface, m; 0.0005 to 0.01", "distance"
+        0.001, 1e-6, 10.0, "m", "Distance that the body keeps from the surface, m; 0.0005 to 0.01", "distance"
     )
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class ContactSettings:
 
     grow_apart: bool = choice(
         False,
-        "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over "
+        "Where it overlaps another body at the first frame, start shrunk, down to a fifth of its size, and grow over "
         "the Pre-Roll: contact pushes them apart",
     )
 
@@ -179,8 +179,8 @@ class SolverSettings(_OwnSettings):
         0.5,
         1.0,
         "",
-        "Where in a step Theta Midpoint takes its forces, no unit: 0.5 loses nothing and rings, 0.526 calms what rings "
-        "by a tenth a step, 1 is implicit Euler",
+        "Point in a step where Theta Midpoint evaluates forces, no unit: 0.5 loses no energy and rings, 0.526 damps "
+        "ringing by a tenth a step, 1 is implicit Euler",
     )
     substeps: int = number(1, 1, 1000, "", "Time steps a frame: 1 for calm scenes, 2 to 8 for violent ones")
     max_iterations: int = number(
@@ -194,7 +194,7 @@ class SolverSettings(_OwnSettings):
     )
     stop_rule: str = choice(
         "movement",
-        "What ends a step before the most iterations are made",
+        "Criterion that ends a step before the maximum of iterations",
         names=("movement", "decrement", "acceleration"),
     )
     tolerance: float = number(
@@ -231,8 +231,8 @@ class SolverSettings(_OwnSettings):
         0.0,
         10.0,
         "s",
-        "Calms deformation and leaves flight and turning alone, s; 0.001 to 0.01, which is much",
-        "internal friction",
+        "Damping of deformation, not of rigid motion, s; 0.001 to 0.01, which is strong",
+        "stiffness damping",
     )
     linear_solver: str = choice("automatic", "Solver of the linear systems")
     inner_iterations: int = number(
@@ -246,7 +246,7 @@ class SolverSettings(_OwnSettings):
         0,
         100_000,
         "",
-        "Tets at which a subspace feels its elasticity; 0 for 20 a mode, and up to 80 where parts are thin",
+        "Tetrahedra at which a subspace evaluates its elasticity; 0 for 20 a mode, and up to 80 where parts are thin",
     )
     match_full_space: bool = choice(
         True,
@@ -254,12 +254,14 @@ class SolverSettings(_OwnSettings):
     )
     match_resolution: bool = choice(
         False,
-        "Swing as a finer lattice does, at the same frequencies; prepared once",
+        "Vibrate as a finer lattice does, at the same frequencies; prepared once",
     )
     match_cells: int = number(
         48, 2, 400, "", "Cells along the longest side of that lattice: 2 to 4 times those of the body"
     )
-    match_modes: int = number(0, 0, 40, "", "Lowest vibrations that are right; 0 for as many as are worth it, up to 20")
+    match_modes: int = number(
+        0, 0, 40, "", "Number of lowest vibrations to match; 0 for up to 20, as many as are worth it"
+    )
     match_method: str = choice(
         "automatic", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
     )

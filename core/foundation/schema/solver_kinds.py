@@ -52,7 +52,7 @@ class SolverKind:
     bears_contrast: bool = False
     bears_obstacles: bool = True
     supports_contact: bool = False
-    at_contrast: str = "others take many times as many"
+    at_contrast: str = "others take many times as many iterations"
     remedy: str = "raise Substeps, or Iterations"
     own: Mapping[str, Field[Any]] = field(default_factory=dict)
 
@@ -93,12 +93,12 @@ NEWTON = SolverKind(
 LINEARLY_IMPLICIT = SolverKind(
     name="linearly_implicit",
     label="Linearly Implicit FEM",
-    description="One solve a step: fast and calm; wants small steps for lively motion",
+    description="One solve a step: fast and calm; needs small steps for lively motion",
     method="linearly_implicit.LinearlyImplicitSolver",
     seconds=0.1,
     iterates=False,
     supports_contact=True,
-    at_contrast="one solve a step leaves it behind",
+    at_contrast="one solve a step is too little",
     remedy="raise Substeps",
     own={
         "damping_factor": number(
@@ -135,14 +135,16 @@ CONJAC_PUBLISHED = replace(
             0.0,
             1.0,
             "",
-            "Gamma of the published ConJac, no unit: the part of a Newton step that corrects the rest; 0 searches it",
+            "Gamma of the published ConJac, no unit: the fraction of a Newton step that corrects the other vertices; "
+            "0 for a line search",
         ),
         "corrections": number(
             1,
             1,
             20,
             "",
-            "Of the published ConJac: corrections a step of what follows, by one factor: 1 as published, 3 is nearer",
+            "Corrections a step of the following vertices in the published ConJac, with one factorization: 1 as "
+            "published, 3 is closer",
         ),
     },
 )
@@ -150,7 +152,7 @@ SUBSPACE_MIXED_FEM = replace(
     MIXED_FEM,
     name="subspace_mixed_fem",
     label="Subspace Mixed FEM",
-    description="Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail",
+    description="Mixed FEM for a few modes of the whole body: real time at any resolution, without fine detail",
     seconds=0.04,
     takes_modes=True,
 )
@@ -158,7 +160,7 @@ SUBSPACE_FEM = replace(
     NEWTON,
     name="subspace_fem",
     label="Subspace FEM",
-    description="Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies",
+    description="Newton FEM for a few modes of the whole body; loses motion when stopped early on stiff bodies",
     seconds=0.04,
     takes_modes=True,
 )

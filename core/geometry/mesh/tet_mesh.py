@@ -93,7 +93,7 @@ class TetMesh:
         if not (volumes > 0.0).all():
             raise MeshError(
                 f"Tet {int(np.argmin(volumes))} has no positive volume ({volumes.min():.3g} m³).",
-                "Swap two corners of what is inside out, remove what is flat, or tetrahedralize the mesh again.",
+                "Swap two corners of inverted tets, remove flat ones, or tetrahedralize the mesh again.",
             )
 
 
@@ -106,7 +106,7 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
         raise MeshError(f"The tets are {t.dtype} of shape {t.shape}.", "Give four whole numbers a row, from 0.")
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
-        raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Mend or remove it.")
+        raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Correct or remove it.")
     mesh = TetMesh(x, t)
     mesh.validate()
     return mesh

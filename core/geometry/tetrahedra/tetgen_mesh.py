@@ -94,7 +94,7 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
     doubled = len(triangles) - len(np.unique(np.sort(triangles, axis=1), axis=0))
     if doubled:
         raise MeshError(
-            f"{doubled} faces lie on other faces.",
+            f"{doubled} faces coincide with other faces.",
             f"Merge vertices by distance and delete the inner ones, or {REMEDY}.",
         )
     crossing = intersecting_triangles(points, triangles)

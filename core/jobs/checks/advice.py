@@ -118,7 +118,7 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
     if not kind.takes_modes and frame > PATIENCE:
         reason = (
             f"{_rounded(tets)} tetrahedra take about {time_words(frame)} a frame on two cores. A subspace takes a "
-            "hundredth of it, for all but fine wobbles: good for trying out."
+            "hundredth of that and lacks only fine detail: good for trying out."
         )
         return Advice("solver", live_solver().name, reason)
     return _nodes(facts, solver, use)
@@ -130,11 +130,12 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
     if use.nodes > MANY_NODES:
-        return f"Each node makes a step dearer: {use.nodes} take more time than {label} is worth beyond {MANY_NODES}."
+        return f"Each node makes a step slower: {label} pays off up to {MANY_NODES} nodes, not with {use.nodes}."
     if pace > SPRINGY and _sag(facts, solver) > BENDS_FAR:
         return (
             f"The body vibrates about {frequency_words(facts.slowest)} times a second and sags by "
-            f"{_sag(facts, solver):.0%} of its size: bent so far within a few steps it goes astray with {label}."
+            f"{_sag(facts, solver):.0%} of its size: {label} is inaccurate for bodies that bend so far within a few "
+            "steps."
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (

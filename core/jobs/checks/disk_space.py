@@ -27,7 +27,7 @@ class ToBake(NamedTuple):
     @property
     def need(self) -> float:
         """Bytes needed."""
-        from .costs import body_bytes, frame_bytes  # they load Numba, which Blender      's start does not wait for
+        from .costs import body_bytes, frame_bytes  # they load Numba, which Blender's start does not wait for
 
         job, points = self.job, len(self.job.body.surface.positions)
         frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)

@@ -17,7 +17,7 @@ ON_A_LINE = 0.01
 """Part of the body's size within which nodes count as collinear."""
 FEW = 4
 """Nodes that cost little with any linear solver."""
-PROPOSE = "Propose Nodes finds places."
+PROPOSE = "Press Propose Nodes."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:

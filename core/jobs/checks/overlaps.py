@@ -55,8 +55,8 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
         if depth.max() <= shallow:
             return ""
         return (
-            f"{_count(depth, shallow)} of the body begin under the ground, up to {length_words(depth.max())} deep, "
-            "and come up at half the body's size a second: raise the body, or lower the ground."
+            f"{_count(depth, shallow)} of the body start below the ground, up to {length_words(depth.max())} deep, "
+            "and are pushed up at half the body's size a second: raise the body, or lower the ground."
         )
     inside = _depths(points, collider.name, collider.triangles, collider.positions[0])
     corners = collider.positions[0][np.unique(collider.triangles)]
@@ -65,9 +65,9 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
     if deepest <= shallow:
         return ""
     return (
-        f"The body and the collider “{collider.name}” begin in each other, up to {length_words(deepest)} deep "
-        f"({_count(inside, shallow)} of the body): each point is pushed out by its nearest side, and a collider in the "
-        "middle stays stuck. Move them apart."
+        f"The body and the collider “{collider.name}” overlap at the first frame, up to {length_words(deepest)} deep "
+        f"({_count(inside, shallow)} of the body): each point is pushed out through the nearest side, and a collider "
+        "in the middle stays stuck. Separate them."
     )
 
 

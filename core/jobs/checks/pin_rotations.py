@@ -42,7 +42,7 @@ def pin_rotation_warnings(job: Job) -> list[str]:
     if farthest < FAR:
         return []
     return [
-        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees on the way to frame "
+        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees in one frame, before frame "
         f"{job.frame_start + at}: the body may stay folded. Rotate them over more frames."
     ]
 

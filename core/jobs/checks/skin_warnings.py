@@ -25,15 +25,15 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
     if share > NOTICEABLE or farthest > FAR * cell:
         said.append(
             f"{max(share, 0.001):.1%} of the surface are so much thinner than a cell ({length_words(cell)}) that "
-            f"others pass through them, up to {length_words(farthest)} deep: set Cells Across higher, or make "
-            "them thicker."
+            f"other bodies pass through there, up to {length_words(farthest)} deep: raise Cells Across, or make "
+            "those parts thicker."
         )
     welded = bridged_parts(surface, mesh, cells_across)
     if welded.cells:
         said.append(
             f"The cells hold {welded.surface_parts} parts of the body together in {welded.lattice_parts}, across gaps "
             f"down to {length_words(welded.gap)}: they move as one part and do not collide. Set Cells Across to "
-            f"{welded.cells} to part them."
+            f"{welded.cells} to separate them."
         )
     return said
 

@@ -50,7 +50,7 @@ def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     enough = math.ceil(CELLS_THROUGH * job.body.surface.size / found.thickness + 0.5)
     _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
     robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"
-    remedy = "Resolution tells how many Cells Across they want" if enough <= most else robust
+    remedy = "the panel Resolution proposes Cells Across" if enough <= most else robust
     return [
         f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
         f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "

@@ -48,8 +48,8 @@ class Absorber:
         if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
             raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,).")
         if t.min() < 0 or t.max() >= x.shape[1]:
-            raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
+            raise self._refuse("has a face with a vertex that does not exist", "Check its mesh.")
         if not np.isfinite(x).all():
-            raise self._refuse("is at a place that is not a number", "Check its modifiers and its animation.")
+            raise self._refuse("has a position that is not a number", "Check its modifiers and its animation.")
         if not ((self.absorption >= 0.0) & (self.absorption <= 1.0)).all():
-            raise self._refuse("has an absorption that is no part", "Give 0 to 1.")
+            raise self._refuse("has an absorption outside 0 to 1", "Give 0 to 1.")

@@ -208,7 +208,9 @@ class Body:
     def with_tracks(self, frames: int, first: int) -> Body:
         """Return the body over ``frames`` frames from number ``first``, with defaults filled in, and validated."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
-            raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
+            raise PinError(
+                "The pinned vertices are not valid indices of the body's vertices.", "Choose the pins again."
+            )
         body, held = copy(self), self.pin_held
         held = np.ones((frames, len(self.pinned_vertices)), dtype=bool) if held is None else np.atleast_1d(held)
         filled = {"pin_held": np.logical_and.accumulate(held, axis=0)}
@@ -251,7 +253,9 @@ class Body:
         if self.initial_shape is not None and not (
             self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
         ):
-            raise SettingsError("The shape at the first frame is not one position a vertex.", "Set Rest Shape again.")
+            raise SettingsError(
+                "The shape at the first frame does not have one position for each vertex.", "Set Rest Shape again."
+            )
         if self.moduli is not None:
             expected = frames, len(moduli(self.materials))
             if self.moduli.shape != expected or not (np.isfinite(self.moduli) & (self.moduli > 0.0)).all():
@@ -262,7 +266,9 @@ class Body:
         self._validate_vibrations(frames)
         self._validate_tet_materials()
         if not _are_vertices(self.dynamic_nodes, n):
-            raise SettingsError("The dynamic nodes are no list of vertices of the body.", "Choose the nodes again.")
+            raise SettingsError(
+                "The dynamic nodes are not valid indices of the body's vertices.", "Choose the nodes again."
+            )
         matrices = self.object_to_world
         if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
@@ -334,7 +340,7 @@ class Body:
         for spring in (*self.springs, *filter(None, [self.goal])):
             if not _are_vertices(spring.vertices, n):
                 raise SpringError(
-                    f"The spring “{spring.name}” holds a vertex that does not exist.", "Choose its vertices again."
+                    f"The spring “{spring.name}” pulls a vertex that does not exist.", "Choose its vertices again."
                 )
             if len(spring.stiffness) != frames:
                 raise SpringError(
@@ -351,9 +357,9 @@ class Body:
         if len(set(others)) < len(others):
             raise SettingsError(f"Two pairs name “{max(others, key=others.count)}”.", "Remove one of them.")
         if self.name in others:
-            raise SettingsError("A pair names the body itself.", "Its own Friction, under Collide With, is for that.")
+            raise SettingsError("A pair names the body itself.", "Set its own Friction under Collide With instead.")
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
-            raise FieldError("A force field names an absorber that is not there.", "Name one by its number, from 0.")
+            raise FieldError("A force field names an absorber that does not exist.", "Name one by its number, from 0.")
         for each in (*self.force_fields, *self.absorbers):
             if wrong := lengths(each) - {1, frames}:
                 raise FieldError(
@@ -371,7 +377,7 @@ class Body:
         if len(bad):
             raise SettingsError(
                 f"The acceleration at vertex {bad[0][1]} is not a number at frame {first + bad[0][0]}.",
-                "Check what makes the field.",
+                "Check the source of the field.",
             )
 
     def check(self) -> None:
@@ -383,7 +389,7 @@ class Body:
         if self.colliders and not kind.bears_obstacles:
             raise SettingsError(
                 f"{kind.label} launches bodies that hit floors and colliders.",
-                "Choose ConJac or Mixed FEM, or take the body out of what it collides with.",
+                "Choose ConJac or Mixed FEM, or remove Ground and Colliders.",
             )
         if kind.takes_nodes:
             self._check_nodes()

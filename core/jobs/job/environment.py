@@ -48,7 +48,7 @@ class Spring:
         coerce(self, SpringError, "Spring")
         p = self.vertices.size
         if self.vertices.ndim != 1 or p == 0:
-            raise SpringError(f"The spring “{self.name}” holds no vertex.", "Choose the vertices that it pulls.")
+            raise SpringError(f"The spring “{self.name}” pulls no vertex.", "Choose the vertices that it pulls.")
         track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
         if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
             raise SpringError(
@@ -66,7 +66,7 @@ class Spring:
             )
         if not np.isfinite(self.targets).all():
             raise SpringError(
-                f"A target of the spring “{self.name}” is not a number.", "Check the animation of what it pulls to."
+                f"A target of the spring “{self.name}” is not a number.", "Check the animation of its target."
             )
 
 
@@ -111,7 +111,7 @@ class Collider(ColliderSettings):
             )
         if self.triangles.min() < 0 or self.triangles.max() >= self.positions.shape[1]:
             raise ColliderError(
-                f"A face of the collider “{self.name}” names a vertex that is not there.", "Check its mesh."
+                f"A face of the collider “{self.name}” names a vertex that does not exist.", "Check its mesh."
             )
         bad = np.argwhere(~np.isfinite(self.positions))
         if len(bad):

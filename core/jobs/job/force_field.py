@@ -77,7 +77,7 @@ class ForceField:
             (form.z_direction, Z_DIRECTIONS),
         ):
             if value not in names:
-                raise self._refuse(f"has the unknown word {value!r}", f"Choose one of {', '.join(names)}.")
+                raise self._refuse(f"has the unknown option {value!r}", f"Choose one of {', '.join(names)}.")
         unit = form.unit_length
         if type(form.gravitation) is not bool or not isinstance(unit, float) or not 0.0 < unit < np.inf:
             raise self._refuse("has an impossible form", "Give a positive unit of length, in metres.")
@@ -97,7 +97,7 @@ class ForceField:
             if t is None or t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
                 raise self._refuse("has no faces", "Give its object a mesh with faces, or choose another shape.")
             if t.min() < 0 or t.max() >= self.vertices.shape[1]:
-                raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
+                raise self._refuse("has a face with a vertex that does not exist", "Check its mesh.")
         if self.form.kind in SAMPLED:
             grid = self.samples
             count = SAMPLED[self.form.kind]
@@ -113,6 +113,6 @@ class ForceField:
                 raise self._refuse(f"has a {name.replace('_', ' ')} that is not a number", "Check its animation.")
         arrays = [leaf.value for leaf in leaves(self) if isinstance(leaf.value, np.ndarray)]
         if not all(np.isfinite(array).all() for array in arrays if array is not self.numbers):
-            raise self._refuse("is at a place that is not a number", "Check its animation and its mesh.")
+            raise self._refuse("has a position that is not a number", "Check its animation and its mesh.")
         if np.abs(np.linalg.norm(self.axes, axis=1) - 1.0).max() > 1e-6:
-            raise self._refuse("has an axis that is no direction", "Give its object a scale other than zero.")
+            raise self._refuse("has an axis of zero length", "Give its object a scale other than zero.")

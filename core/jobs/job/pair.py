@@ -21,13 +21,15 @@ class PairSettings:
         None, 0.0, 10.0, "", "Coulomb's coefficient between the two, no unit: ice 0.05, wood 0.4, rubber 1"
     )
     thickness: float | None = number(
-        None, 0.0, 10.0, "m", "How far the two keep from each other, m; 0 for as near as can be", "distance"
+        None, 0.0, 10.0, "m", "Contact distance of the two, m; 0 for the smallest possible", "distance"
     )
 
     def __post_init__(self) -> None:
         check_ranges(self, SettingsError, f"The pair with “{words_of(self.other)}”")
         if not self.other:
-            raise SettingsError("A pair names nobody.", "Name the other body or collider, or remove the pair.")
+            raise SettingsError(
+                "A pair has no other body or collider.", "Name the other body or collider, or remove the pair."
+            )
 
     @property
     def name(self) -> str:

@@ -27,15 +27,15 @@ CONTACTS, NEAREST = "Contacts", "Nearest (m)"
 MEANINGS = {
     "Iterations": "of all steps of the frame",
     "Converged": "whether every step reached its Stop When",
-    "Still Moving": "how far a vertex wanted to move in a step's last iteration",
-    "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
+    "Still Moving": "largest displacement of a vertex in a step's last iteration",
+    "Unbalanced (N)": "norm of the unbalanced forces at a step's end",
     CONTACTS: "contact pairs that push at the end of a step",
-    "Nearest": "how near they come",
+    "Nearest": "smallest distance in contact",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
     "Factorization": "seconds to prepare the linear system",
-    "Solve": "seconds to solve it for the movements",
-    "Local": "seconds for the tetrahedra one by one",
-    "Line search": "seconds to find how much of a movement to make",
+    "Solve": "seconds to solve it for the displacements",
+    "Local": "seconds for the local steps of the tetrahedra",
+    "Line search": "seconds to find the step length",
 }
 """Meanings of the table's columns, by their headings."""
 
@@ -175,7 +175,7 @@ class BakeReport:
             return ""
         many = "s" if len(frames) > 1 else ""
         farthest = max(frame.movement for frame in self.frames if not frame.converged)
-        missing = f" (stopped {length_words(farthest)} short)" if farthest > 0.0 else ""
+        missing = f" (last displacement {length_words(farthest)})" if farthest > 0.0 else ""
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
@@ -191,7 +191,7 @@ class BakeReport:
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
-        return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
+        return f"The match removes up to {most.taken:.0%} of the stiffness that it may remove (frame {most.frame})."
 
     def contact_words(self) -> str:
         """Describe the largest number of contacts and the smallest distance; "" without contact."""
@@ -199,7 +199,7 @@ class BakeReport:
         if most is None or not most.contacts:
             return ""
         nearest = min(frame.nearest for frame in self.frames if frame.contacts)
-        return f"Contacts: {most.contacts:,} at most (frame {most.frame}), {length_words(nearest)} apart at least"
+        return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
         """Name the bodies with which this one was solved as one system, and the frames; "" if there are none."""
@@ -208,7 +208,7 @@ class BakeReport:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
         named = ", ".join(f"“{name}”" for name in names)
-        return f"In frames {frames} it could touch {named}: iterations are those of all that touch."
+        return f"In frames {frames} it could touch {named}: iterations are those of all bodies in contact."
 
     def blocked_words(self) -> str:
         """Name the pairs that blocked each other, and the frames; "" if there are none."""
@@ -231,11 +231,11 @@ class BakeReport:
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
-            said.append(f"{redone} of {steps} steps were made again by BDF2 or Implicit Euler: raise Substeps.")
+            said.append(f"{redone} of {steps} steps were recomputed by BDF2 or Implicit Euler: raise Substeps.")
         if buckling > REDONE * steps:
             said.append(
-                f"In {buckling} of {steps} steps the body buckled between its nodes, which move too stiffly then: "
-                "add some where it does, or take Mixed FEM."
+                f"In {buckling} of {steps} steps the body buckled between its nodes, where it is then too stiff: add "
+                "nodes there, or use Mixed FEM."
             )
         return " ".join(said)
 

@@ -51,7 +51,7 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
-        raise StoreError("The two bakes have other vertices.", "Compare again.")
+        raise StoreError("The two bakes have different vertices.", "Compare again.")
     start = max(job.first_shown, other.first_shown)
     frames = [frame for frame in second.frames() if frame >= start and frame in set(first.frames())]
     if not frames:

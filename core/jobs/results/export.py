@@ -68,7 +68,7 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
 
 
 def _refusing(out: Path) -> contextlib.AbstractContextManager[None]:
-    return refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you may write.")
+    return refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you can write to.")
 
 
 def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:

@@ -202,7 +202,7 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
         there = {each.name for each in (*bodies, *body.colliders)}
         for pair in (pair for pair in body.pairs if pair.other not in there):
             raise SettingsError(
-                f"{f'“{body.name}”: ' if body.name else ''}contact.pairs names “{pair.other}”, which is not there.",
+                f"{f'“{body.name}”: ' if body.name else ''}contact.pairs names “{pair.other}”, which does not exist.",
                 "Name another body, one of the body's colliders, or Ground.",
             )
 
@@ -253,7 +253,7 @@ def _check_body(scene: dict[str, Any]) -> None:
     check_file_name(scene["mesh"], "mesh")
     for name in _TABLES:
         if not isinstance(scene.get(name, {}), dict):
-            raise SettingsError(f"{name} is no table.", f"Write [{name}], once, in single brackets.")
+            raise SettingsError(f"{name} is not a table.", f"Write [{name}], once, in single brackets.")
     _check_lists(scene, _LISTS)
 
 
@@ -261,7 +261,7 @@ def _check_lists(scene: dict[str, Any], names: Sequence[str]) -> None:
     for name in names:
         tables = scene.get(name, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise SettingsError(f"{name} is no list of tables.", f"Write [[{name}]], in double brackets.")
+            raise SettingsError(f"{name} is not a list of tables.", f"Write [[{name}]], in double brackets.")
 
 
 def _frames(value: Any) -> tuple[int, int]:

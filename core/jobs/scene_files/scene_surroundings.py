@@ -48,7 +48,7 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
         if "absorption" in table:
             absorption = table.keyed("absorption")
             if absorption.min() < 0.0 or absorption.max() > 1.0:
-                raise SettingsError(f"The absorption of {table.where} is no part.", "Give 0 to 1.")
+                raise SettingsError(f"The absorption of {table.where} is outside 0 to 1.", "Give 0 to 1.")
             absorbers.append(Absorber(*surface, absorption))
     return tuple(colliders), tuple(absorbers)
 

@@ -53,7 +53,7 @@ class Table:
         """Return settings from a nested table."""
         what, value = self._what(name), self.entries[name]
         if not isinstance(value, dict):
-            raise SettingsError(f"{what} is no table.", f"Write {name} = {example}.")
+            raise SettingsError(f"{what} is not a table.", f"Write {name} = {example}.")
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
@@ -98,7 +98,7 @@ class Table:
             keys = np.concatenate([frames[:1], np.atleast_1d(keys)])[None]
         fits = keys.ndim == 2 and keys.shape[1] == 1 + size and np.isfinite(keys).all()
         if not fits or (np.diff(keys[:, 0]) <= 0).any():
-            raise SettingsError(f"{self._what(name)} is no list of [frame, {shown}].", remedy)
+            raise SettingsError(f"{self._what(name)} is not a list of [frame, {shown}].", remedy)
         values = np.column_stack([np.interp(frames, keys[:, 0], column) for column in keys[:, 1:].T])
         return values[:, 0] if size == 1 else values
 

@@ -63,7 +63,7 @@ def _existing(path: Path | str) -> Path:
 def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
     data = np.load(path, allow_pickle=False)
     if not isinstance(data, np.lib.npyio.NpzFile):
-        raise MeshError("It is no .npz file.", "Save positions and triangles with numpy.savez.")
+        raise MeshError("Not an .npz file.", "Save positions and triangles with numpy.savez.")
     with data:
         if not {"positions", "triangles"} <= set(data.files):
             raise MeshError("It lacks the arrays positions and triangles.", "Save both.")

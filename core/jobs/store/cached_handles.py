@@ -73,14 +73,14 @@ class Handles(NamedTuple):
             return ""
         return (
             f"The result lies on shape keys: Geometry Nodes would be off by {100 * most:.2g} % of the size in frame "
-            f"{self._worst}, and what touches would show through. Set Result to Shape Keys or Mesh Cache."
+            f"{self._worst}, and parts in contact would show through. Set Result to Shape Keys or Mesh Cache."
         )
 
     def error_words(self, size: float) -> str:
         """Describe the error of the handles for a body of ``size`` (m)."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
-            return "Equal to the frames but for round-off."
+            return "Equal to the frames up to round-off."
         most_words = f"{100 * most:.2g} % at most (frame {self._worst})"
         remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
         return f"Deviates from the bake by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"

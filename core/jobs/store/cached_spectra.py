@@ -61,7 +61,9 @@ def cached_spectra(
     try:
         spectra = find_spectra(model, space, count, springs, on_progress, swung(finer) if finer and swung else finer)
     except (ArpackError, FactorizationError, LinAlgError) as error:
-        raise MatchError("the materials differ too much in stiffness.", "Bring them nearer to one another.") from error
+        raise MatchError(
+            "the materials differ too much in stiffness.", "Use materials of more similar stiffness."
+        ) from error
     if store is not None:
         store.write_cached("spectra", {each: getattr(spectra, each) for each in _SCHEMA}, {"key": key, "scale": scale})
     return spectra

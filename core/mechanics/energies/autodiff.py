@@ -94,7 +94,9 @@ class Jet(NDArrayOperatorsMixin):
         if ufunc is np.power:
             return a.of(_power(b)) if not isinstance(b, Jet) else np.exp(b * np.log(a))
         known = ", ".join(function.__name__ for function in FUNCTIONS)
-        raise MaterialError(f"An own energy cannot use numpy.{ufunc.__name__}.", f"Write it by + - * / ** and {known}.")
+        raise MaterialError(
+            f"A custom energy cannot use numpy.{ufunc.__name__}.", f"Write it with + - * / ** and {known}."
+        )
 
 
 def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:

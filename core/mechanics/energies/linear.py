@@ -52,6 +52,7 @@ class LinearEnergy(IsotropicEnergy):
 ENERGY = LinearEnergy(
     name="linear",
     label="Linear",
-    description="Small movements only, to compare with theory: a turned body swells; Mixed FEM uses its corotated form",
+    description="Small movements only, to compare with theory: a rotated body swells; Mixed FEM uses its corotated "
+    "form",
     principal=PrincipalFunction(quadratic_value, quadratic_gradient, quadratic_curvature),
 )

@@ -83,7 +83,7 @@ def _curvature(sigma, parameters, H, flip, twist):
 ENERGY = IsotropicEnergy(
     name="neo_hookean",
     label="Neo-Hookean",
-    description="The textbook's rubber: the more it is crushed, the harder it gets",
+    description="Textbook rubber: the more it is compressed, the stiffer it gets",
     principal=PrincipalFunction(_value, _gradient, _curvature),
     stays_upright=True,
 )

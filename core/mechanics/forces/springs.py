@@ -60,7 +60,7 @@ class Springs(StepPotential):
         if not (np.isfinite(stiffness) & (np.asarray(stiffness) >= 0.0)).all():
             raise SpringError("The stiffness of a spring is negative or not a number.", "Set 0 N/m or more.")
         if not np.isfinite(targets).all():
-            raise SpringError("A target of a spring is not a number.", "Check the animation of what it pulls to.")
+            raise SpringError("A target of a spring is not a number.", "Check the animation of its target.")
         self._points, self._stiffness, self._targets = points, stiffness, targets
 
     def begin(self, _motion: Motion) -> Springs:

@@ -77,6 +77,7 @@ def _solve(A: scipy.sparse.csr_matrix, b: np.ndarray, start: np.ndarray, precond
     solution, failed = cg(A, b, x0=start, rtol=TOLERANCE, atol=0.0, maxiter=20_000, M=preconditioner)
     if failed or not np.isfinite(solution).all():
         raise MaterialError(
-            "The painted weights could not be carried into the body.", "Choose another resolution: the tets are flat."
+            "The painted weights could not be transferred into the body.",
+            "Choose another resolution: the tets are flat.",
         )
     return solution

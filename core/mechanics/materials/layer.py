@@ -38,7 +38,7 @@ class Layer:
         if self.map is not None:
             values = self.map
             if values.ndim != 1 or not np.isfinite(values).all():
-                raise MaterialError("The map of a layer is no list of numbers.", "Paint the map again.")
+                raise MaterialError("The map of a layer is not a list of numbers.", "Paint the map again.")
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:

@@ -38,7 +38,7 @@ class CurrentModes:
 
     name = "current_modes"
     label = "EigenFit (Current Modes)"
-    description = "As published: vibrations of where the body is, found in each step, two to four times as long"
+    description = "As published: modes of the current shape, recomputed in each step; takes two to four times as long"
     of_positions, controls = True, False
     ways = ((),)
     stiffness = None

@@ -33,7 +33,7 @@ class Match(NamedTuple):
         return self._replace(words=f"{self.words} {more}".strip())
 
 
-REFUSED = "Vibrations are left as they are: "
+REFUSED = "Vibrations are not matched: "
 """Beginning of the words if no vibrations could be found or compared (MatchError)."""
 
 
@@ -81,7 +81,10 @@ def match_summary(
     said += _left_alone(vibrations, wanted, len(spectra.fine), words)
     slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
     if slow and not spectra.is_one_mesh:
-        said.append(f"{_named(slow)} slower than there, as pins or thin parts hold less here: raise Cells Across.")
+        said.append(
+            f"{_named(slow)} slower than in the finer lattice, since pins or thin parts hold less here: "
+            "raise Cells Across."
+        )
     return Match(" ".join(said), vibrations)
 
 
@@ -107,7 +110,7 @@ def _hertz(eigenvalues: np.ndarray) -> np.ndarray:
 def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, words: _Words) -> str:
     matched = [(k, each) for k, each in enumerate(vibrations, start=1) if each.right]
     if not matched:
-        return f"No vibration matches the {words.finer}, and the body moves as without."
+        return f"No vibration matches the {words.finer}, and the body moves unmatched."
     many, (first, slowest) = len(matched), matched[0]
     how_many = f"{many} of {wanted}" if many < wanted else str(many)
     match = f"{'chosen ' * is_chosen}{'vibration matches' if wanted == 1 else 'vibrations match'}"
@@ -144,10 +147,10 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
         f"none of the {words.finer}'s first {found} has this shape: raise {words.unlike} or Matched Vibrations": unlike,
-        f"too little of the body feels it: raise {words.limp}": [k for k in alone if k not in unlike],
-        f"the next is as fast: set more Matched Vibrations, or {len(vibrations)}": cut,
+        f"too few cubature points resolve it: raise {words.limp}": [k for k in alone if k not in unlike],
+        f"the next has the same frequency: set more Matched Vibrations, or {len(vibrations)}": cut,
     }
-    return [f"{_named(which)} left alone, as {reason}." for reason, which in reasons.items() if which]
+    return [f"{_named(which)} not matched, since {reason}." for reason, which in reasons.items() if which]
 
 
 def _named(modes: Sequence[int]) -> str:

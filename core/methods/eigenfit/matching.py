@@ -168,7 +168,7 @@ class Matching:
 
     name = "stretch_potential"
     label = "EigenFit"
-    description = "A potential of the stretches, from the vibrations at rest: follows all of them wherever the body is"
+    description = "A potential of the stretches, from the vibrations at rest: matches all of them in every pose"
     of_positions, controls = False, True
     ways = ((),)
     stiffness = None

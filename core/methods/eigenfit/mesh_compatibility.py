@@ -34,13 +34,13 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
     if here != there:
         setting = "Cells Across" if here < there else "Match Cells"
         raise MatchError(
-            f"the body is of {here} separate part{'s' * (here > 1)}, and the finer lattice of {there}.",
+            f"the body has {here} separate part{'s' * (here > 1)}, and the finer lattice {there}.",
             f"Raise {setting}, so that gaps stay open.",
         )
     ratio = float(coarse.masses.sum() / finer.masses.sum())
     if not LIGHTEST <= ratio <= HEAVIEST:
         raise MatchError(
-            f"the body weighs {ratio:.2g} times what its finer lattice does.",
+            f"the body has {ratio:.2g} times the mass of its finer lattice.",
             "Give sheets a thickness (Solidify), or raise Cells Across.",
         )
     if len(coarse.held):
@@ -50,7 +50,7 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
             raise MatchError("pins hold much less than a cell.", "Pin more of the surface, or raise Cells Across.")
         ends = (_ends(each.mesh.rest_positions[each.held]) for each in (coarse, finer))
         if np.abs(np.subtract(*ends)).max() > APART * cell:
-            raise MatchError("pins hold another place in its finer lattice.", "Raise Cells Across, or choose Draft.")
+            raise MatchError("pins hold another region in its finer lattice.", "Raise Cells Across, or choose Draft.")
 
 
 def _parts(mesh: TetMesh) -> int:

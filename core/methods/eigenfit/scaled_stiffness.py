@@ -62,7 +62,7 @@ class OneStiffness:
 
     name = "one_stiffness"
     label = "One Stiffness"
-    description = "All of the body softer or stiffer, so that its first vibration is right (DAC); as quick as without"
+    description = "The whole body softer or stiffer, so that its first vibration is right (DAC); as fast as unmatched"
     of_positions = controls = False
     ways = ((),)
 
@@ -80,7 +80,7 @@ class FittedMaterials:
 
     name = "fitted_materials"
     label = "Fitted Materials"
-    description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as quick as without"
+    description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as fast as unmatched"
     of_positions = controls = False
     ways = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
 

@@ -214,4 +214,4 @@ class LinearlyImplicitSolver(StepSolver):
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size
-            report.reason = f"elasticity, asked once a step, left a movement by {share:.1%} of the body's size"
+            report.reason = f"elasticity, linearized once a step, left an error of {share:.1%} of the body's size"

@@ -134,7 +134,7 @@ class MixedFEMSolver(StepSolver):
                 at = self._valued(at.x, at.deformation, at.polar, at.stretch, step)
         if not report.reason and report.iterations <= tangled:
             report.reason = (
-                f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
+                f"the cap of {report.iterations} iterations was reached while inverted tets were being restored: "
                 f"allow more than {UNTANGLING}"
             )
         return Solution(at.x, at.deformation, at.stretch.s)

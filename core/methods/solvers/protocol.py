@@ -50,5 +50,5 @@ def check_direction(direction: np.ndarray, decrement: float) -> None:
     if not np.isfinite(decrement):
         raise DivergenceError(
             "The energy that a step is predicted to lower is not a number.",
-            "Look for extreme gravity, speeds or stiffness.",
+            "Check gravity, speeds and stiffness for extreme values.",
         )

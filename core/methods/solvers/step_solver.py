@@ -248,7 +248,7 @@ class StepSolver:
         """Return the reason if the stop rule holds, or an empty string."""
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
-            return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
+            return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
         if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
             return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
         if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
@@ -271,5 +271,5 @@ class StepSolver:
         report.converged, report.reason = False, ""
         if unconverged or step.renewals_left >= 0:
             return True
-        report.reason = f"friction or the pull of pins changed still after {MAX_LAGGING_ITERATIONS} rounds"
+        report.reason = f"friction or pin forces still changed after {MAX_LAGGING_ITERATIONS} lagging iterations"
         return False

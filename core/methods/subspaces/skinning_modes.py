@@ -86,7 +86,7 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
     except ArpackError as error:
         raise SubspaceError(
             "The modes of the body cannot be found: its materials or its tetrahedra differ too much.",
-            "Bring the stiffnesses of the materials nearer to one another, or choose Mixed FEM.",
+            "Use materials of more similar stiffness, or choose Mixed FEM.",
         ) from error
 
 

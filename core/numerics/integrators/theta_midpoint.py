@@ -29,7 +29,7 @@ from .time_step import History, TimeStep
 NAME = "theta_midpoint"
 LABEL = "Theta Midpoint"
 DESCRIPTION = (
-    "Livelier still where the body is soft: less error than BDF2 at the same price. Stiff parts ring for longer"
+    "Livelier still where the body is soft: less error than BDF2 at the same cost. Stiff parts ring for longer"
 )
 NEEDS_HISTORY = True
 OWN = ("theta",)

@@ -29,7 +29,7 @@ FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for t
 FACTOR = b"CHOLMOD FACTOR D L"
 """Name of cvxopt's capsule for a factor of real numbers with long indices."""
 
-ONE_BY_ONE = "CHOLMOD, of a kind whose factor cannot be read, so that many dynamic nodes are slow"
+ONE_BY_ONE = "CHOLMOD without access to its factor, so many dynamic nodes are slow"
 """Label of the solver if the memory layout of the factor is unknown."""
 
 COLUMNS, FEW = 48, 16

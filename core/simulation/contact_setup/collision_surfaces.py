@@ -123,7 +123,7 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
         if flat.all():
             steps = max(steps_of(collider.positions, job.frame_count), 1)
             raise ColliderError(
-                f"The collider “{collider.name}” shrinks to nothing at frame {job.frame_start + sample // steps}.",
+                f"The collider “{collider.name}” shrinks to a point at frame {job.frame_start + sample // steps}.",
                 "Keep its scale above zero, or move it away instead.",
             )
         always, ever = always & flat, ever | flat

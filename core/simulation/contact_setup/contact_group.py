@@ -281,8 +281,8 @@ class ContactGroup:
         factor = self._jobs[0].length_factor
         said = [found.shown(factor).pushed_out() for found in self._pushed_out.values()]
         said += [
-            f"A face of “{self.colliders.names[c]}” shrinks to nothing at times: it gives way a little, and may be "
-            "crossed. Keep its faces open."
+            f"A face of “{self.colliders.names[c]}” collapses at times: contact is softer there, and bodies may "
+            "cross it. Keep the areas of its faces above zero."
             for c in self._collapsing
         ]
         said += [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
@@ -298,8 +298,8 @@ class ContactGroup:
         frame = self._jobs[0].frame_start + -(-(int(ways.argmax()) + 1) // steps)
         name = self.names[len(self.owns) + number]
         return (
-            f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
-            "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
+            f"The collider “{name}” moves {ways.max():.3g} m in one frame, before frame {frame}: bodies in its path "
+            "are carried along, or block it. Move it over more frames, or clear its path."
         )
 
 

@@ -60,10 +60,10 @@ class Overlap(NamedTuple):
 
     def said(self, others: int = 0) -> tuple[str, str]:
         """Return the message and the remedy; ``others`` is the number of further overlaps."""
-        more = "" if others == 0 else f" So {'does another pair' if others == 1 else f'do {others} other pairs'}."
+        more = "" if others == 0 else f" {others} other {'pair overlaps' if others == 1 else 'pairs overlap'}, too."
         if self.is_below:
             return (
-                f"“{self.first}” begins {length_words(self.depth)} under “{self.second}”.{more}",
+                f"“{self.first}” starts {length_words(self.depth)} below “{self.second}”.{more}",
                 f"Raise it by {length_words(self.separation[2])}.",
             )
         how = f"by {length_words(self.depth)}" if self.depth > 0.0 else "or touch"
@@ -75,11 +75,11 @@ class Overlap(NamedTuple):
 
     def pushed_out(self) -> str:
         """Return the warning about a body that begins inside a collider."""
-        deep, remedy = length_words(self.depth) if self.depth > 0.0 else "by a hair", self.said()[1]
+        deep, remedy = length_words(self.depth) if self.depth > 0.0 else "slightly", self.said()[1]
         body = f"“{self.first}”" if self.first else "The body"
         return (
-            f"{body} begins in “{self.second}”, {deep} deep: it is pushed out, and may cross it meanwhile and "
-            f"later. {remedy}"
+            f"{body} starts inside “{self.second}”, {deep} deep: contact pushes it out, but it may still pass "
+            f"through. {remedy}"
         )
 
 

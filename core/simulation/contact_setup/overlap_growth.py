@@ -98,7 +98,7 @@ def untangling_hint(jobs: Sequence[Job]) -> str:
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""
     if wanted and lead.pre_roll:
-        return " Grow Apart cannot part them: at no size down to a fifth of theirs they are free."
+        return " Grow Apart cannot separate them: they overlap even at a fifth of their size."
     asked = " and ".join(["turn on Grow Apart"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
     return f" Or {asked}: they grow apart during the Pre-Roll."
 

@@ -139,7 +139,7 @@ def _bake(
     for state, each in zip(start[1], prepared) if start else ():
         if not state.fits(each.space.unknowns, len(each.space.elastic.weights)):
             raise StoreError(
-                f"The bake cannot be resumed: the state of frame {start[0]} is of another body.",
+                f"The bake cannot be resumed: the state of frame {start[0]} belongs to another body.",
                 "Bake from the start.",
             )
     for _job, store, _modes in members:
@@ -257,7 +257,7 @@ def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bo
     except SinewError as error:
         return error
     except MemoryError:
-        return NotEnoughMemoryError("The memory does not suffice for this body.", "Lower its resolution.")
+        return NotEnoughMemoryError("There is not enough memory for this body.", "Lower its resolution.")
 
 
 def _require_same(job: Job, store: FrameStore) -> None:

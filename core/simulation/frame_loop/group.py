@@ -107,7 +107,7 @@ class GroupStepper:
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._places):
-                raise CorruptFrameError("A saved state is of other colliders.", "Bake from the start.")
+                raise CorruptFrameError("A saved state belongs to other colliders.", "Bake from the start.")
             self._places, self._earlier = states[0].colliders
         states, reports = [replace(state, colliders=None) for state in states], [[] for _ in states]
         substeps = self._lead.body.solver.substeps

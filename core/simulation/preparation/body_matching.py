@@ -234,7 +234,7 @@ def _of_pins(pinned: PinnedSurface) -> str:
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
-    of_free = "" if held.all(axis=0).any() else ", which leaves none: these are of the free body"
+    of_free = "" if held.all(axis=0).any() else ", so these vibrations are of the free body"
     return f"Pins that do not hold in every frame are left out{of_free}."
 
 

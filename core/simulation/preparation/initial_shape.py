@@ -93,11 +93,11 @@ def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np
     if farthest <= BESIDE * size:
         return []
     if job.body.solver.kind.takes_modes:
-        reason, remedy = "The few movements of its subspace do not reach", "Set more Modes, or choose another solver."
+        reason, remedy = "The modes of its subspace cannot represent", "Raise Modes, or choose another solver."
     else:
-        reason, remedy = "The tetrahedra are too coarse for", "Set more Cells Across."
+        reason, remedy = "The tetrahedra are too coarse for", "Raise Cells Across."
     mean = float(np.average(beside, weights=job.body.surface.vertex_areas))
     return [
-        f"{reason} the shape in which the body begins: it lies up to {length_words(farthest)} beside it "
-        f"({farthest / size:.0%} of its size), {length_words(mean)} in the mean. {remedy}"
+        f"{reason} the starting shape of the body: the error is up to {length_words(farthest)} "
+        f"({farthest / size:.0%} of its size), {length_words(mean)} on average. {remedy}"
     ]

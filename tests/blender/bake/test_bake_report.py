@@ -101,7 +101,7 @@ def test_the_command_reports_all_bodies_to_programs(baked, tmp_path, capsys):
     table, lines = tmp_path / "report.csv", tmp_path / "report.jsonl"
     assert command.run(["report", "--csv", "--output", str(table)]) == 1
     said = capsys.readouterr()
-    assert said.err.splitlines()[-1] == "sinew: error: “Unbaked” has no baked frames to go on from. Bake it first."
+    assert said.err.splitlines()[-1] == "sinew: error: “Unbaked” has no baked frames to resume from. Bake it first."
     rows = [line.split(",") for line in table.read_text().splitlines()]
     assert [row[:2] for row in rows[1:]] == [[name, f"{k}"] for name in ("Body", "Twin") for k in (2, 3, 4)]
     assert command.run(["report", "--json", "--output", str(lines), "--object", "Body"]) == 0
@@ -114,5 +114,5 @@ def test_the_command_reports_all_bodies_to_programs(baked, tmp_path, capsys):
 
 def test_the_command_says_that_there_is_no_bake(body, saved, capsys):
     assert command.run(["report"]) == 1
-    assert "error: “Body” has no baked frames to go on from. Bake it first." in capsys.readouterr().err
+    assert "error: “Body” has no baked frames to resume from. Bake it first." in capsys.readouterr().err
     assert command.run(["report", "--object", "Nobody"]) == 1

@@ -62,7 +62,7 @@ def test_bake_on_one_bakes_both(boxes, evaluated):
     assert apart[0] > 0.02 and abs(apart).min() < apart[0], "it has come down on the other"
     assert apart.min() > -0.54 * cell, "sharp edges poke out of the lattice's skin"
     words = forecasts.cost_words(low, bpy.context)[0]
-    assert words.endswith(" a frame with contact, besides its contact partners, going by the last bake")
+    assert words.endswith(" a frame with contact, besides its contact partners, as timed in the last bake")
     bpy.context.view_layer.objects.active = high
     bpy.ops.sinew.check_bake()
     assert high.sinew.bake.stale == ""
@@ -344,7 +344,9 @@ def test_a_ghost_is_of_one_alone_and_says_so(boxes):
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     comparison.look_again(high)
     words = comparison.seen(high).difference.words
-    assert words == "solver (substeps 1 → 2); Alone: the ghost passes through “Low”"
+    assert words == "solver (substeps 1 → 2); The ghost is simulated alone and passes through “Low”"
     ghost = FrameStore.open(comparison.ghost_folder(high))
     assert ghost.read(FRAMES)[:, 2].min() < frames_of(low)[-1][:, 2].max() - 0.01, "so it does"
-    assert "Alone: the ghost passes through “Low”" in drawn_by(bpy.types.PHYSICS_PT_sinew_compare).labels
+    assert (
+        "The ghost is simulated alone and passes through “Low”" in drawn_by(bpy.types.PHYSICS_PT_sinew_compare).labels
+    )

@@ -131,7 +131,7 @@ def test_an_override_on_a_rig_follows_it(library, body, tmp_path, evaluated):
 def test_maps_of_a_linked_mesh_are_not_edited(library, tmp_path):
     overridden(library(), tmp_path / "scene.blend")
     for button in (bpy.ops.sinew.paint_material, bpy.ops.sinew.propose_nodes, bpy.ops.sinew.set_rest_shape):
-        with pytest.raises(RuntimeError, match="pins and maps are made there"):
+        with pytest.raises(RuntimeError, match="edit pins and maps in its own file"):
             button()
     assert not bpy.ops.sinew.start_picking.poll()
 

@@ -155,7 +155,7 @@ def test_where_drawing_takes_long_more_is_read_between(by_hand, scene, body, mon
 def test_what_is_read_to_the_end_begins(by_hand, scene, body):
     before, begun = state(scene, body), []
     begin(body, begun)
-    with pytest.raises(SinewError, match="read for “Body” already"):
+    with pytest.raises(SinewError, match="“Body” is being read already"):
         begin(body, [])
     read_all()
     ((mode, (job,), (store,)),) = begun
@@ -179,7 +179,7 @@ def test_the_scene_is_put_back_before_it_is_saved_or_undone(by_hand, scene, body
     job_queue.go_on()
     if how == "delete":
         bpy.data.objects.remove(bpy.data.objects["Cube"])
-        with pytest.raises(MeshError, match="Something was deleted"):
+        with pytest.raises(MeshError, match="An object was deleted"):
             job_queue.go_on()
         assert job_queue.reading() is None and "deleted" in body.sinew.bake.message
         assert body.modifiers[0].show_viewport and (scene.frame_current, scene.frame_subframe) == (3, 0.5)
@@ -193,7 +193,7 @@ def test_the_scene_is_put_back_before_it_is_saved_or_undone(by_hand, scene, body
         bpy.ops.wm.open_mainfile(filepath=str(saved))
         scene, body = bpy.context.scene, bpy.data.objects["Body"]
         assert state(scene, body)[2] == before[2] and scene.frame_current == 3
-    assert job_queue.reading() is None and "not read to its end" in body.sinew.bake.message
+    assert job_queue.reading() is None and "not read completely" in body.sinew.bake.message
 
 
 def test_what_is_deleted_in_another_window_while_it_is_read_ends_that(by_hand, scene, body):
@@ -209,7 +209,7 @@ def test_what_is_deleted_in_another_window_while_it_is_read_ends_that(by_hand, s
     begin(body, [])
     job_queue.go_on()
     bpy.data.objects.remove(body)
-    with pytest.raises(MeshError, match="Something was deleted"):
+    with pytest.raises(MeshError, match="An object was deleted"):
         job_queue.go_on()
     assert job_queue.reading() is None and (scene.frame_current, scene.frame_subframe) == before
     assert bpy.data.objects["Cube"].hide_viewport and bpy.data.collections[0].hide_viewport
@@ -268,7 +268,7 @@ def begin_anew_and_read_a_little(session):
     session.object.sinew.materials[0].density *= 2.0
     live.reset()
     read_a_little(session.object)
-    with pytest.raises(SinewError, match="read for “Body” already"):
+    with pytest.raises(SinewError, match="“Body” is being read already"):
         live.record()
 
 
@@ -284,7 +284,7 @@ def test_live_mode_that_is_not_read_to_its_end_stays_as_it_was(session, how, tmp
         with bpy.data.libraries.load(str(tmp_path / "kept.blend")) as (_, there):
             there.objects, there.scenes = ["Body"], ["Scene"]
         assert there.objects[0].sinew.live_layer == "" and there.scenes[0].frame_current == 3
-        assert "not read to its end" in body.sinew.live.message
+        assert "not read completely" in body.sinew.live.message
     assert live.current() is session and job_queue.reading() is None
     assert (
         session.state.frame == 2
@@ -304,7 +304,7 @@ def test_live_mode_that_ends_stops_its_reading(session):
 def test_live_mode_whose_body_is_deleted_while_it_is_read_ends(session):
     begin_anew_and_read_a_little(session)
     bpy.data.objects.remove(session.object)
-    with pytest.raises(MeshError, match="Something was deleted"):
+    with pytest.raises(MeshError, match="An object was deleted"):
         job_queue.go_on()
     drain_until(lambda: live.current() is None)
     assert bpy.context.scene.frame_current == 3

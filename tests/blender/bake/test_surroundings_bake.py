@@ -45,7 +45,7 @@ def test_a_body_that_begins_in_the_ground_is_pushed_out_and_told(loose):
     loose.sinew.collisions.use_ground, loose.sinew.collisions.height = True, 0.05
     z, record = bake(loose, 4)[:, :, 2], loose.sinew.bake
     assert z[-1].min() > z[0].min() and record.status == "DONE" and record.separation_object == loose
-    assert "begins in “Ground”, 50 mm deep" in record.contact_warning
+    assert "starts inside “Ground”, 50 mm deep" in record.contact_warning
     assert bpy.ops.sinew.move_out() == {"FINISHED"}
     assert bake(loose, 3)[:, :, 2].min() > 0.05
     assert not record.contact_warning and record.separation_object is None

@@ -95,7 +95,7 @@ def test_nothing_is_written_or_deleted_where_a_link_leads(baked, saved, tmp_path
         except RuntimeError as error:
             said.append(str(error))
         assert tree(mine) == before, verb
-    assert any("A link leads from" in words and "in place of the link" in words for words in said) or "-" in linked
+    assert any("is a link to" in words and "Replace the link" in words for words in said) or "-" in linked
     assert body.sinew.bake.status == "NONE" and body.data.shape_keys is None
 
 
@@ -212,11 +212,11 @@ def test_a_blend_whose_path_is_no_text_says_so(baked, saved, tmp_path, capfd):
     bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
     for name in dir(bpy.ops.sinew):
         getattr(bpy.ops.sinew, name).poll()
-    with pytest.raises(RuntimeError, match="is no UTF-8. Rename that folder"):
+    with pytest.raises(RuntimeError, match="is not UTF-8. Rename that folder"):
         bpy.ops.sinew.bake()
     assert command.run(["farm"]) == 1 and command.main([path]) == 1
     said = capfd.readouterr().err
-    assert "Traceback" not in said and "is no UTF-8" in said
+    assert "Traceback" not in said and "is not UTF-8" in said
 
 
 # -- what is not asked ------------------------------------------------------------------------------------------------

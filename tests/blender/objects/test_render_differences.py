@@ -83,7 +83,7 @@ def test_other_settings_for_renders(add_mesh):
     inner.nodes.new("GeometryNodeIsViewport")
     outer.nodes.new("GeometryNodeGroup").node_tree = inner
     nodes.node_group = outer
-    assert "“Nodes” is set otherwise in renders" in of_collider(obstacle)
+    assert "“Nodes” has other settings in renders" in of_collider(obstacle)
     particles.particle_system.settings.display_percentage = 10
     assert modifiers_differ([particles], bpy.context.scene)
 

@@ -140,7 +140,7 @@ def test_keys_go_on_when_a_preset_is_applied_and_that_is_told(body, capfd):
         material.log_stiffness = value
         assert body.keyframe_insert("sinew.materials[0].log_stiffness", frame=frame)
     assert bpy.ops.sinew.apply_preset(preset="Steel") == {"FINISHED"}
-    assert "Stiffness of “Soft Flesh” is animated: its keys go on" in capfd.readouterr().out
+    assert "Stiffness of “Soft Flesh” is animated: its keys override the preset" in capfd.readouterr().out
     bpy.context.scene.frame_set(3)
     assert (material.log_stiffness, material.density) == (6.0, 7850.0)
     body.animation_data_clear()
@@ -152,7 +152,7 @@ def test_keys_go_on_when_a_preset_is_applied_and_that_is_told(body, capfd):
 def test_a_folder_that_cannot_be_made_is_told(body, own_folder):
     own_folder.parent.parent.mkdir(exist_ok=True)
     own_folder.parent.write_text("a file in the way")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         own_presets.save(MaterialSettings("New"))
-    with pytest.raises(RuntimeError, match="See that you may write there"):
+    with pytest.raises(RuntimeError, match="Check that you can write there"):
         bpy.ops.sinew.save_preset(name="New")

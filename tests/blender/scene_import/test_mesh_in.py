@@ -102,7 +102,7 @@ MAKE = {"Mirror": "MIRROR", "Shell": "SOLIDIFY", "Row": "ARRAY", "Cut": "BOOLEAN
 @pytest.mark.parametrize("name", MAKE)
 def test_a_modifier_whose_shape_is_not_simulated_is_named(body, name):
     modifier = body.modifiers.new(name, MAKE[name])
-    assert f"“{name}” comes after what is simulated" in body.sinew.stack_warning
+    assert f"“{name}” comes after the simulated shape" in body.sinew.stack_warning
     modifier.show_viewport = False
     assert name in body.sinew.stack_warning, "renders show it"
     modifier.show_render = False

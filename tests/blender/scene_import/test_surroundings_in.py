@@ -306,7 +306,7 @@ def test_another_body_that_is_baked_collides_as_its_bake(body, obstacle, collect
         "its body, put there after the bake, names it"
     )
     bpy.context.scene.collection.objects.unlink(bake)
-    with pytest.raises(ColliderError, match="holds nothing"):
+    with pytest.raises(ColliderError, match="has no mesh to collide with"):
         job_of(body)
 
 
@@ -322,9 +322,9 @@ def test_a_collider_without_faces_is_named(body, obstacle):
 
 
 def test_an_empty_collection_is_named(body, collection):
-    assert "“Obstacles” holds nothing" in refused(body, ColliderError)
+    assert "“Obstacles” has no mesh" in refused(body, ColliderError)
     collection.objects.link(body)
-    assert "“Obstacles” holds nothing" in refused(body, ColliderError)
+    assert "“Obstacles” has no mesh" in refused(body, ColliderError)
 
 
 def test_a_collider_with_nan_is_named(body, obstacle):

@@ -92,7 +92,7 @@ def test_a_lattice_that_is_no_finer_is_told_with_a_remedy_and_the_bake_made_as_w
     settings.solver, settings.match_resolution, settings.match_cells = "newton", True, settings.cells_across
     assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
     found = settings.bake.match
-    assert found.startswith("Vibrations are left as they are: the finer lattice has ") and "Raise Match Cells." in found
+    assert found.startswith("Vibrations are not matched: the finer lattice has ") and "Raise Match Cells." in found
     assert found in drawn_by(panel("solver")).labels and not settings.bake.vibrations
     settings.bake.match = ""
     assert bpy.ops.sinew.bake() == {"FINISHED"}

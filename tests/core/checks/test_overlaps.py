@@ -28,7 +28,7 @@ def test_a_body_under_the_ground(alone):
     assert overlap_warnings(job, mesh) == []
     assert overlap_warnings(job.with_body(colliders=(Ground(height=low + 0.005 * size),)), mesh) == []
     (said,) = overlap_warnings(job.with_body(colliders=(Ground(height=low + 0.05 * size),)), mesh)
-    assert "under the ground" in said and "raise the body" in said
+    assert "below the ground" in said and "raise the body" in said
 
 
 @pytest.mark.parametrize("kind", ["pierced", "swallowed", "around"])
@@ -39,7 +39,7 @@ def test_a_body_and_a_collider_in_each_other(alone, kind):
     half = np.array({"pierced": (0.3, 0.3, 2.0), "swallowed": (0.1, 0.1, 0.1), "around": (2.0, 2.0, 2.0)}[kind])
     collider = box(middle - half * across, middle + half * across)
     (said,) = overlap_warnings(job.with_body(colliders=(collider,)), mesh)
-    assert "“Post”" in said and "Move them apart" in said
+    assert "“Post”" in said and "Separate them" in said
 
 
 def test_what_stands_beside_or_encloses_nothing_is_no_overlap(alone):
@@ -56,4 +56,4 @@ def test_the_event_of_the_tetrahedra_tells(alone):
     ground = Ground(height=alone[0].body.surface.positions[:, 2].max())
     prepare(alone[0].with_body(colliders=(ground,)), None, events.append)
     (event,) = [event for event in events if event.kind == "mesh"]
-    assert any("under the ground" in warning for warning in event.warnings)
+    assert any("below the ground" in warning for warning in event.warnings)

@@ -58,4 +58,4 @@ def test_neither_substeps_nor_samples_help(substeps, samples):
     """Samples between frames rotate as far; a draft bar stayed folded with eight of both."""
     assert pin_rotation_warnings(job(60.0, substeps=substeps, samples=samples)) == []
     (said,) = pin_rotation_warnings(job(180.0, substeps=substeps, samples=samples))
-    assert "by 180 degrees on the way to frame 7" in said
+    assert "by 180 degrees in one frame, before frame 7" in said

@@ -203,7 +203,7 @@ def test_gaps_are_continuous_along_a_path_through_a_sheet_and_a_cube():
     [
         (np.zeros((0, 3), dtype=int), CUBE, "no faces"),
         ([[0, 0, 1]], CUBE, "no faces"),
-        ([[0, 1, 8]], CUBE, "not there"),
+        ([[0, 1, 8]], CUBE, "does not exist"),
         ([[0, 1, 2]], np.full((3, 3), np.nan), "not a number"),
     ],
 )

@@ -50,7 +50,7 @@ def test_those_without_a_like_are_named():
     assert match.words == (
         "1 of 3 vibrations match the full mesh; vibration 2 has 2.00 Hz, 3.00 Hz unmatched. "
         "Expected error 100 % (100 % unmatched). "
-        "Vibrations 1 and 3 are left alone, as none of the full mesh's first 4 has this "
+        "Vibrations 1 and 3 are not matched, since none of the full mesh's first 4 has this "
         "shape: raise Modes or Matched Vibrations."
     )
     assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])
@@ -59,7 +59,9 @@ def test_those_without_a_like_are_named():
 
 def test_a_pair_that_is_cut_is_named():
     match = told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 2)
-    assert match.words.endswith("Vibration 2 is left alone, as the next is as fast: set more Matched Vibrations, or 1.")
+    assert match.words.endswith(
+        "Vibration 2 is not matched, since the next has the same frequency: set more Matched Vibrations, or 1."
+    )
     assert match.words.startswith("1 of 2") and len(match.vibrations) == 1
     assert told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 3).words.startswith("3 vibrations match")
 
@@ -70,13 +72,15 @@ def test_coarse_vibrations_that_are_slower_are_matched_and_named():
     pairs = pair(spectra, 3)
     words = match_summary(spectra._replace(is_one_mesh=False), pairs, 3).words
     assert words.startswith("3 vibrations match the finer lattice; the first has 1.00 Hz, 0.900 Hz unmatched.")
-    assert words.endswith("Vibration 1 is slower than there, as pins or thin parts hold less here: raise Cells Across.")
+    assert words.endswith(
+        "Vibration 1 is slower than in the finer lattice, since pins or thin parts hold less here: raise Cells Across."
+    )
     assert "slower" not in match_summary(spectra, pairs, 3).words
 
 
 def test_none_matches():
     match = told([2.0, 2.001], [1.0, 1.001], np.eye(2), 1)
-    assert match.words.startswith("No vibration matches the full mesh, and the body moves as without. Vibration 1 is")
+    assert match.words.startswith("No vibration matches the full mesh, and the body moves unmatched. Vibration 1 is")
     assert match.vibrations == ()
 
 
@@ -162,7 +166,7 @@ def test_a_body_too_large_for_its_vibrations_is_left_as_it_is_and_resumed_so(tmp
         assert prepare(job, store, said.append).matching is None
     assert prepare(job, store, said.append).matching is None
     words = [each.match for each in said if each.kind == "mesh"]
-    assert words == 2 * ["Vibrations are left as they are: 8 GB. Set fewer Cells Across."]
+    assert words == 2 * ["Vibrations are not matched: 8 GB. Set fewer Cells Across."]
 
 
 @pytest.mark.parametrize("points", [12, 16, 20])

@@ -26,7 +26,7 @@ SPRING, PLATE = pulled_end(), rising_plate()
 @pytest.mark.parametrize(
     ("said", "changes"),
     [
-        ("holds no vertex", {"vertices": [], "weights": [], "targets": np.empty((12, 0, 3))}),
+        ("pulls no vertex", {"vertices": [], "weights": [], "targets": np.empty((12, 0, 3))}),
         ("do not fit", {"weights": np.ones(2)}),
         ("do not fit", {"targets": SPRING.targets[:5]}),
         ("do not fit", {"stiffness": SPRING.stiffness[:, None]}),
@@ -50,8 +50,8 @@ def test_an_impossible_spring_is_refused_by_name(said, changes):
         ("no faces", {"triangles": np.empty((0, 3))}),
         ("have shape", {"positions": PLATE.positions[0, :, :2]}),
         ("have shape", {"positions": PLATE.positions[:0]}),
-        ("not there", {"triangles": [[0, 1, 4]]}),
-        ("not there", {"triangles": [[0, 1, -1]]}),
+        ("does not exist", {"triangles": [[0, 1, 4]]}),
+        ("does not exist", {"triangles": [[0, 1, -1]]}),
         ("Vertex 2 .* not a number", {"positions": _with(PLATE.positions, (3, 2, 0), np.nan)}),
         ("friction is -0.1", {"friction": -0.1}),
         ("friction is nan", {"friction": float("nan")}),

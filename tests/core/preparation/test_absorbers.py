@@ -98,13 +98,13 @@ def test_a_change_is_told(now, said):
     ("said", "make"),
     [
         ("has no faces", lambda: Absorber("Sheet", FACES[:0], SQUARE[None], [1.0])),
-        ("a vertex that is not there", lambda: Absorber("Sheet", FACES + 2, SQUARE[None], [1.0])),
+        ("a vertex that does not exist", lambda: Absorber("Sheet", FACES + 2, SQUARE[None], [1.0])),
         ("arrays that do not fit", lambda: Absorber("Sheet", FACES, SQUARE, [1.0])),
-        ("place that is not a number", lambda: Absorber("Sheet", FACES, np.full((1, 4, 3), np.nan), [1.0])),
-        ("an absorption that is no part", lambda: sheet(absorption=[1.5])),
-        ("an absorption that is no part", lambda: sheet(absorption=[np.nan])),
+        ("position that is not a number", lambda: Absorber("Sheet", FACES, np.full((1, 4, 3), np.nan), [1.0])),
+        ("an absorption outside 0 to 1", lambda: sheet(absorption=[1.5])),
+        ("an absorption outside 0 to 1", lambda: sheet(absorption=[np.nan])),
         ("has 4 frames, not 3", lambda: box(3, sheet(absorption=np.linspace(0.0, 1.0, 4)))),
-        ("names an absorber that is not there", lambda: box(3, fields=(wind(0),))),
+        ("names an absorber that does not exist", lambda: box(3, fields=(wind(0),))),
     ],
 )
 def test_impossible_ones_are_refused(said, make):

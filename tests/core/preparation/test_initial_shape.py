@@ -82,7 +82,7 @@ def told(job):
     events = []
     prepared = prepare(job, on_event=events.append)
     (about,) = (event for event in events if event.kind == "mesh")
-    return [warning for warning in about.warnings if "begins" in warning], prepared
+    return [warning for warning in about.warnings if "starting shape" in warning], prepared
 
 
 def test_a_subspace_begins_exactly_in_a_pose_that_it_can_take():
@@ -116,8 +116,8 @@ def test_a_subspace_begins_as_near_to_other_poses_as_it_can_and_says_so():
         other[free] += np.random.default_rng(seed).normal(0.0, 1e-5, (len(free), 3))
         assert areas @ off(other) ** 2 > least
     (warning,) = said
-    assert f"up to {1e3 * off(first).max():.3g} mm" in warning and "Set more Modes" in warning
-    assert f"{1e3 * areas @ off(first) / areas.sum():.3g} mm in the mean" in warning
+    assert f"up to {1e3 * off(first).max():.3g} mm" in warning and "Raise Modes" in warning
+    assert f"{1e3 * areas @ off(first) / areas.sum():.3g} mm on average" in warning
 
 
 @pytest.mark.parametrize("solver", ["subspace_mixed_fem", "subspace_fem"])

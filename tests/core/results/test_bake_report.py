@@ -55,7 +55,7 @@ def test_a_summary_is_for_reading(store):
     said = read_report(store).summary()
     assert said[0] == "Mixed FEM, frames 2-4, 6 steps, 9 s"
     assert said[1] == "Iterations a step: 3.7 on average, 5 at most (frame 2)"
-    far = "stopped 7 mm short"
+    far = "last displacement 7 mm"
     assert said[2] == f"Frames 3-4 did not converge ({far}): raise Substeps, or Iterations."
     assert said[3] == "Worst frame: 4 (the cap was reached)"
     assert said[4] == "Slowest frame: 4 (4 s)"
@@ -94,7 +94,7 @@ def test_how_much_a_match_takes_is_told(tmp_path):
     assert read_report(store).match_words() == ""
     for frame, taken in ((2, 0.417), (3, 0.3)):
         store.write(frame, np.zeros((N, 3)), state(), [StepReport("x"), StepReport("x", taken=taken)])
-    assert "The match takes up to 42% of the stiffness that it may (frame 2)." in read_report(store).summary()
+    assert "The match removes up to 42% of the stiffness that it may remove (frame 2)." in read_report(store).summary()
 
 
 def test_a_bake_of_one_frame_has_a_report(tmp_path):
@@ -186,7 +186,7 @@ def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
     store.write(2, np.zeros((N, 3)), state(), [StepReport("x", converged=True)] * 9 + [again])
     assert read_report(store).of_steps_words() == "", "a tenth"
     store.write(3, np.zeros((N, 3)), state(), [again])
-    assert any(words.startswith("2 of 11 steps were made again") for words in read_report(store).summary())
+    assert any(words.startswith("2 of 11 steps were recomputed") for words in read_report(store).summary())
     buckled = StepReport("x", converged=True, buckles=True)
     store.write(3, np.zeros((N, 3)), state(), [buckled] * 2)
     assert read_report(store).of_steps_words().startswith("In 2 of 12 steps the body buckled")
@@ -198,13 +198,13 @@ def test_what_meets_is_told(store):
     shut = StepReport("mixed_fem", 3, True, contacts=80, distance=1e-4, blocked=0.3, blocked_by=[("Plate", "Ball")])
     store.write(2, np.zeros((N, 3)), state(), [near, shut])
     report = read_report(store)
-    assert report.contact_words() == "Contacts: 120 at most (frame 2), 0.1 mm apart at least"
+    assert report.contact_words() == "Contacts: 120 at most (frame 2), smallest distance 0.1 mm"
     assert "In frames 2 pins or colliders did not reach their positions, between “Plate”" in report.blocked_words()
     assert report.solved_with_words().startswith("In frames 2 it could touch “Ball”, “Cube”:")
     said = {report.contact_words(), report.blocked_words(), report.solved_with_words()}
     assert said <= set(report.summary())
     heading, first, *_ = report.rows()
     assert first[heading.index("Contacts")] == 120 and first[heading.index("Nearest (m)")] == 1e-4
-    assert "Nearest: how near they come" in report.table() and "Contacts" in csv_of({"A": report})
+    assert "Nearest: smallest distance in contact" in report.table() and "Contacts" in csv_of({"A": report})
     for damaged in (None, 3, [1], [["a"]], {"a": 1}):
         assert _pairs(damaged) == []

@@ -149,7 +149,7 @@ def test_a_state_of_another_body_is_refused(tmp_path, change):
     path = store.folder / "state_000003.sinew"
     arrays, about = read_arrays(path)
     write_arrays(path, {**arrays, **change}, about)
-    with pytest.raises(StoreError, match="state of frame 3 is of another body"):
+    with pytest.raises(StoreError, match="state of frame 3 belongs to another body"):
         bake(job, store, resume=True)
     assert store.frames() == [1, 2, 3]
 

@@ -134,7 +134,7 @@ def test_what_skins_do_not_show_is_told():
     prepared = [prepare(job)]
     welded = GroupStepper([job], prepared).warnings
     assert all(words.startswith("“Odd”: ") for words in welded)
-    assert "others pass through" in welded[0] and "parts of the body together" in welded[1]
+    assert "bodies pass through" in welded[0] and "parts of the body together" in welded[1]
 
 
 def test_far_apart_each_moves_as_by_itself():

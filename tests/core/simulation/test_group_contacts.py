@@ -189,8 +189,8 @@ def test_what_begins_in_a_collider_is_pushed_out(itself):
     gathering = ContactGroup([job], prepared_of([job]))
     assert gathering.barrier_colliders == [[1]] and not gathering.overlaps
     sideways, up = gathering.warnings[:2]
-    assert sideways.startswith("“A” begins in “Post”, 20.") and "Move “A” by (-0.02" in sideways
-    assert up.startswith("“A” begins in “Ground”, 100 mm deep") and "Raise it by 10" in up
+    assert sideways.startswith("“A” starts inside “Post”, 20.") and "Move “A” by (-0.02" in sideways
+    assert up.startswith("“A” starts inside “Ground”, 100 mm deep") and "Raise it by 10" in up
     assert gathering.separation[0] == "A" and gathering.separation[1][0] < -0.02
     frames, reports, prepared = run([job])
     shown = [prepared[0].surface(frame.state.positions) for (frame,) in frames]
@@ -299,14 +299,14 @@ def test_colliders_that_shrink_or_leap_are_named():
     sizes = np.array([1.0, 0.6, 0.3, 0.0, 0.0])[:, None, None]
     small = replace(small, positions=small.positions * np.array([1.0, 1.0, 0.0]) * sizes + (0, 0, -0.5))
     job = box("Box", (0, 0, 0), frames, **STILL)
-    with pytest.raises(ColliderError, match="“Vanishing” shrinks to nothing at frame 4"):
+    with pytest.raises(ColliderError, match="“Vanishing” shrinks to a point at frame 4"):
         run([job.with_body(colliders=(small,)), box("Far", (0, 5, 0), frames, **STILL)])
     leaping = plate("Leaping", -1.0, 0.2)
     way = np.where(np.arange(frames) < 2, 0.0, 3.0)[:, None, None] * np.array([0.0, 0.0, 1.0])
     jobs = [job.with_body(colliders=(replace(leaping, positions=leaping.positions + way),))]
     jobs.append(box("Far", (0, 5, 0), frames, **STILL))
     warned = GroupStepper(jobs, prepared_of(jobs)).warnings
-    assert any("“Leaping” leaps by 3 m on the way to frame 3" in words for words in warned)
+    assert any("“Leaping” moves 3 m in one frame, before frame 3" in words for words in warned)
     found, reports, _ = run(jobs)
     assert np.isfinite(found[-1][0].state.positions).all()
 
@@ -330,7 +330,7 @@ def test_a_face_that_collapses_leaves_its_collider_to_penalty():
     floor = replace(floor, positions=track)
     job = box("Box", (-0.5, 0.5, 0.002), 8).with_body(colliders=(floor,), contact=ContactSettings(self_contact=False))
     frames, _reports, prepared = run([job])
-    assert "shrinks to nothing at times" in GroupStepper([job], prepared).warnings[0]
+    assert "collapses at times" in GroupStepper([job], prepared).warnings[0]
     assert frames[-1][0].state.positions[:, 2].min() > -0.005
 
 

@@ -171,7 +171,7 @@ def test_what_it_cannot_do_is_refused_in_words():
     around = untangled("B", (0.06, 0.05, 0.07), SurfaceMesh(0.4 * CUBE.positions, CUBE.triangles))
     plain = [job.with_body(contact=ContactSettings()) for job in both]
     for jobs, words in (
-        ([both[0], around], "overlap by .* Grow Apart cannot part them: at no size down to a fifth"),
+        ([both[0], around], "overlap by .* Grow Apart cannot separate them: they overlap even at a fifth"),
         ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames: they grow"),
         (plain, "farther. Or turn on Grow Apart: they grow"),
         ([replace(job, pre_roll=0) for job in plain], "Or turn on Grow Apart and set a Pre-Roll of 10 frames: they"),
@@ -197,7 +197,7 @@ def test_nothing_is_shrunk_into_what_it_is_around():
     assert sorted(GroupStepper(jobs, [prepare(job) for job in jobs]).growths) == [0, 1]
     post = Collider("Post", CUBE.triangles, (CUBE.positions * (0.4, 2.0, 2.0) + (-0.04, -0.1, -0.1))[None])
     jobs[0] = jobs[0].with_body(colliders=(post,))
-    with pytest.raises(OverlapError, match="Grow Apart cannot part them"):
+    with pytest.raises(OverlapError, match="Grow Apart cannot separate them"):
         GroupStepper(jobs, [prepare(job) for job in jobs])
 
 

@@ -94,7 +94,7 @@ def test_what_tetgen_itself_refuses_has_its_words(monkeypatch, tmp_path):
 @installed
 def test_doubled_faces_are_told():
     b = box()
-    with pytest.raises(MeshError, match="lie on other faces"):
+    with pytest.raises(MeshError, match="coincide with other faces"):
         clean_tets(SurfaceMesh(b.positions, np.vstack([b.triangles, b.triangles[:1]])), 4)
 
 

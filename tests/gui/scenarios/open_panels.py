@@ -64,7 +64,7 @@ def pretend_bake(gui, obj):
     seconds = {"assembly": 0.5, "factorization": 2.0, "line_search": 0.25}
     for frame in range(1, 61):
         converged = frame not in (27, 28, 40)
-        reason = "no vertex wants to move farther" if converged else "the cap of 50 iterations was reached"
+        reason = "no vertex moves farther" if converged else "the cap of 50 iterations was reached"
         told = reports.StepReport(
             solver="mixed_fem",
             iterations=frame % 7 + 2,
