@@ -160,8 +160,8 @@ def _add_keys() -> None:
     configuration = bpy.context.window_manager.keyconfigs.addon
     if configuration is None:  # under --background there are no keys
         return
-    for place, operator, key, pressed, given in KEYS:
-        keymap = configuration.keymaps.new(name=place, space_type="EMPTY")
+    for editor, operator, key, pressed, given in KEYS:
+        keymap = configuration.keymaps.new(name=editor, space_type="EMPTY")
         item = keymap.keymap_items.new(f"sinew.{operator}", key, "PRESS", **pressed)
         for name, value in given.items():
             setattr(item.properties, name, value)

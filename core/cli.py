@@ -133,8 +133,8 @@ def words_of(event: Event, last_frame: int) -> list[str]:
         case Mesh():
             body = f"{length_words(event.size)} across, {event.mass:.3g} kg"
             warnings = [f"Warning: {warning}" for warning in event.warnings]
-            told = f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"
-            return [told, *([event.match] if event.match else []), *warnings]
+            text = f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"
+            return [text, *([event.match] if event.match else []), *warnings]
         case ContactWarnings(warnings):
             return [f"Warning: {warning}" for warning in warnings]
         case FrameDone(frame, seconds):

@@ -18,8 +18,8 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, "Physical materials were edited: the tetrahedra are outdated.", context, "ERROR")
         draw_button(layout, context, "sinew.tetrahedralize", text="Rebuild Tetrahedra", icon="MESH_ICOSPHERE")
     elif not found:
-        what = "Solver and step suit" if recommendations.is_step_known(obj) else "The solver suits"
-        wrapped(layout, f"{what} this body.", context, "CHECKMARK")
+        subject = "Solver and step suit" if recommendations.is_step_known(obj) else "The solver suits"
+        wrapped(layout, f"{subject} this body.", context, "CHECKMARK")
     for each in found:
         draw_advised(layout, context, each)
     if found:

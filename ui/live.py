@@ -47,13 +47,13 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
     """Return True if the body can collide, which a bake resolves by barriers and live mode only by penalty."""
     own = obj.sinew.collisions
-    meets = (
+    has_contact = (
         own.use_ground
         or own.collection is not None
         or own.self_contact
         or len(contact_groups.group_of(obj, context)) > 1
     )
-    return meets and choices.solver_kind(obj.sinew.solver).supports_contact
+    return has_contact and choices.solver_kind(obj.sinew.solver).supports_contact
 
 
 def _draw_preparing(layout, session):

@@ -97,13 +97,13 @@ def _draw_size(layout, context, obj):
     """Draw a note on the stiffness that was fitted. Before a bake, for a body too large for its stiffness: how far it
     sags, and buttons for a stiffness or scale at which it hardly does.
     """
-    told = body_stats.stats_of(obj, context)
-    wrapped(layout, told.fitted, context, "CHECKMARK")
-    if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
-        wrapped(layout, told.words, context, "INFO")
+    stats = body_stats.stats_of(obj, context)
+    wrapped(layout, stats.fitted, context, "CHECKMARK")
+    if stats.factor and not stats.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
+        wrapped(layout, stats.words, context, "INFO")
         draw_button(layout, context, "sinew.fit_stiffness", icon="FULLSCREEN_EXIT")
         draw_button(
-            layout, context, "sinew.simulate_smaller", text=f"Simulate at {told.scale} Scale", icon="FULLSCREEN_EXIT"
+            layout, context, "sinew.simulate_smaller", text=f"Simulate at {stats.scale} Scale", icon="FULLSCREEN_EXIT"
         )
 
 

@@ -66,11 +66,11 @@ def panel(
             def draw(self, context: Any) -> None:
                 draw(properties_layout(self), context, duplicate_result.body_of(context))
 
-        def placed(prefix: str, place: type) -> type:
+        def placed(prefix: str, base: type) -> type:
             name = f"{ROOTS[prefix]}_{draw.__name__.removeprefix('draw_')}"
             parent = f"{ROOTS[prefix]}_{under}" if under else ROOTS[prefix]
             about = {"__module__": draw.__module__, "bl_idname": name, "bl_parent_id": parent, **options}
-            return type(name, (Drawn, place, bpy.types.Panel), about)
+            return type(name, (Drawn, base, bpy.types.Panel), about)
 
         return (placed("VIEW3D", Sidebar),) * is_often + (placed("PHYSICS", Physics),)
 

@@ -58,10 +58,10 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
         partial(_take, names={each.session_uid: each.name for each in bodies}),
     )
     start, here = partial(_start, uids=uids, until=until), partial(_work_here, uids=uids, until=until)
-    told: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
+    options: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
     if mode in WITHOUT_FRAMES:
-        told["again"] = "Start again."
-    return Task(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **told)
+        options["again"] = "Start again."
+    return Task(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **options)
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:

@@ -56,8 +56,8 @@ class Compared(NamedTuple):
 
 def ghost_folder(obj: Any) -> Path | None:
     """Return the folder of the second bake, beside the body's own or recorded folder; None if there is none."""
-    places = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
-    folders = (frame_folders.compare_path(place) for place in places if place is not None)
+    homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
+    folders = (frame_folders.compare_path(home) for home in homes if home is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 

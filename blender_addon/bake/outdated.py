@@ -136,8 +136,8 @@ def _of_other(block: Any) -> Any:
     moves = block.rigid_body is not None or any(path.startswith(TRANSFORM) for path in animated)
     field = block.field if block.field is not None and block.field.type != "NONE" else None
     names = [p.identifier for p in field.bl_rna.properties if p.type in {"FLOAT", "INT", "BOOLEAN"}] if field else []
-    told = [getattr(field, name) for name in names if f"field.{name}" not in animated]
-    return moves or [tuple(row) for row in block.matrix_basis], field and field.type, told
+    values = [getattr(field, name) for name in names if f"field.{name}" not in animated]
+    return moves or [tuple(row) for row in block.matrix_basis], field and field.type, values
 
 
 @bpy.app.handlers.persistent

@@ -39,11 +39,11 @@ def remove_active(obj: Any, noun: str) -> None:
     setattr(settings, f"active_{noun}", max(0, min(index, len(order) - 1)))
 
 
-def move_active(obj: Any, noun: str, places: int) -> bool:
-    """Move the active item of a nonempty list down by ``places``, with its animation; return True if it moved."""
+def move_active(obj: Any, noun: str, offset: int) -> bool:
+    """Move the active item of a nonempty list down by ``offset``, with its animation; return True if it moved."""
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
-    order, target = list(range(len(items))), index + places
+    order, target = list(range(len(items))), index + offset
     if not 0 <= target < len(order):
         return False
     items.move(index, target)

@@ -54,8 +54,8 @@ def is_straight(folder: Path) -> bool:
     """Return True if none of the last three parts of a folder ``sinew_cache/NAME/OBJECT`` is a link: in an untrusted
     project one may lead to frames of others. Links above are the user's own.
     """
-    place = folder.parents[2]
-    seeming = os.path.join(os.path.realpath(place), folder.relative_to(place))
+    parent = folder.parents[2]
+    seeming = os.path.join(os.path.realpath(parent), folder.relative_to(parent))
     return os.path.normcase(os.path.realpath(folder)) == os.path.normcase(seeming)
 
 

@@ -68,11 +68,11 @@ def _is_another_files(folder: Path) -> bool:
     a file, if another .blend beside it has the object, since it may be the same file renamed.
     """
     home = Path(os.path.normpath(folder)).parent
-    place = home.parent.parent
-    blend = place / f"{home.name}.blend"
+    parent = home.parent.parent
+    blend = parent / f"{home.name}.blend"
     if os.path.isfile(blend):
         return not _is_open(blend)
-    return any(_has_object_of(path, folder.name) for path in place.glob("*.blend") if not _is_open(path))
+    return any(_has_object_of(path, folder.name) for path in parent.glob("*.blend") if not _is_open(path))
 
 
 def _is_open(blend: Path) -> bool:
@@ -126,9 +126,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
     if not moves and not copies:
         return True
     check_straight(folder)
-    way = f"The frames in {recorded} cannot be {'moved' if moves else 'copied'} to {folder}"
+    message = f"The frames in {recorded} cannot be {'moved' if moves else 'copied'} to {folder}"
     with refusing(
-        way, "Close programs that use them, free disk space, or save the .blend in a folder that you can write to."
+        message, "Close programs that use them, free disk space, or save the .blend in a folder that you can write to."
     ):
         (_take_over if moves else _copy)(recorded, folder)
     (point_to if moves else note_folder)(obj, folder)
@@ -185,9 +185,9 @@ def delete_empty(folder: Path) -> None:
     home = folder.parent
     if home.parent.name != CACHE:
         return
-    for place in (folder, home, home.parent):
+    for directory in (folder, home, home.parent):
         with contextlib.suppress(OSError):  # not empty, missing or not permitted
-            place.rmdir()
+            directory.rmdir()
 
 
 def delete_folder(folder: Path) -> bool:

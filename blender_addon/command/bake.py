@@ -154,8 +154,8 @@ def _bake_group(
         progress.end("stopped", len(stores[0].frames()))
         return True
     said = ((obj.sinew.stack_warning, obj.sinew.bake.left_behind, obj.sinew.bake.message) for obj in group)
-    told = [words for each in said for words in each if words]
-    for warning in dict.fromkeys(told):
+    warnings = [words for each in said for words in each if words]
+    for warning in dict.fromkeys(warnings):
         progress.warn(warning)
     record = group[0].sinew.bake
     for line in (*([record.error] if record.error else []), *record.report.splitlines()):

@@ -35,16 +35,16 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``, ``told``: the
-    last output lines, and our last one; ``asked``: asked to end early.
+    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``, ``last_message``: the
+    last output lines, and our last one; ``is_stopping``: asked to end early.
     """
 
     path: Path
     name: str
     found: bool = False
-    asked: bool = False
+    is_stopping: bool = False
     outcome: str = ""
-    told: str = ""
+    last_message: str = ""
     seconds: float = 0.0
     said: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL))
     process: subprocess.Popen[str] | None = None
@@ -83,9 +83,11 @@ def find_tasks(names: list[str]) -> list[Task]:
 
 def _blends_under(folder: Path) -> list[Path]:
     blends = []
-    for place, folders, names in os.walk(folder):
+    for directory, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != CACHE]
-        blends += [Path(place, name) for name in names if name.lower().endswith(".blend") and not name.startswith(".")]
+        blends += [
+            Path(directory, name) for name in names if name.lower().endswith(".blend") and not name.startswith(".")
+        ]
     return blends
 
 
@@ -108,14 +110,14 @@ class _Runner:
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
         """Run all tasks, or until a signal arrives; no child process is left running."""
         waiting, running = deque(tasks), []
-        asked = 0
+        signals = 0
         try:
             while running or (waiting and not caught):
                 while waiting and len(running) < self._options.jobs and not caught:
                     running += self._start(waiting.popleft())
-                if len(caught) > asked:
-                    asked = len(caught)
-                    _ask_to_end(running, at_once=asked > 1)
+                if len(caught) > signals:
+                    signals = len(caught)
+                    _ask_to_end(running, at_once=signals > 1)
                 running = [task for task in running if not _has_ended(task)]
                 time.sleep(POLL if running else 0.0)
         finally:
@@ -127,7 +129,7 @@ class _Runner:
         """Start a task, and return it in a list; an empty list if it could not be started."""
         if not os.path.isfile(task.path) or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
-            task.told = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
+            task.last_message = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
             return []
         command = self.command(task.path)
         task.seconds = -time.monotonic()
@@ -145,9 +147,9 @@ class _Runner:
                 creationflags=NO_CONSOLE,
             )
         except OSError as error:
-            place = error.filename or command[0]
+            path = error.filename or command[0]
             raise StoreError(
-                f"{place} cannot be used ({error.strerror or error}).", "Check --blender and --logs."
+                f"{path} cannot be used ({error.strerror or error}).", "Check --blender and --logs."
             ) from error
         task.reader = threading.Thread(target=_read, args=(task, log), daemon=True, name=f"sinew batch {task.name}")
         task.reader.start()
@@ -214,9 +216,9 @@ def _hear(task: Task, text: str) -> None:
     if text:
         task.said.append(text)
     if text.startswith("sinew: "):
-        task.told = text.removeprefix("sinew: ")
+        task.last_message = text.removeprefix("sinew: ")
         if "warning: " in text:
-            task.warnings.append(task.told)
+            task.warnings.append(task.last_message)
         say(f"{task.name}: {task.told}")
 
 
@@ -232,13 +234,13 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "done"
     elif code == NOTHING_TO_BAKE:
         task.outcome = "no body"
-    elif task.asked or code in _stop_codes():  # on Windows the exit code is 1
+    elif task.is_stopping or code in _stop_codes():  # on Windows the exit code is 1
         task.outcome = "stopped"
     else:
         task.outcome = "failed"
-        if not task.told.startswith("error: "):
+        if not task.last_message.startswith("error: "):
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            task.told = f"Blender ended {how}." + (f" Its last output: {task.said[-1]}" if task.said else "")
+            task.last_message = f"Blender ended {how}." + (f" Its last output: {task.said[-1]}" if task.said else "")
     return True
 
 
@@ -253,7 +255,7 @@ def _ask_to_end(running: list[Task], at_once: bool) -> None:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")
     for task in running:
         if task.process.poll() is None:
-            task.asked = True
+            task.is_stopping = True
             task.process.kill() if at_once else task.process.terminate()
 
 

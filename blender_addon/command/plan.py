@@ -32,13 +32,13 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
     in_renders = body_words(obj, bpy.context.scene), bake_messages.colliders_in_renders(obj, bpy.context)
-    told = obj.sinew.stack_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
-    for warning in filter(None, told):
+    found = obj.sinew.stack_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
+    for warning in filter(None, found):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)
     cost, disk = forecasts.cost_words(obj, bpy.context)[0], forecasts.disk_words(obj, bpy.context)
-    what = f"would bake frames {begins}-{job.frame_end}" if frames else "is complete, nothing to bake"
-    said = ". ".join([f"{obj.name}: {what}", *([why] if why else []), f"{cost}, {disk} on disk in all"])
+    action = f"would bake frames {begins}-{job.frame_end}" if frames else "is complete, nothing to bake"
+    said = ". ".join([f"{obj.name}: {action}", *([why] if why else []), f"{cost}, {disk} on disk in all"])
     say(said)
     first, last = (begins, job.frame_end) if frames else (None, None)
     tell.event("plan", body=obj.name, first=first, last=last, frames=frames, why=why, cost=cost, disk=disk)

@@ -66,5 +66,5 @@ def _warn_of_others(scene: Any, tell: ConsoleReporter) -> None:
     for other in bpy.data.scenes:
         left_out = [body.name for body in own_bodies(other) if body not in here]
         if left_out:
-            what = f"Bodies of the scene “{other.name}” are left out: {', '.join(left_out)}."
-            tell.warn("", f'{what} Run the command again with --scene "{other.name}" for them.')
+            message = f"Bodies of the scene “{other.name}” are left out: {', '.join(left_out)}."
+            tell.warn("", f'{message} Run the command again with --scene "{other.name}" for them.')

@@ -109,8 +109,8 @@ class CompareView(Layer):
             ghost, carrier = self._ghosts[obj.session_uid].value, obj.sinew.bake.result or obj
             if ghost is None or carrier.mode == "EDIT" or not obj.users_scene:
                 continue
-            asked = subdivision_after(obj, obj.users_scene[0], carrier)
-            if ghost.subdivide(cage_of(carrier.data), None if asked is None else settings_of(*asked)):
+            subdivision = subdivision_after(obj, obj.users_scene[0], carrier)
+            if ghost.subdivide(cage_of(carrier.data), None if subdivision is None else settings_of(*subdivision)):
                 comparison.refuse(obj, ghost.coarser)
                 redraw_views()
 

@@ -31,13 +31,13 @@ class ContactsOf:
         self._read: Made[Any] = Made()
         self._surface: Made[Any] = Made()
 
-    def draw(self, painter: Painter, asked: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
+    def draw(self, painter: Painter, switches: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
         """Draw the requested overlays; ``seen`` is the body and the object that shows it."""
         from ..drawing import overlay_contacts
 
         obj, shown = seen
         store, record = overlay_contacts.store_of(obj), obj.sinew.bake
-        if "touching" in asked:
+        if "touching" in switches:
             made_for = store and (store.folder, record.shows)
             lines = self._surface.get(made_for, lambda: overlay_contacts.touching_lines(store) if store else ())
             edges, through = lines or (np.empty((0, 3)), np.empty((0, 3)))
@@ -45,7 +45,7 @@ class ContactsOf:
             matrix = np.array(shown.matrix_world)
             painter.marks("LINES", marks_batch("LINES", edges), view, matrix, TOUCHING)
             painter.marks("POINTS", marks_batch("POINTS", through), view, matrix, THROUGH, self._dot(context))
-        if "contacts" in asked:
+        if "contacts" in switches:
             frame = context.scene.frame_current
             made_for = store and (store.folder, record.shows, record.frames, frame)
             self.pushed = self._read.get(made_for, lambda: overlay_contacts.pushed_at(store, frame) if store else None)
@@ -55,28 +55,28 @@ class ContactsOf:
     def _draw_pushed(self, painter: Painter, view: View, obj: Any, shown: Any, context: Any) -> None:
         from ..drawing import overlay_contacts
 
-        places = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
+        positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
         vertices, levels, _range = self.pushed
-        if len(vertices) and vertices[-1] >= len(places):  # simulated modifiers add vertices
+        if len(vertices) and vertices[-1] >= len(positions):  # simulated modifiers add vertices
             return
         for level, colour in enumerate(overlay_contacts.colours().tolist()):
-            points = marks_batch("POINTS", places[vertices[levels == level]])
+            points = marks_batch("POINTS", positions[vertices[levels == level]])
             painter.marks("POINTS", points, view, np.eye(4), colour, self._dot(context))
 
-    def explain(self, legend: Legend, asked: frozenset[str]) -> None:
+    def explain(self, legend: Legend, switches: frozenset[str]) -> None:
         """Explain the colours in the legend."""
-        if "contacts" in asked and self.pushed is None:
+        if "contacts" in switches and self.pushed is None:
             legend.words.append("No contact at this frame")
-        elif "contacts" in asked:
+        elif "contacts" in switches:
             from ..drawing import overlay_contacts
 
             legend.title, legend.bar = "Pressure", as_shown(overlay_contacts.colours())
             legend.ticks = overlay_legend.ticks(*self.pushed.range)
-        if "touching" in asked and self.knows_surface:
+        if "touching" in switches and self.knows_surface:
             legend.add(TOUCHING, "Contact Surface, at Rest", "LINE")
             if self.has_through:
                 legend.add(THROUGH, "Self-Contact Excluded", "ROUND")
-        elif "touching" in asked:
+        elif "touching" in switches:
             legend.words.append("Contacts are known after a bake")
 
     @staticmethod

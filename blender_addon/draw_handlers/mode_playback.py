@@ -83,10 +83,10 @@ class ModePlayback(Layer):
         words = f"Vibration {number + 1}: {pace_words(pace(obj, number))}"
         screen.write_lines(context, [self._reason or words])
 
-    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+    def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
         """Stop drawing by this callback, and show the reason."""
         self._reason = reason
-        super().refuse(reason, way)
+        super().refuse(reason, drawing)
 
     def _seen(self, context: Any) -> Any | None:
         """Return the object that shows the body in a view; None if there is none, or playback is about to end."""

@@ -58,9 +58,9 @@ def ticks(low: float, high: float) -> list[tuple[float, str]]:
         return [(0.5, short_pascals(low))]
     found = [(0.0, short_pascals(low))]
     for power in range(math.floor(first) + 1, math.ceil(last)):
-        place = (power - first) / (last - first)
-        if place - found[-1][0] >= NEAR and 1.0 - place >= NEAR:
-            found.append((place, short_pascals(10.0**power)))
+        fraction = (power - first) / (last - first)
+        if fraction - found[-1][0] >= NEAR and 1.0 - fraction >= NEAR:
+            found.append((fraction, short_pascals(10.0**power)))
     return [*found, (1.0, short_pascals(high))]
 
 
@@ -91,8 +91,8 @@ def _write_all(legend: Legend, left: float, top: float, scale: float) -> None:
         top -= GAP * scale
         low = top - BAR * scale
         _bar(legend.bar, left, low, left + side, top)
-        for place, words in legend.ticks:
-            y = low + place * BAR * scale
+        for fraction, words in legend.ticks:
+            y = low + fraction * BAR * scale
             rectangle((left + side, y - 0.5 * scale), (left + side + 4.0 * scale, y + 0.5 * scale), WHITE)
             write(words, left + side + GAP * scale, y - 0.35 * side)
         top = low - GAP * scale

@@ -114,15 +114,15 @@ class MarksOf:
         self._colliders: dict[int, Made[ShownCollider]] = {}
         self._least: Made[float] = Made()
 
-    def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
-        """Drop batches made outdated by objects, by uid, with new geometry (``shapes``) or transforms (``places``)."""
+    def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
+        """Drop outdated batches; objects with new geometry (``shapes``) and new ``transforms`` are given by uid."""
         self._own = Made()
         if self.uid in shapes and not frame_changed:
             self._weights = Made()
-        if self.uid in shapes | places and not frame_changed:
+        if self.uid in shapes | transforms and not frame_changed:
             self._least = Made()
         for uid, kept in list(self._colliders.items()):
-            if uid in shapes or not kept.value.sources.isdisjoint(shapes | (places - {uid})):
+            if uid in shapes or not kept.value.sources.isdisjoint(shapes | (transforms - {uid})):
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
@@ -220,57 +220,57 @@ class Overlays(Layer):
         if self._marks:
             objects = [each for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)]
             shapes = {each.id.original.session_uid for each in objects if each.is_updated_geometry}
-            places = {each.id.original.session_uid for each in objects if each.is_updated_transform}
+            transforms = {each.id.original.session_uid for each in objects if each.is_updated_transform}
             for kept in self._marks.values():
-                kept.forget(shapes, places, frame_changed)
+                kept.forget(shapes, transforms, frame_changed)
 
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
         """Draw the tetrahedra, marks and contacts of the active body."""
         self._trying = None
-        asked = asked_for(context)
-        found = shown_body(context) if asked else None
-        if found is not None and context.region_data is not None and not self._failure(asked, found[0]):
-            self._trying = asked, found[0].session_uid
-            self._draw_body(context, asked, *found)
+        switches = asked_for(context)
+        found = shown_body(context) if switches else None
+        if found is not None and context.region_data is not None and not self._failure(switches, found[0]):
+            self._trying = switches, found[0].session_uid
+            self._draw_body(context, switches, *found)
 
-    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+    def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
         """Note why the body cannot be drawn with these switches; other switches or bodies are still tried."""
-        if way == self.draw_over or self._trying is None:
-            super().refuse(reason, way)
+        if drawing == self.draw_over or self._trying is None:
+            super().refuse(reason, drawing)
         else:
             self._failed = *self._trying, reason
 
-    def _failure(self, asked: frozenset[str], obj: Any) -> str:
+    def _failure(self, switches: frozenset[str], obj: Any) -> str:
         """Return why the body could not be drawn with these switches; "" tries again."""
-        if self._failed is not None and self._failed[:2] == (asked, obj.session_uid):
+        if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
         return ""
 
-    def _draw_body(self, context: Any, asked: frozenset[str], obj: Any, shown: Any) -> None:
+    def _draw_body(self, context: Any, switches: frozenset[str], obj: Any, shown: Any) -> None:
         region, matrix = context.region_data, np.array(shown.matrix_world)
         dot = DOT * context.preferences.system.pixel_size
-        tets = self._tets_of(obj, asked)
-        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and "tets" in asked)
-        if tets is not None and "tets" in asked:
+        tets = self._tets_of(obj, switches)
+        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and "tets" in switches)
+        if tets is not None and "tets" in switches:
             self._painter.tets(tets.batch(context.workspace.sinew), view, matrix)
-        if (kept := self._marks_of(obj, asked)) is not None:
+        if (kept := self._marks_of(obj, switches)) is not None:
             own = kept.own(obj, shown, context)
-            if "colliders" in asked:
+            if "colliders" in switches:
                 self._draw_colliders(kept, obj, view, context)
-            if "nodes" in asked:
+            if "nodes" in switches:
                 self._painter.marks("LINES", kept.circles(view), view, np.eye(4), NODES)
             for name, (form, switch, colour) in OWN.items():
-                if switch in asked:
+                if switch in switches:
                     width = (0.75 if name == "goal" else 1.0) * dot
                     self._painter.marks(kind_of(form), own[name], view, np.eye(4), colour, width, form)
-        if tets is not None and "outside" in asked:
+        if tets is not None and "outside" in switches:
             self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, 1.4 * dot, "CROSS")
-        if asked & CONTACTS:
+        if switches & CONTACTS:
             contacts = latest(self._contacts, obj.session_uid, ContactsOf)
-            contacts.draw(self._painter, asked, view, (obj, shown), context)
+            contacts.draw(self._painter, switches, view, (obj, shown), context)
 
     def _draw_colliders(self, kept: MarksOf, obj: Any, view: View, context: Any) -> None:
         for collider in marks.colliders_of(obj, context):
@@ -280,35 +280,35 @@ class Overlays(Layer):
 
     def draw_over(self, context: Any) -> None:
         """Draw the legend."""
-        asked = asked_for(context)
-        found = shown_body(context) if asked else None
+        switches = asked_for(context)
+        found = shown_body(context) if switches else None
         if found is not None:
-            overlay_legend.draw(self.legend(found[0], asked, context.workspace.sinew), context)
+            overlay_legend.draw(self.legend(found[0], switches, context.workspace.sinew), context)
 
-    def legend(self, obj: Any, asked: frozenset[str], settings: Any) -> Legend:
+    def legend(self, obj: Any, switches: frozenset[str], settings: Any) -> Legend:
         """Return the legend of a body that was drawn with these switches."""
-        if refused := self._failure(asked, obj):
+        if refused := self._failure(switches, obj):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
         legend, tets = Legend(), None if drawn is None else drawn.tets
-        if ("tets" in asked or "outside" in asked) and tets is None:
+        if ("tets" in switches or "outside" in switches) and tets is None:
             legend.words.append(FIRST)
-        elif tets is not None and "tets" in asked:
+        elif tets is not None and "tets" in switches:
             explain_tets(legend, tets, settings)
             if changed := outdated.words(obj, bpy.context.scene):
                 legend.words.append(f"Edited since: {changed}")
-        if tets is not None and "outside" in asked:
+        if tets is not None and "outside" in switches:
             explain_outside(legend, len(tets.outside))
         there = self._marks_there(obj)
         for name, words, colour in EXPLAINED:
             form, switch, _colour = OWN[name]
-            if switch in asked and name in there:
+            if switch in switches and name in there:
                 legend.add(colour, words, form)
         for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Contact Distance", OUTLINE)):
-            if "colliders" in asked and name in there:
+            if "colliders" in switches and name in there:
                 legend.add(colour, words, "LINE")
-        if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
-            contacts.explain(legend, asked)
+        if switches & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
+            contacts.explain(legend, switches)
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
@@ -318,16 +318,16 @@ class Overlays(Layer):
 
     # -- caches ---------------------------------------------------------------------------------------------------
 
-    def _tets_of(self, obj: Any, asked: frozenset[str]) -> TetsOf | None:
+    def _tets_of(self, obj: Any, switches: frozenset[str]) -> TetsOf | None:
         """Return the tetrahedra of a body if requested and on disk, else None."""
-        if not asked & {"tets", "outside"}:
+        if not switches & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
         kept.look(obj)
         return kept if kept.tets is not None else None
 
-    def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
-        wanted = asked & {"pins", "springs", "nodes", "colliders"}
+    def _marks_of(self, obj: Any, switches: frozenset[str]) -> MarksOf | None:
+        wanted = switches & {"pins", "springs", "nodes", "colliders"}
         if not wanted or obj.mode != "OBJECT":  # other modes change the mesh
             return None
         return latest(self._marks, obj.session_uid, MarksOf)

@@ -82,9 +82,9 @@ class Ghost:
         if self._fine is None:
             normals = vertex_normals(positions, triangles)
         else:
-            places = self._fine.places(positions)
-            card = self._fine.at(places)
-            positions, normals, triangles = places[card.vertices], card.normals, card.triangles
+            subdivided = self._fine.positions_of(positions)
+            card = self._fine.at(subdivided)
+            positions, normals, triangles = subdivided[card.vertices], card.normals, card.triangles
         ones = np.ones(len(positions))
         outwards = np.column_stack([self._outwards * normals, ones])
         return batch_of("TRIS", vertices_of(position=np.column_stack([positions, ones]), normal=outwards), triangles)

@@ -123,8 +123,8 @@ class Preview:
         """Return the mesh's vertex positions (n,3), m, world space, in the displayed shape or another; computed on the
         CPU.
         """
-        places, handles = shape or self.shape
-        return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
+        positions, handles = shape or self.shape
+        return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
         """Return the positions (m,3), m, of the drawn surface with ``triangles``: the mesh, or its Subdivision."""
@@ -218,12 +218,12 @@ class Preview:
         self._changed = False
         colours_per_row = most_in_a_row(len(self._skin.rest) if self._fine is None else self._fine.matrix.shape[0])
         if self._body is None:
-            card, places, weights = self._at_rest() if self._fine is None else self._at_present()
+            card, positions, weights = self._at_rest() if self._fine is None else self._at_present()
             normals = np.column_stack([card.normals, card.vertices])
             numbers = np.stack([weights, *card.slopes], axis=2)
             make_shader = partial(self._body_shader, colours_per_row=colours_per_row, lights=self._lights)
             elements = self._elements.get(None, partial(elements_of, "TRIS", card.triangles))
-            self._body = Skinned(places, normals, numbers).batch("TRIS", elements, make_shader)
+            self._body = Skinned(positions, normals, numbers).batch("TRIS", elements, make_shader)
             # The slopes are on the GPU now.
             self.card = card._replace(slopes=card.slopes[:, :0])
         if self._colour_texture is None:
@@ -235,14 +235,14 @@ class Preview:
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
         """Return the GPU vertices, their positions (g,3) before the handles move them, and weights (g,h)."""
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
-        places = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
-        return card, places, self._skin.weights[card.vertices]
+        positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
+        return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
         """Return the same for the Subdivision, which no handle moves."""
-        places = self._fine.places(self._coordinates.of(self.positions())[:, :3])
-        card = self._fine.at(places)
-        return card, places[card.vertices], card.slopes[0]
+        positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
+        card = self._fine.at(positions)
+        return card, positions[card.vertices], card.slopes[0]
 
     def _make_dots(self, skin: Skin, volumes: np.ndarray) -> SkinnedBatch:
         sizes = DOT * np.clip(np.cbrt(volumes / volumes.mean()), 0.6, 2.0)

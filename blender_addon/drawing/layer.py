@@ -24,8 +24,8 @@ class Layer:
 
     def __init__(self) -> None:
         self._refused: list[Callable[[Any], None]] = []
-        ways = (("POST_VIEW", self.draw_view), ("POST_PIXEL", self.draw_over))
-        self._handlers = [add_handler(self.draw, (way,), "WINDOW", kind) for kind, way in ways]
+        stages = (("POST_VIEW", self.draw_view), ("POST_PIXEL", self.draw_over))
+        self._handlers = [add_handler(self.draw, (drawing,), "WINDOW", kind) for kind, drawing in stages]
 
     def draw_view(self, context: Any) -> None:
         """Draw in world space."""
@@ -33,21 +33,21 @@ class Layer:
     def draw_over(self, context: Any) -> None:
         """Draw over the view, in pixels of the region."""
 
-    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+    def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
         """Stop drawing by a callback that failed for this reason."""
-        self._refused.append(way)
+        self._refused.append(drawing)
 
-    def draw(self, way: Callable[[Any], None]) -> None:
+    def draw(self, drawing: Callable[[Any], None]) -> None:
         """Draw by a callback; called by Blender."""
-        if way in self._refused:
+        if drawing in self._refused:
             return
         try:
-            way(bpy.context)
+            drawing(bpy.context)
         except PreviewError as error:
-            self.refuse(str(error), way)
+            self.refuse(str(error), drawing)
         except Exception as error:  # noqa: BLE001 - see above
             traceback.print_exc()
-            self.refuse(self.FAILED.format(error=error), way)
+            self.refuse(self.FAILED.format(error=error), drawing)
 
     def remove(self) -> None:
         """Stop drawing."""

@@ -69,8 +69,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
         kept = float(contact_distance(wires.is_closed, distance, least))
         if len(points) and kept > SEEN * float(np.ptp(points, axis=0).max()):
             out = kept * _outwards(wires, to_world)
-            for way in (out,) if wires.is_closed else (out, -out):
-                outline.append(transform(to_own, points + way)[wires.edges].reshape(-1, 3))
+            for direction in (out,) if wires.is_closed else (out, -out):
+                outline.append(transform(to_own, points + direction)[wires.edges].reshape(-1, 3))
     return ColliderLines(np.concatenate(edges), np.concatenate(outline), frozenset(sources))
 
 
@@ -135,5 +135,5 @@ def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
     np.add.at(squares, vertex, normal[:, :, None] * normal[:, None, :])
     np.add.at(sums, vertex, normal)
     mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-30)
-    way = np.linalg.solve(squares + _LEVEL * np.eye(3), (sums + _LEVEL * mean)[..., None])[..., 0]
-    return way * np.minimum(1.0, 2.0 / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-30))
+    direction = np.linalg.solve(squares + _LEVEL * np.eye(3), (sums + _LEVEL * mean)[..., None])[..., 0]
+    return direction * np.minimum(1.0, 2.0 / np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-30))

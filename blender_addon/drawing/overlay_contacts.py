@@ -65,5 +65,5 @@ def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
     if found is None:
         return np.empty((0, 3)), np.empty((0, 3))
     to_own = np.linalg.inv(found.object_to_world)
-    places = found.rest @ to_own[:3, :3].T + to_own[:3, 3]
-    return places[edges_of(found.faces)].reshape(-1, 3), places[found.through]
+    positions = found.rest @ to_own[:3, :3].T + to_own[:3, 3]
+    return positions[edges_of(found.faces)].reshape(-1, 3), positions[found.through]

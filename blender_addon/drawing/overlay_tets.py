@@ -48,10 +48,10 @@ class ShownTets:
     def __init__(self, got: CachedMaterials) -> None:
         to_own = np.linalg.inv(got.object_to_world)
         mesh, surface = got.mesh, got.embedding
-        self._places = _transformed(to_own, mesh.rest_positions)
+        self._positions = _transformed(to_own, mesh.rest_positions)
         # Tets are positively oriented in world space.
         self._outwards = 1.0 if np.linalg.det(to_own[:3, :3]) > 0.0 else -1.0
-        self._centroids = self._places[mesh.tets].mean(axis=1)
+        self._centroids = self._positions[mesh.tets].mean(axis=1)
         self._faces = tet_faces(mesh.tets)
         self._log_stiffness = np.log10(got.youngs_modulus)
         self._weights = got.weights
@@ -66,7 +66,7 @@ class ShownTets:
         """Return the corners to draw; ``colour`` is STIFFNESS or MATERIALS. Without ``cut`` all tets are drawn."""
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
-        x = self._places[triangles]
+        x = self._positions[triangles]
         across = self._outwards * np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
         normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-30)
         if colour == "MATERIALS":

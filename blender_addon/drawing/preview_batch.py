@@ -16,16 +16,16 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of vertices deformed by handles.
 
-    ``places`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights and
+    ``positions`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights and
     their derivatives along the tangents.
     """
 
-    def __init__(self, places: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
+    def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
         count, self.handles = numbers.shape[:2]
         self.per_row = most_in_a_row(count, texels_each(self.handles))
         self._weights: Any = None
         numbers = numbers.astype(np.float32).reshape(count, 3 * self.handles)
-        columns = {"position": np.column_stack([places, np.arange(count)]), "normal": normals}
+        columns = {"position": np.column_stack([positions, np.arange(count)]), "normal": normals}
         if in_attributes(self.handles):
             slots = attribute_count(self.handles)
             padded = _padded(numbers, 4 * slots)

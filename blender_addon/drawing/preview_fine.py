@@ -30,7 +30,7 @@ class FineCard:
         slopes = np.zeros((2, len(vertices), 1), dtype=np.float32)
         self.card = CardVertices(vertices, np.zeros((len(vertices), 3), np.float32), _halved(own), edges, slopes)
 
-    def places(self, positions: np.ndarray) -> np.ndarray:
+    def positions_of(self, positions: np.ndarray) -> np.ndarray:
         """Return the subdivided positions (m,3) for mesh positions (n,3)."""
         return self.matrix @ positions.astype(np.float32)
 
@@ -48,9 +48,9 @@ class FineCard:
         found[self.matrix.indices[by_weight]] = rows[by_weight]
         return found
 
-    def at(self, places: np.ndarray) -> CardVertices:
+    def at(self, positions_of: np.ndarray) -> CardVertices:
         """Return the GPU vertices at subdivided positions (m,3), with area-weighted normals."""
-        a, b, c, d = (places.take(corners, axis=0) for corners in self._corners)
+        a, b, c, d = (positions_of.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)
         normals /= np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))[:, None]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..objects.modifier_stack import cut_after, stack_position
 from ..scene_import.animation_in import at_frame
-from ..scene_import.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
+from ..scene_import.mesh_in import columns_of, mesh_at_position, object_to_world, triangles_of
 from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
@@ -65,8 +65,8 @@ class BentCard:
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
         self._card, self._rest, self._size = card, skin.rest, skin.size
-        places = (skin.rest - skin.centre) / skin.size
-        self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, places)
+        rest = (skin.rest - skin.centre) / skin.size
+        self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, rest)
 
     def at(self, positions: np.ndarray) -> CardVertices:
         """Return the vertices for mesh positions (n,3), m, with normals as the shader computes them."""
@@ -80,9 +80,9 @@ def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
     """Return the mesh at rest of a simulated object, at its position in the modifier stack, with the object's transform
     at a frame; the scene is restored.
     """
-    place = stack_position(obj)
-    with cut_after(obj, place), at_frame(context.scene, frame):
-        with mesh_at_place(obj, place, context) as (mesh, evaluated):
+    position = stack_position(obj)
+    with cut_after(obj, position), at_frame(context.scene, frame):
+        with mesh_at_position(obj, position, context) as (mesh, evaluated):
             if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # with shape keys, the mesh is a copy
                 mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
                 mesh.update()
@@ -117,8 +117,8 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
     # The tangents jump where this changes its sign: GPU and CPU must agree.
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
-    places = (skin.rest - skin.centre) / skin.size
-    along = _derivatives(mesh.triangles, triangles, normals, places)
+    rest = (skin.rest - skin.centre) / skin.size
+    along = _derivatives(mesh.triangles, triangles, normals, rest)
     slopes = np.stack([(D @ skin.weights).astype(np.float32) for D in along])
     return CardVertices(vertices, normals, triangles, card_edges(vertices, mesh.edges, len(skin.rest)), slopes)
 
@@ -145,13 +145,11 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
     return ends[(ends >= 0).all(axis=1)]
 
 
-def _derivatives(
-    triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, places: np.ndarray
-) -> list[sp.csr_matrix]:
-    """Return two matrices (g,n) that map values at the vertices, at ``places`` (n,3), to their derivatives along the
+def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, rest: np.ndarray) -> list[sp.csr_matrix]:
+    """Return two matrices (g,n) that map values at the vertices, at ``rest`` (n,3), to their derivatives along the
     tangents: area-weighted means over the adjacent triangles, exact for functions linear in the tangent plane.
     """
-    x = places[triangles]
+    x = rest[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = np.linalg.norm(double_area, axis=1)
     unit = double_area / np.where(size > 0.0, size, 1.0)[:, None]
@@ -165,9 +163,9 @@ def _derivatives(
     means = []
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
-        means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
+        means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(rest))))
     # Derivatives of the tangents' own coordinates; their inverse makes linear functions exact.
-    (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
+    (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ rest, axis) for axis in axes] for mean in means)
     determinant = a * d - b * c
     spread = determinant > _LEAST_SPREAD
     inverse = np.array([[d, -b], [-c, a]]) / np.where(spread, determinant, 1.0)

@@ -32,8 +32,8 @@ def legs() -> list[Leg]:
     """Return three arched legs on each side."""
     up = Vector((0.0, 0.0, 1.0))
     angles = [(side, angle) for side in SIDES for angle in (-0.75, 0.0, 0.75)]
-    ways = [Vector((side * math.cos(angle), math.sin(angle), 0.0)) for side, angle in angles]
-    return [Leg(0.21 * out + 0.18 * up, 0.40 * out + 0.30 * up, 0.56 * out) for out in ways]
+    directions = [Vector((side * math.cos(angle), math.sin(angle), 0.0)) for side, angle in angles]
+    return [Leg(0.21 * out + 0.18 * up, 0.40 * out + 0.30 * up, 0.56 * out) for out in directions]
 
 
 def build(stage: Stage) -> Any:

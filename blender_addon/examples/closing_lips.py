@@ -81,8 +81,8 @@ def build(stage: Stage) -> Any:
 
 def _chew(stage: Stage, jaw: Any) -> None:
     """Close hard, rub sideways, open, and close again; keys are time, s, and rotation up and sideways, degrees."""
-    ways = (
+    turns = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),
         (2.4, 20, 0),
     )  # fmt: skip
-    stage.key(jaw, "rotation_euler", *((t, (-math.radians(up), 0.0, math.radians(turn))) for t, up, turn in ways))
+    stage.key(jaw, "rotation_euler", *((t, (-math.radians(up), 0.0, math.radians(turn))) for t, up, turn in turns))

@@ -22,12 +22,12 @@ def build(stage: Stage) -> Any:
     settings = stage.body(jelly, 2.5, 13)
     stage.material(jelly, "Gelatine", 3.7e3)
     settings.pin_group = stage.group(jelly, "Pins", (vertex_positions(jelly.data)[:, 2] < 0.003).astype(float))
-    places = [
+    poses = [
         (0.0, 0.0, 0.0), (0.25, 0.0, 0.0), (0.5, 0.05, 0.09), (0.75, -0.035, -0.1), (1.0, 0.03, 0.08),
         (1.25, -0.015, -0.04), (1.5, 0.0, 0.0),
     ]  # fmt: skip
-    stage.key(plate, "location", *((t, (x, 0.0, 0.0)) for t, x, _ in places))
-    stage.key(plate, "rotation_euler", *((t, (0.0, turn, 0.0)) for t, _, turn in places))
+    stage.key(plate, "location", *((t, (x, 0.0, 0.0)) for t, x, _ in poses))
+    stage.key(plate, "rotation_euler", *((t, (0.0, turn, 0.0)) for t, _, turn in poses))
     return jelly
 
 

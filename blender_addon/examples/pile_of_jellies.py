@@ -29,10 +29,10 @@ def build(stage: Stage) -> Any:
     """Build the jellies in the air and the dish below them; return the last jelly."""
     shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
     jellies = []
-    for number, place in enumerate(_places()):
+    for number, position in enumerate(_positions()):
         mesh = stage.mesh("Jelly", [_jelly(number)], shaders[number % len(COLOURS)])
         jelly = stage.add("Jelly", mesh)
-        jelly.location = place
+        jelly.location = position
         jelly.rotation_euler = (0.35 * math.sin(2.4 * number), 0.35 * math.cos(1.7 * number), 2.4 * number)
         settings = stage.body(jelly, 2.0, CELLS)
         settings.substeps, settings.max_iterations = SUBSTEPS, ITERATIONS
@@ -44,14 +44,14 @@ def build(stage: Stage) -> Any:
     return jellies[-1]
 
 
-def _places() -> list[tuple[float, float, float]]:
+def _positions() -> list[tuple[float, float, float]]:
     """Return the initial positions, m; each layer is rotated against the one below it."""
-    places = []
+    positions = []
     for layer, count in enumerate(LAYERS):
         for k in range(count):
             turn, away = 2.0 * math.pi * k / count + 0.9 * layer, APART if count > 1 else 0.0
-            places.append((away * math.cos(turn), away * math.sin(turn), LOWEST + layer * HIGHER))
-    return places
+            positions.append((away * math.cos(turn), away * math.sin(turn), LOWEST + layer * HIGHER))
+    return positions
 
 
 def _jelly(number: int) -> Part:

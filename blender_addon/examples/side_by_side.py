@@ -30,8 +30,8 @@ def build(stage: Stage) -> Any:
     drops = stage.add("Drops", _drops(stage))
     drops.parent = bar
     times = (0.0, 0.25, 0.45, 0.7, 0.95, 1.2, 1.4)
-    ways = ((0, 0), (0, 0.0), (-0.1, 0.05), (0.1, -0.04), (-0.08, 0.05), (0.04, 0), (0, 0))
-    stage.key(bar, "location", *((t, (0.0, y, HANGS_AT + z)) for t, (y, z) in zip(times, ways, strict=True)))
+    offsets = ((0, 0), (0, 0.0), (-0.1, 0.05), (0.1, -0.04), (-0.08, 0.05), (0.04, 0), (0, 0))
+    stage.key(bar, "location", *((t, (0.0, y, HANGS_AT + z)) for t, (y, z) in zip(times, offsets, strict=True)))
     settings = stage.body(drops, 3.0, 36)
     points = vertex_positions(drops.data)
     which = np.clip(np.round(points[:, 0] / APART + 2.0), 0, 4)

@@ -35,6 +35,6 @@ def build(stage: Stage) -> Any:
     for side, name in zip(SIDES, ("Left Jaw", "Right Jaw"), strict=True):
         mesh = stage.mesh(name, [box((0.0, 0.0, 0.11), (0.02, 0.2, 0.16))], steel, smooth=False)
         jaw = stage.add(name, mesh, collisions.collection)
-        ways = ((t, (side * (away + 0.01), 0.0, height)) for t, away, height in MOVES)
-        stage.key(jaw, "location", *ways)
+        keys = ((t, (side * (away + 0.01), 0.0, height)) for t, away, height in MOVES)
+        stage.key(jaw, "location", *keys)
     return flesh

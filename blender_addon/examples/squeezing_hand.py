@@ -67,10 +67,10 @@ def build(stage: Stage) -> Any:
 def _bones() -> Bones:
     bones: Bones = {"Wrist": ((-0.14, 0.0, 0.0), (-0.05, 0.0, 0.0), None)}
     for name, (base, degrees, first, second, _radius) in DIGITS.items():
-        way = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0])
-        joint = np.array(base) + first * way
+        direction = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0])
+        joint = np.array(base) + first * direction
         bones[f"{name} 1"] = (tuple(base), tuple(joint), "Wrist")
-        bones[f"{name} 2"] = (tuple(joint), tuple(joint + second * way), f"{name} 1")
+        bones[f"{name} 2"] = (tuple(joint), tuple(joint + second * direction), f"{name} 1")
     return bones
 
 

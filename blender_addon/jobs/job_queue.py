@@ -69,8 +69,8 @@ def is_idle() -> bool:
 def running_words() -> str:
     """Return why no other task can begin; "" if one can."""
     if (work := current()) is not None:
-        does, what = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
-        return f"“{work.object_name}” {does}: stop {what} first"
+        does, noun = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
+        return f"“{work.object_name}” {does}: stop {noun} first"
     if (work := reading()) is not None:
         return f"The animation of “{work.object_name}” is being read: wait, or stop it (Esc)"
     return "Other bodies wait for their bake: stop it first" if _works else ""
@@ -93,8 +93,8 @@ def begin(*works: Task, beside: bool = False) -> None:
         _do_here(works)
         return
     for k, work in enumerate(works, start=1):
-        places = [work.title, f"{k} of {len(works)}" if len(works) > 1 else ""]
-        work.state = State(place=", ".join(filter(None, places)))
+        parts = [work.title, f"{k} of {len(works)}" if len(works) > 1 else ""]
+        work.state = State(title=", ".join(filter(None, parts)))
     _works.extend(works)
     if not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=INTERVAL)

@@ -66,8 +66,8 @@ class Child:
     def __init__(self, order: Order) -> None:
         self.log = order.folder / LOG_NAME
         until = "" if order.until is None else str(order.until)
-        told = order.mode, str(order.modes), until, str(len(order.beside))
-        command = child_process.worker_command(python_executable(), order.folder, *told)
+        arguments = order.mode, str(order.modes), until, str(len(order.beside))
+        command = child_process.worker_command(python_executable(), order.folder, *arguments)
         with _opened(self.log) as log:
             self.process = subprocess.Popen(
                 command,

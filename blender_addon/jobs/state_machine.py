@@ -87,7 +87,7 @@ class Over(Event):
 
 @dataclass(frozen=True)
 class State:
-    """State of a task: ``place``, its title and position in a series; ``part``, the fraction of the scene that is read;
+    """State of a task: ``title``, with its number in a series; ``part``, the fraction of the scene that is read;
     times are seconds of one clock. For bodies processed together, ``body`` is the index of the one being prepared, and
     ``meshes`` pairs indices with events. ``newest`` is the last frame done, ``last_step`` the report of its last step,
     ``move`` as in :class:`Failed`, ``warnings`` as in :class:`ContactWarnings`. ``outcome`` is ``done``, ``stopped`` or
@@ -95,7 +95,7 @@ class State:
     """
 
     stage: Stage = Stage.WAITING
-    place: str = ""
+    title: str = ""
     part: float = 0.0
     phase: Phase = Phase("", 0, 0)
     frames_total: int = 0
@@ -118,7 +118,7 @@ class State:
     @property
     def label(self) -> str:
         """Describe the activity and the position in a group."""
-        return f"{self.place}: {self.activity}" if self.place else self.activity
+        return f"{self.title}: {self.activity}" if self.title else self.activity
 
     @property
     def activity(self) -> str:
@@ -146,11 +146,11 @@ class State:
     @property
     def of_step(self) -> str:
         """Describe the last step of the newest frame; "" before the first."""
-        told, contacts = self.last_step, self.last_step.get("contacts")
-        if not told:
+        step, contacts = self.last_step, self.last_step.get("contacts")
+        if not step:
             return ""
-        near = f", {contacts:,} contacts, {length_words(told.get('distance', 0.0))} apart" if contacts else ""
-        return f"{told.get('iterations', 0)} iterations{near}"
+        near = f", {contacts:,} contacts, {length_words(step.get('distance', 0.0))} apart" if contacts else ""
+        return f"{step.get('iterations', 0)} iterations{near}"
 
     @property
     def factor(self) -> float:

@@ -97,10 +97,10 @@ class Task:
 
     def _conclude(self) -> None:
         code, state = self.leave(), self.state
-        told, order = state.outcome, self.order
+        outcome, order = state.outcome, self.order
         self.note(
-            Ended(told)
-            if told
+            Ended(outcome)
+            if outcome
             else unexpected_end(order.folder, order.folders[state.body], state.phase, code, self.again)
         )
 

@@ -36,8 +36,8 @@ class Drag:
     def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
         """Return the target (3,), m, of the vertex for a mouse position in pixels of the region."""
         depth = Vector(self.depth / self.metres)
-        place = region_2d_to_location_3d(context.region, context.region_data, where, depth)
-        return self.metres * np.array(place) + self.offset
+        point = region_2d_to_location_3d(context.region, context.region_data, where, depth)
+        return self.metres * np.array(point) + self.offset
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
@@ -47,9 +47,9 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
     hit = shown.first_hit(where)
     if hit is not None:
         corners = triangles[hit.triangle]
-        nearest = corners[np.argmin(np.linalg.norm(surface[corners] - hit.place, axis=1))]
+        nearest = corners[np.argmin(np.linalg.norm(surface[corners] - hit.position, axis=1))]
         vertex = view.carrier_of(int(nearest))
-        return Drag(vertex, hit.place, view.seen()[vertex] - hit.place, session.metres)
+        return Drag(vertex, hit.position, view.seen()[vertex] - hit.position, session.metres)
     near = shown.vertex_at(where, NEAR_BODY * context.preferences.system.ui_scale)
     if near is None:
         return None
@@ -57,9 +57,9 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
     return _taken(vertex, view.seen()[vertex], session.metres, context, where)
 
 
-def _taken(vertex: int, place: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``place`` (3,), m, by a pixel beside it, with an offset so that it does not jump."""
-    return Drag(vertex, place, place - Drag(vertex, place, np.zeros(3), metres).target(context, where), metres)
+def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
+    """Return a drag of a vertex at ``point`` (3,), m, by a pixel beside it, with an offset so that it does not jump."""
+    return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:

@@ -121,5 +121,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
 def _springs(take: Take, frames: int) -> tuple[Any, ...]:
     from ...core.simulation.frame_loop.live import Grab, take_springs
 
-    grabs = [[Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in asked] for asked in take.grabs[:frames]]
+    grabs = [
+        [Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in sample] for sample in take.grabs[:frames]
+    ]
     return take_springs(grabs, take.job.body.first_positions)

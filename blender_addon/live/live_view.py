@@ -60,8 +60,8 @@ class View(Layer):
         super().__init__()
 
     def _subdivision_of(self, obj: Any) -> dict[str, Any] | None:
-        asked = subdivision_after(obj, self._session.stage.scene)
-        return None if asked is None else settings_of(*asked)
+        subdivision = subdivision_after(obj, self._session.stage.scene)
+        return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
         """Set up the preview with a Subdivision of these settings, or without."""
@@ -183,10 +183,10 @@ class View(Layer):
         obj = self._session.object
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
-    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+    def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
         """Stop drawing on the GPU for this reason; the next timer tick moves a stand-in mesh."""
-        if way == self.draw_over:
-            super().refuse(reason, way)
+        if drawing == self.draw_over:
+            super().refuse(reason, drawing)
         else:
             self.refused = reason
             print(f"sinew: {reason}", file=sys.stderr)
@@ -230,8 +230,8 @@ class View(Layer):
         vertices = [grab.vertex for grab in grabs]
         points, seen = self._preview.positions(vertices=vertices), self._preview.marked(vertices)
         marks = []
-        for grab, point, place in zip(grabs, points, seen, strict=True):
-            ends = (place, grab.target + (place - point))
+        for grab, point, shown in zip(grabs, points, seen, strict=True):
+            ends = (shown, grab.target + (shown - point))
             ends = [location_3d_to_region_2d(region, region_data, end / metres) for end in ends]
             if None not in ends:
                 marks.append((grab.vertex, *ends))

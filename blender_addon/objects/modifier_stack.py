@@ -96,9 +96,9 @@ def has_own_keys(obj: Any) -> bool:
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
-def later_modifiers(obj: Any, place: StackPosition | None = None) -> list[Any]:
-    """Return the modifiers after the simulated position, or after ``place``."""
-    return list(obj.modifiers)[(place or stack_position(obj)).below :]
+def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any]:
+    """Return the modifiers after the simulated position, or after ``position``."""
+    return list(obj.modifiers)[(position or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
@@ -141,8 +141,8 @@ def weights_left_out(obj: Any) -> str:
     names = [f"“{m.name}”" for m in later_modifiers(obj) if m.show_viewport and used and _changes_weights(m, used)]
     if not names:
         return ""
-    what = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
-    return f"{what} after the simulated shape, which is not read: set Simulate to After Modifier"
+    message = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
+    return f"{message} after the simulated shape, which is not read: set Simulate to After Modifier"
 
 
 def _changes_weights(modifier: Any, groups: set[str]) -> bool:
@@ -153,12 +153,12 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 
 @contextmanager
-def cut_after(obj: Any, place: StackPosition) -> Iterator[None]:
-    """Evaluate ``obj`` within the context to its shape at ``place``: later modifiers and our own result are disabled,
-    and the object is enabled, whatever is keyed or driven.
+def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
+    """Evaluate ``obj`` within the context to its shape at ``position``: later modifiers and our own result are
+    disabled, and the object is enabled, whatever is keyed or driven.
     """
-    own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
-    later = [*own, *later_modifiers(obj, place)]
+    own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
+    later = [*own, *later_modifiers(obj, position)]
     with overridden([Override.of(modifier, "show_viewport", False) for modifier in later]), shown(obj):
         yield
 

@@ -32,12 +32,12 @@ def shape_warning(obj: Any) -> str:
     if not found:
         return ""
     names = " and ".join(f"“{modifier.name}”" for modifier in found)
-    what = (
+    verb = (
         "comes after the simulated shape, and its effect is"
         if len(found) == 1
         else ("come after the simulated shape, and their effect is")
     )
-    return f"{names} {what} not simulated: set Simulate to After Modifier “{found[-1].name}”, or apply it."
+    return f"{names} {verb} not simulated: set Simulate to After Modifier “{found[-1].name}”, or apply it."
 
 
 def simulate_after_all(obj: Any) -> None:

@@ -24,7 +24,7 @@ MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
 """Maximum cells along an axis of the grid of vertices and triangles, entries in it, and pairs tested at a time."""
 
 
-Place = Sequence[float]
+Pixel = Sequence[float]
 """Position in a region, pixels."""
 
 
@@ -49,7 +49,7 @@ class Hit(NamedTuple):
     """Intersection of the cursor's ray with a surface: the triangle and the position (3,), m."""
 
     triangle: int
-    place: np.ndarray
+    position: np.ndarray
 
 
 def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
@@ -70,7 +70,7 @@ class Surface:
         self.view, self.positions, self.triangles, self.through = view, positions, triangles, through
         self._shown = view.project(positions)
 
-    def first_hit(self, where: Place) -> Hit | None:
+    def first_hit(self, where: Pixel) -> Hit | None:
         """Return the nearest hit of a triangle at a pixel, from either side, or None."""
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
@@ -80,7 +80,7 @@ class Surface:
         parts = mixture[triangle] / mixture[triangle].sum()
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
-    def vertex_at(self, where: Place, radius: float) -> int | None:
+    def vertex_at(self, where: Pixel, radius: float) -> int | None:
         """Return the vertex for a click: the nearest corner of the triangle under the cursor, else the nearest visible
         vertex within ``radius``. In X-Ray, the nearest vertex within ``radius`` comes first, visible or not.
         """
@@ -93,43 +93,43 @@ class Surface:
         corners = corners[self._shown[corners, 3] > 0.0]
         return int(corners[np.argmin(self._away(corners, where))])
 
-    def vertices_in_box(self, low: Place, high: Place) -> np.ndarray:
+    def vertices_in_box(self, low: Pixel, high: Pixel) -> np.ndarray:
         """Return the vertices (k,) in a box between two corners: the visible ones, or all in X-Ray."""
         inside = np.flatnonzero(_in_view(self._shown))
-        places = _pixels(self._shown[inside])
-        inside = inside[((places >= low) & (places <= high)).all(axis=1)]
+        pixels = _pixels(self._shown[inside])
+        inside = inside[((pixels >= low) & (pixels <= high)).all(axis=1)]
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
         """Return for vertices (k,) whether they are in the view and not hidden by a triangle."""
         clear = _in_view(self._shown[vertices])
-        asked = np.flatnonzero(clear)
-        if not len(asked) or not len(self.triangles):
+        tested = np.flatnonzero(clear)
+        if not len(tested) or not len(self.triangles):
             return clear
         skin = SKIN * float(np.ptp(self.positions, axis=0).max())
-        nearer = self.view.project(self.positions[vertices[asked]] - skin * self.view.forward)
+        nearer = self.view.project(self.positions[vertices[tested]] - skin * self.view.forward)
         limit = np.where(nearer[:, 3] > 0.0, nearer[:, 2] / np.where(nearer[:, 3] > 0.0, nearer[:, 3], 1.0), -np.inf)
-        pixels = _pixels(self._shown[vertices[asked]])
+        pixels = _pixels(self._shown[vertices[tested]])
         low, high = _extents(self._shown[self.triangles])
         point, triangle = _pairs(pixels, low, high)
         for start in range(0, len(point), CHUNK):
             k, t = point[start : start + CHUNK], triangle[start : start + CHUNK]
             around = ((low[t] <= pixels[k]) & (pixels[k] <= high[t])).all(axis=1)
             k, t = k[around], t[around]
-            others = (self.triangles[t] != vertices[asked[k]][:, None]).all(axis=1)
+            others = (self.triangles[t] != vertices[tested[k]][:, None]).all(axis=1)
             k, t = k[others], t[others]
             mixture, depth = _mixtures(self._shown[self.triangles[t]], np.column_stack([pixels[k], np.ones(len(k))]))
             hides = _holds(mixture) & (depth >= -1.0) & (depth < limit[k])
-            clear[asked[k[hides]]] = False
+            clear[tested[k[hides]]] = False
         return clear
 
-    def _nearest(self, where: Place, radius: float) -> int | None:
+    def _nearest(self, where: Pixel, radius: float) -> int | None:
         near = np.flatnonzero(_in_view(self._shown))
         near = near[self._away(near, where) <= radius]
         near = near if self.through else near[self.seen(near)]
         return int(near[np.argmin(self._away(near, where))]) if len(near) else None
 
-    def _away(self, vertices: np.ndarray, where: Place) -> np.ndarray:
+    def _away(self, vertices: np.ndarray, where: Pixel) -> np.ndarray:
         return np.linalg.norm(_pixels(self._shown[vertices]) - where, axis=1)
 
 
@@ -175,8 +175,8 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the bounding boxes (t,2), (t,2) of triangles (t,3,4); infinite for those that extend behind the viewer."""
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
-    places = corners[..., :2] / np.where(W > 0.0, W, 1.0)
-    first, second, third = places.transpose(1, 0, 2)
+    projected = corners[..., :2] / np.where(W > 0.0, W, 1.0)
+    first, second, third = projected.transpose(1, 0, 2)
     low = np.where(before[:, None], np.minimum(np.minimum(first, second), third), -np.inf)
     high = np.where(before[:, None], np.maximum(np.maximum(first, second), third), np.inf)
     return low, high

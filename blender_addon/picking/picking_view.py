@@ -53,12 +53,12 @@ class Picked(picking.Surface):
         super().__init__(view, positions, triangles_of(obj.data, mirrored=False), through)
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
-    def at(self, where: picking.Place) -> np.ndarray:
+    def at(self, where: picking.Pixel) -> np.ndarray:
         """Return the vertex under the cursor, and its mirror vertex with symmetry in X: none, one or two."""
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
-    def in_box(self, start: picking.Place, end: picking.Place) -> np.ndarray:
+    def in_box(self, start: picking.Pixel, end: picking.Pixel) -> np.ndarray:
         """Return the vertices in a box between two pixels, with their mirror vertices."""
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 

@@ -39,8 +39,8 @@ KINDS = {
 }
 
 
-def _weight(label: str, what: str) -> Any:
-    words = f"Part of {what} that acts on the body: 1 all of it, 0 nothing"
+def _weight(label: str, noun: str) -> Any:
+    words = f"Part of {noun} that acts on the body: 1 all of it, 0 nothing"
     return number(label, words, default=1.0, min=0.0, max=STRONGEST, soft_max=1.0, precision=3)
 
 

@@ -65,7 +65,7 @@ STOP_RULES = (
     ),
     ("acceleration", "Acceleration Has Converged", "No vertex's acceleration changes noticeably"),
 )
-PLACES = (
+STACK_POSITIONS = (
     (
         "AUTOMATIC",
         "Automatic",
@@ -95,8 +95,8 @@ def _unit_size(material: Any) -> float:
     return next(size for name, _, size in choices.STIFFNESS_UNITS if name == material.stiffness_unit)
 
 
-def _logarithm(label: str, what: str, default: float) -> Any:
-    words = f"Logarithm of Young's modulus in Pa{what}. Key this one: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
+def _logarithm(label: str, noun: str, default: float) -> Any:
+    words = f"Logarithm of Young's modulus in Pa{noun}. Key this one: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
     bounds = {word: math.log10(bound) for word, bound in zip(("min", "max"), STIFFNESS_RANGE)}
     return number(label, words, options=ANIMATED, default=math.log10(default), **bounds)
 
@@ -217,7 +217,7 @@ class SinewObject(bpy.types.PropertyGroup):
         "cells reach as deep as they are wide, and grow from there",
     )
     refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
-    simulate_at: menu("Simulate", "Position in the modifier stack whose shape is simulated", items=PLACES)
+    simulate_at: menu("Simulate", "Position in the modifier stack whose shape is simulated", items=STACK_POSITIONS)
     simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
     rest_key: text(
         "Rest Shape",
@@ -276,7 +276,7 @@ class SinewObject(bpy.types.PropertyGroup):
     picks: collection("Picks", "Vertices that were picked, and where they were at rest", type=SinewPicks)
     pick_warning: text("Picks", "How an edit of the mesh changed the picked vertices")
 
-    springs: collection("Springs", "What pulls vertices of the body to moving places", type=SinewSpring)
+    springs: collection("Springs", "Springs that pull vertices of the body to moving targets", type=SinewSpring)
     active_spring: integer("Active Spring", "Which one the panel shows", min=0)
     collisions: pointer(
         "Collisions", "Contact with colliders, the ground, other bodies and itself", type=SinewCollisions

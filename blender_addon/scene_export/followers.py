@@ -48,7 +48,7 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
-    return changed.places | changed.shapes
+    return changed.transforms | changed.shapes
 
 
 def _users_of(obj: Any) -> set[Any]:

@@ -22,7 +22,7 @@ from ..objects.linked import has_linked_mesh
 from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..objects.render_differences import body_words, modifiers_differ
 from ..scene_import.animation_in import at_frame
-from ..scene_import.mesh_in import columns_of, mesh_at_place, transform
+from ..scene_import.mesh_in import columns_of, mesh_at_position, transform
 from . import cache_out, handles_out, shape_keys
 from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
@@ -79,18 +79,18 @@ def apply_cache(
     """Write baked frames as a PC2 file in ``folder``, played by a Mesh Cache modifier; return the object that carries
     it. Raise StoreError if the file cannot be written.
     """
-    place, points = stack_position(obj), len(job.body.surface.positions)
+    position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
-    if place.on_itself and frames[0] == job.frame_start and len(obj.data.vertices) == points:
+    if position.on_itself and frames[0] == job.frame_start and len(obj.data.vertices) == points:
         next(local)
         local = itertools.chain([_own_positions(obj.data)], local)
-    with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _):
+    with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _):
         count = len(mesh.vertices)
     _check_count(obj, count, job)
     path = cache_out.cache_path(folder)
     write_point_cache(path, frames[0], local, len(frames), points)
     # If the simulated modifiers differ in renders, a duplicate with these modifiers applied carries the result.
-    alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
+    alike = not modifiers_differ(list(obj.modifiers)[: position.below], context.scene)
     target = _carrier(
         obj, context, job, on_itself=alike and count == len(obj.data.vertices) and not has_linked_mesh(obj)
     )
@@ -109,9 +109,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
     """
     before, target = _detach(obj), obj
     try:
-        place = stack_position(obj)
-        if not (place.on_itself if on_itself is None else on_itself):
-            target = _duplicate(obj, place, context, job)
+        position = stack_position(obj)
+        if not (position.on_itself if on_itself is None else on_itself):
+            target = _duplicate(obj, position, context, job)
         _check_count(obj, len(target.data.vertices), job)
     except MeshError:
         if target != obj:
@@ -169,10 +169,10 @@ def _own_positions(mesh: Any) -> np.ndarray:
     return columns_of(mesh.vertices, "co", 3, np.float32)
 
 
-def _duplicate(obj: Any, place: StackPosition, context: Any, job: Job) -> Any:
+def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
     """Return a full copy with its own mesh, the simulated shape at the first frame, and the later modifiers."""
-    with cut_after(obj, place), at_frame(context.scene, job.frame_start):
-        with mesh_at_place(obj, place, context) as (_, evaluated):
+    with cut_after(obj, position), at_frame(context.scene, job.frame_start):
+        with mesh_at_position(obj, position, context) as (_, evaluated):
             depsgraph = context.evaluated_depsgraph_get()
             mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
     copy = obj.copy()
@@ -181,7 +181,7 @@ def _duplicate(obj: Any, place: StackPosition, context: Any, job: Job) -> Any:
     copy.data = mesh
     copy.sinew.enabled = False
     copy.sinew.property_unset("bake")
-    for modifier in list(copy.modifiers)[: place.below]:
+    for modifier in list(copy.modifiers)[: position.below]:
         copy.modifiers.remove(modifier)
     cache_out.remove(copy)
     if copy.parent_type in {"ARMATURE", "LATTICE", "CURVE"}:

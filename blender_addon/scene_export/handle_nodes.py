@@ -22,8 +22,8 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     """Return a new Geometry Nodes group for the object ``handles`` with ``count`` weights plus the constant one."""
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.is_modifier = True
-    for way in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    for direction in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
     tree = _Tree(group)
     entry, leave = tree.node("NodeGroupInput"), tree.node("NodeGroupOutput")
     source = tree.node("GeometryNodeObjectInfo", Object=handles)

@@ -30,10 +30,10 @@ def fill_arc(curve: Any, begin: float, end: float) -> None:
     """Add a parabola to an F-curve: 0 at both times and 1 halfway; 0 elsewhere."""
     times, third = np.array([begin, end]), (end - begin) / 3.0
     points = _fill(curve, times, np.zeros(2), BEZIER)
-    for side, way in (("left", -1.0), ("right", 1.0)):
-        inner = (times + way * third > begin) & (times + way * third < end)
+    for side, sign in (("left", -1.0), ("right", 1.0)):
+        inner = (times + sign * third > begin) & (times + sign * third < end)
         points.foreach_set(f"handle_{side}_type", np.full(2, FREE, dtype=np.int32))
-        handles = np.column_stack([times + way * third, np.where(inner, 4.0 / 3.0, 0.0)])
+        handles = np.column_stack([times + sign * third, np.where(inner, 4.0 / 3.0, 0.0)])
         points.foreach_set(f"handle_{side}", handles.astype(np.float32).ravel())
     curve.update()
 

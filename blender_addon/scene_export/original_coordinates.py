@@ -17,7 +17,7 @@ from ..scene_import.mesh_in import columns_of, mesh_of
 ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SMOOTH"}
 
 
-def original_coordinates(obj: Any, place: StackPosition, context: Any) -> np.ndarray:
+def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
     """Return the shape of ``obj`` at a stack position, (n,3) float32, at the current frame, without shape keys and
     modifiers that only deform. Remesh, Weld and the like can then make a different number of vertices.
     """
@@ -27,7 +27,7 @@ def original_coordinates(obj: Any, place: StackPosition, context: Any) -> np.nda
         plain.show_only_shape_key, plain.active_shape_key_index = True, 0  # clearing keys leaves them in the file
         plain.parent_type = "OBJECT" if plain.parent_type in PARENT_DEFORMS else plain.parent_type
         for k, modifier in reversed(list(enumerate(plain.modifiers))):
-            if k >= place.below or modifier.type in ONLY_DEFORMING:
+            if k >= position.below or modifier.type in ONLY_DEFORMING:
                 plain.modifiers.remove(modifier)
         if len(plain.modifiers) == 0:
             return columns_of(mesh.vertices, "co", 3, np.float32)

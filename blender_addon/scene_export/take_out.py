@@ -67,8 +67,8 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
         item.vertex_group, item.end = group.name, "OBJECT"
         item.target = _empty(f"{obj.name} {name}", obj, scene, size)
         times = key_times(scene, np.arange(first, first + len(spring.stiffness)))
-        places = spring.targets[:, 0] / unit_scale(scene)
-        key_linearly(item.target, "location", times, places)
+        locations = spring.targets[:, 0] / unit_scale(scene)
+        key_linearly(item.target, "location", times, locations)
         index = len(obj.sinew.springs) - 1
         key_linearly(obj, f"sinew.springs[{index}].strength", times, spring.stiffness[:, None])
         item.strength = spring.stiffness[0]

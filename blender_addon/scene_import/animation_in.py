@@ -20,7 +20,7 @@ from ...core.foundation.schema.tracks import interleave
 from ..objects.modifier_stack import StackPosition
 from ..objects.other_physics import restart_physics
 from ..window.stepwise import Steps
-from .mesh_in import check_matrix, mesh_at_place, object_to_world, transform, vertex_positions
+from .mesh_in import check_matrix, mesh_at_position, object_to_world, transform, vertex_positions
 
 Each = TypeVar("Each")
 
@@ -62,7 +62,7 @@ def key_times(scene: Any, frames: Any) -> np.ndarray:
 class MovedObjects:
     """Objects, by ``session_uid``, whose transform or geometry changes with the frame alone."""
 
-    places: set[int] = field(default_factory=set)
+    transforms: set[int] = field(default_factory=set)
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
@@ -70,14 +70,14 @@ class MovedObjects:
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 uid = update.id.original.session_uid
-                self.places.update({uid} if update.is_updated_transform else ())
+                self.transforms.update({uid} if update.is_updated_transform else ())
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
-    def carries(self, obj: Any, place: StackPosition) -> bool:
+    def carries(self, obj: Any, position: StackPosition) -> bool:
         """Return True if the simulated vertices move. If the object's own mesh is read, only its transform counts,
         since its shape changes are those of the result.
         """
-        return obj.session_uid in self.places or (not place.on_itself and obj.session_uid in self.shapes)
+        return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
 
 def _stays(_moved: MovedObjects) -> bool:
@@ -150,22 +150,22 @@ def run_up(context: Any, first: int) -> Steps[None]:
 def noted() -> Iterator[MovedObjects]:
     """Record the objects that Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
-    note, places = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
-    for place in places:
-        place.append(note)
+    note, lists = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
+    for handler_list in lists:
+        handler_list.append(note)
     try:
         yield moved
     finally:
-        for place in places:
-            place.remove(note)
+        for handler_list in lists:
+            handler_list.remove(note)
 
 
 class FrameSampler:
-    """Sampler of an object over a range of frames. Its modifier stack must already be cut at ``place``, where the mesh
-    has ``vertex_count`` vertices.
+    """Sampler of an object over a range of frames. Its modifier stack must already be cut at ``position``, where the
+    mesh has ``vertex_count`` vertices.
     """
 
-    place: StackPosition
+    position: StackPosition
     vertex_count: int
     tracks: Sequence[Track]
 
@@ -178,7 +178,7 @@ class FrameSampler:
         """
         if not self.tracks:
             return
-        with mesh_at_place(self.obj, self.place, self.context) as (mesh, evaluated):
+        with mesh_at_position(self.obj, self.position, self.context) as (mesh, evaluated):
             if len(mesh.vertices) != self.vertex_count:
                 raise MeshError(
                     f"The mesh has {self.vertex_count} vertices at frame {first}, and {len(mesh.vertices)} at "

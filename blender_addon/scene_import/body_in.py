@@ -25,8 +25,8 @@ class BodySampler:
     and strength of the goal. Vertices with a full weight in the node group are dynamic nodes.
     """
 
-    def __init__(self, obj: Any, place: StackPosition, mesh: Any) -> None:
-        self._object, self._place = obj, place
+    def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
+        self._object, self._position = obj, position
         weights, nodes = group_weights(obj, mesh, [obj.sinew.pin_group, obj.sinew.node_group]).T
         self._nodes = np.flatnonzero(nodes >= FULL).astype(np.int32)
         self._pinned = np.flatnonzero(weights >= _threshold(obj)).astype(np.int32)
@@ -50,13 +50,13 @@ class BodySampler:
         return moment.world(self._drawn)
 
     def _pins_move(self, moved: MovedObjects) -> bool:
-        return len(self._pinned) > 0 and moved.carries(self._object, self._place)
+        return len(self._pinned) > 0 and moved.carries(self._object, self._position)
 
     def _targets_move(self, moved: MovedObjects) -> bool:
-        return len(self._drawn) > 0 and moved.carries(self._object, self._place)
+        return len(self._drawn) > 0 and moved.carries(self._object, self._position)
 
     def _carries_pins(self, moved: MovedObjects) -> bool:
-        return len(self._pinned) > 0 and self._object.session_uid in moved.places
+        return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
         """Raise SettingsError if the node group is missing and a solver reads it, PinError if the pin group is missing

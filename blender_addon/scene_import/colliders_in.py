@@ -171,8 +171,8 @@ class ColliderSampler:
     def _moves(self, moved: MovedObjects) -> bool:
         """Return True if the collider, or an object that it instances, moves."""
         if _may_instance(self._collider):
-            return bool(moved.places or moved.shapes)
-        return self._collider.session_uid in moved.places | moved.shapes
+            return bool(moved.transforms or moved.shapes)
+        return self._collider.session_uid in moved.transforms | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
         """Return the positions of its own mesh and its instances, by name; raise ColliderError if the topology differs
@@ -237,5 +237,5 @@ Seen = dict[tuple[Any, ...], ColliderSampler]
 """Samplers by :attr:`ColliderSampler.seen_as`."""
 
 
-def _refusal(name: str, what: str, remedy: str) -> ColliderError:
-    return ColliderError(f"The collider “{name}” {what}.", remedy)
+def _refusal(name: str, problem: str, remedy: str) -> ColliderError:
+    return ColliderError(f"The collider “{name}” {problem}.", remedy)

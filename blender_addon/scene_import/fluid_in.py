@@ -126,8 +126,8 @@ def _uncached(source: Any, first: int, last: int) -> list[int]:
     folder = Path(bpy.path.abspath(settings.cache_directory, library=source.library)) / "data"
     found = (re.match(r"fluid_data_(\d+)\.", path.name) for path in folder.glob("fluid_data_*"))
     cached, offset = {int(match.group(1)) for match in found if match is not None}, settings.cache_frame_offset
-    asked = range(max(first - offset, settings.cache_frame_start), min(last - offset, settings.cache_frame_end) + 1)
-    return [number + offset for number in asked if number not in cached]
+    needed = range(max(first - offset, settings.cache_frame_start), min(last - offset, settings.cache_frame_end) + 1)
+    return [number + offset for number in needed if number not in cached]
 
 
 def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:

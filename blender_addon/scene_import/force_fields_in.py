@@ -145,8 +145,8 @@ class ForceFieldSampler:
         """Return the vertices (k,3) m, and their normals if the points act."""
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
-                what = f"has the shape {self._shape_label} and no mesh"
-                raise self._refusal(what, "Give it vertices, or choose another Shape.")
+                problem = f"has the shape {self._shape_label} and no mesh"
+                raise self._refusal(problem, "Give it vertices, or choose another Shape.")
             self._count = self._count or len(mesh.vertices)
             if len(mesh.vertices) != self._count:
                 raise self._refusal(*changed_mesh(self._count, len(mesh.vertices), frame))
@@ -158,8 +158,8 @@ class ForceFieldSampler:
             length = np.linalg.norm(normals, axis=1, keepdims=True)
             return vertices, normals / np.where(length > 0.0, length, 1.0)
 
-    def _refusal(self, what: str, remedy: str) -> FieldError:
-        return FieldError(f"The force field “{self._object.name}” {what}.", remedy)
+    def _refusal(self, problem: str, remedy: str) -> FieldError:
+        return FieldError(f"The force field “{self._object.name}” {problem}.", remedy)
 
     @property
     def _shape_label(self) -> str:

@@ -29,7 +29,7 @@ from .body_in import BodySampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
-from .mesh_in import length_factor, mesh_at_place
+from .mesh_in import length_factor, mesh_at_position
 from .pairs_in import pair_settings
 from .picks import mend
 from .refinement_in import refinement_weights
@@ -46,9 +46,9 @@ from .springs_in import spring_samplers, spring_targets
 from .weights_in import material_weights
 
 
-def make_job(*asked: Any, **changes: Any) -> Job:
+def make_job(*arguments: Any, **changes: Any) -> Job:
     """Return the job of :func:`job_steps`, computed at once."""
-    return at_once(job_steps(*asked, **changes))
+    return at_once(job_steps(*arguments, **changes))
 
 
 def job_steps(
@@ -128,21 +128,21 @@ class _Reading(FrameSampler):
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)
-        self.place = stack_position(obj)
+        self.position = stack_position(obj)
         outside = collider_samplers(obj, context, self._seen, self._alone)
-        with cut_after(obj, self.place), shown(*spring_targets(obj)), outside as self._colliders:
+        with cut_after(obj, self.position), shown(*spring_targets(obj)), outside as self._colliders:
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
         """Read the constant inputs at the first frame, and create the samplers of the others."""
-        obj, place, context, scene = self.obj, self.place, self.context, self.context.scene
+        obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
-        with mesh_at_place(obj, place, context) as (mesh, evaluated):
-            _check_faces(obj, mesh, place)
+        with mesh_at_position(obj, position, context) as (mesh, evaluated):
+            _check_faces(obj, mesh, position)
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
-            self._own, finer = BodySampler(obj, place, mesh), refinement_weights(obj, mesh)
-            self._springs = spring_samplers(obj, place, mesh, context, without_springs)
+            self._own, finer = BodySampler(obj, position, mesh), refinement_weights(obj, mesh)
+            self._springs = spring_samplers(obj, position, mesh, context, without_springs)
         self._own.check_groups(surface)
         self._still = {
             "surface": surface,
@@ -233,10 +233,10 @@ def check_object(obj: Any, context: Any) -> None:
     check_stack_position(obj)
 
 
-def _check_faces(obj: Any, mesh: Any, place: StackPosition) -> None:
-    if place.below and len(mesh.polygons) == 0:
+def _check_faces(obj: Any, mesh: Any, position: StackPosition) -> None:
+    if position.below and len(mesh.polygons) == 0:
         raise MeshError(
-            f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",
+            f"Nothing of “{obj.name}” is left {position.label[0].lower()}{position.label[1:]}: there are no faces.",
             "Fix the modifier, or choose another modifier under Resolution > Simulate.",
         )
 

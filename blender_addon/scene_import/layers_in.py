@@ -39,10 +39,10 @@ def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
 def check_maps(obj: Any) -> None:
     """Raise SettingsError if a material's vertex group does not exist."""
     for material in obj.sinew.materials:
-        for what, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
-            if name and name not in obj.vertex_groups and (what == "map" or material.use_range):
+        for noun, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
+            if name and name not in obj.vertex_groups and (noun == "map" or material.use_range):
                 raise SettingsError(
-                    f"The {what} “{name}” of “{material.name}” is not there any more.",
+                    f"The {noun} “{name}” of “{material.name}” is not there any more.",
                     "Choose a vertex group, or clear Map.",
                 )
 

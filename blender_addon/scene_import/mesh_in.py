@@ -67,12 +67,12 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
     """Return the message for a mesh with a changing number of vertices, and the remedy."""
-    what = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
-    return what, "Remove the modifier that does so from it, or apply that."
+    message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
+    return message, "Remove the modifier that does so from it, or apply that."
 
 
 @contextmanager
-def mesh_at_place(obj: Any, place: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
+def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the mesh at a stack position (cut there by ``cut_after``) and the evaluated object, at the current frame.
 
     A mesh that can carry the result is read without its shape keys: its vertices keep the rest shape.
@@ -81,7 +81,7 @@ def mesh_at_place(obj: Any, place: StackPosition, context: Any) -> Iterator[tupl
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated or not is_in(context.view_layer, obj):
         raise out_of_view(f"“{obj.name}”")
-    if place.on_itself:
+    if position.on_itself:
         yield obj.data, evaluated
         return
     with mesh_of(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph) as mesh:

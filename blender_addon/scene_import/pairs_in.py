@@ -20,12 +20,12 @@ def pair_settings(
     """
     found = []
     for pair in obj.sinew.pairs:
-        told = {
+        overrides = {
             "friction": clean(pair.friction) if pair.use_friction else None,
             "thickness": clean(pair.thickness) * unit_scale(scene) if pair.use_thickness else None,
         }
         if pair.other != obj and pair.name not in ("", obj.name):
-            found += [PairSettings(name, **told) for name in _names(pair, colliders, alone)]
+            found += [PairSettings(name, **overrides) for name in _names(pair, colliders, alone)]
     return tuple(sorted(found, key=lambda each: each.other))
 
 

@@ -84,12 +84,12 @@ def note(obj: Any, name: str) -> None:
             picks.remove(index)
         return
     record = picks[index] if index >= 0 else picks.add()
-    places = vertex_positions(obj.data)[weights > 0.0]
+    rest = vertex_positions(obj.data)[weights > 0.0]
     record.group, record.vertices = name, len(weights)
     record.rest_positions.clear()
-    for _ in places:
+    for _ in rest:
         record.rest_positions.add()
-    record.rest_positions.foreach_set("rest", places.astype(np.float32).ravel())
+    record.rest_positions.foreach_set("rest", rest.astype(np.float32).ravel())
 
 
 def mend(obj: Any) -> str:
@@ -123,9 +123,9 @@ def _renamed(obj: Any, record: Any) -> Any | None:
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
     weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
-    noted = {tuple(place) for place in vectors_of(record.rest_positions, "rest")}
+    noted = {tuple(vertex) for vertex in vectors_of(record.rest_positions, "rest")}
     for name, column in zip(names, weights.T, strict=True):
-        if {tuple(place) for place in positions[column >= FULL]} == noted:
+        if {tuple(vertex) for vertex in positions[column >= FULL]} == noted:
             return obj.vertex_groups[name]
     return None
 
@@ -133,26 +133,26 @@ def _renamed(obj: Any, record: Any) -> Any | None:
 def _mended(obj: Any, group: Any, record: Any) -> str:
     from scipy.spatial import cKDTree  # deferred, since it would delay Blender's start
 
-    places, positions = vectors_of(record.rest_positions, "rest"), vertex_positions(obj.data)
+    rest, positions = vectors_of(record.rest_positions, "rest"), vertex_positions(obj.data)
     weights = group_weights(obj, obj.data, [group.name])[:, 0]
     full, parts = np.flatnonzero(weights >= FULL), np.flatnonzero((weights > 0.0) & (weights < FULL))
-    lost = _lost(places, positions[full], STAYED * float(np.ptp(positions, axis=0).max()))
+    lost = _lost(rest, positions[full], STAYED * float(np.ptp(positions, axis=0).max()))
     if len(parts):
         group.remove(parts.tolist())
     if len(lost):
-        found = np.unique(cKDTree(positions).query(places[lost])[1])
+        found = np.unique(cKDTree(positions).query(rest[lost])[1])
         group.add(found.tolist(), 1.0, "REPLACE")
     name = group.name
     note(obj, name)
     words = []
     if len(lost):
-        words.append(f"{len(lost)} of {len(places)} picked vertices were lost and replaced by the nearest ones")
+        words.append(f"{len(lost)} of {len(rest)} picked vertices were lost and replaced by the nearest ones")
     if len(parts):
         words.append(f"{len(parts)} new vertices with a partial weight are left out")
     return f"“{name}” after the edit of the mesh: {', '.join(words)}." if words else ""
 
 
-def _lost(places: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
+def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
     """Return the indices of the picked positions (p,3) that have lost their vertex; ``full`` (f,3) have a full weight.
 
     A full vertex farther than ``near`` from every position was moved, and replaces one position without a vertex. If
@@ -161,9 +161,9 @@ def _lost(places: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
     from scipy.spatial import cKDTree
 
     if not len(full):
-        return np.arange(len(places))
-    left = np.flatnonzero(cKDTree(full).query(places)[0] > near)
-    moved = full[cKDTree(places).query(full)[0] > near]
+        return np.arange(len(rest))
+    left = np.flatnonzero(cKDTree(full).query(rest)[0] > near)
+    moved = full[cKDTree(rest).query(full)[0] > near]
     if len(moved) >= len(left):
         return left[:0]
-    return np.delete(left, np.unique(cKDTree(places[left]).query(moved)[1])) if len(moved) else left
+    return np.delete(left, np.unique(cKDTree(rest[left]).query(moved)[1])) if len(moved) else left

@@ -36,15 +36,15 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
     from ...core.geometry.tetrahedra.refinement_count import places_on
 
     group = obj.vertex_groups.get(obj.sinew.refine_group) if obj.sinew.refine_group else None
-    places = places_on(surface) if group is not None else None
-    if places is None:
+    samples = places_on(surface) if group is not None else None
+    if samples is None:
         return None
     weights = np.zeros(len(mesh.vertices))
-    for index in np.unique(surface.triangles[places.triangles]).tolist():
+    for index in np.unique(surface.triangles[samples.triangles]).tolist():
         for element in mesh.vertices[index].groups:
             if element.group == group.index:
                 weights[index] = element.weight
-    return places.painted(surface, weights) if weights.any() else None
+    return samples.painted(surface, weights) if weights.any() else None
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:

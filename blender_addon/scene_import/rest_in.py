@@ -9,7 +9,7 @@ import numpy as np
 from ...core.foundation.errors import MeshError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ..objects.modifier_stack import cut_after, stack_position
-from .mesh_in import mesh_at_place, object_to_world, surface_of, transform, vectors_of, vertex_positions
+from .mesh_in import mesh_at_position, object_to_world, surface_of, transform, vectors_of, vertex_positions
 
 KEY_NAME = "Rest Shape"
 
@@ -52,8 +52,8 @@ def store_rest(obj: Any, context: Any) -> str:
     """Store the simulated shape at the current frame as a shape key of value 0; return its name. Raise MeshError if
     simulated modifiers change the number of vertices.
     """
-    place = stack_position(obj)
-    with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _evaluated):
+    position = stack_position(obj)
+    with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _evaluated):
         positions = vertex_positions(mesh)
     if len(positions) != len(obj.data.vertices):
         raise MeshError(

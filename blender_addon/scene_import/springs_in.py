@@ -15,7 +15,7 @@ from ..objects.linked import is_in, out_of_view
 from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame, MovedObjects, Track, at_frame, key_times
-from .mesh_in import mesh_at_place, object_to_world, scaled, transform
+from .mesh_in import mesh_at_position, object_to_world, scaled, transform
 from .weights_in import group_shares
 
 
@@ -25,22 +25,22 @@ def spring_targets(obj: Any) -> list[Any]:
 
 
 def spring_samplers(
-    obj: Any, place: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
+    obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
     """Return a sampler for each spring not named in ``without``; ``mesh`` is the mesh at the simulated stack position.
     Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
-    return [SpringSampler(obj, place, mesh, context, k) for k in own]
+    return [SpringSampler(obj, position, mesh, context, k) for k in own]
 
 
 class SpringSampler:
     """Sampler of one spring: strength and target positions of its vertices."""
 
-    def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
+    def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
-        self._object, self._place, self._index = obj, place, index
+        self._object, self._position, self._index = obj, position, index
         self._name = settings.name
         self._target = settings.target if settings.end == "OBJECT" else None
         if settings.end == "OBJECT":
@@ -71,13 +71,13 @@ class SpringSampler:
         if not is_in(context.view_layer, target):
             raise out_of_view(f"The object “{target.name}” of the spring “{self._name}”", SpringError)
 
-    def _refusal(self, what: str, remedy: str) -> SpringError:
-        return SpringError(f"The spring “{self._name}” {what}.", remedy)
+    def _refusal(self, problem: str, remedy: str) -> SpringError:
+        return SpringError(f"The spring “{self._name}” {problem}.", remedy)
 
     def _moves(self, moved: MovedObjects) -> bool:
         if self._target is None:
-            return moved.carries(self._object, self._place)
-        return self._target.session_uid in moved.places
+            return moved.carries(self._object, self._position)
+        return self._target.session_uid in moved.transforms
 
     def _pulled_to(self, moment: EvaluatedFrame) -> np.ndarray:
         if self._target is None:
@@ -113,8 +113,8 @@ class KeyedSpringSampler(SpringSampler):
     the scene's frame.
     """
 
-    def __init__(self, obj: Any, place: StackPosition, mesh: Any, context: Any, index: int) -> None:
-        super().__init__(obj, place, mesh, context, index)
+    def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
+        super().__init__(obj, position, mesh, context, index)
         self._strengths = curves_at(obj, f"sinew.springs[{index}].strength")[0]
         self._location = curves_at(self._target, "location")
 
@@ -136,13 +136,17 @@ def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[
     """Return the springs of a take over a range of frames, both included, as in the object's job: targets move linearly
     between frames. Raise SpringError if one is incomplete.
     """
-    (first, last), place = frames, stack_position(obj)
+    (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]
     if not own:
         return []
-    with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
+    with (
+        cut_after(obj, position),
+        at_frame(context.scene, first),
+        mesh_at_position(obj, position, context) as (mesh, evaluated),
+    ):
         begin = EvaluatedFrame(obj, first, context, mesh, object_to_world(evaluated, context.scene))
-        samplers = [KeyedSpringSampler(obj, place, mesh, context, k) for k in own]
+        samplers = [KeyedSpringSampler(obj, position, mesh, context, k) for k in own]
         tracks = [track for sampler in samplers for track in sampler.tracks]
         for track in tracks:
             track.take(begin)

@@ -102,12 +102,12 @@ def coarse_words(obj: Any, context: Any) -> str:
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
-    place = stack_position(obj)
-    if all(modifier.type in DEFORMING for modifier in obj.modifiers[: place.below]):
+    position = stack_position(obj)
+    if all(modifier.type in DEFORMING for modifier in obj.modifiers[: position.below]):
         points = len(obj.data.vertices)  # modifiers after the simulated position may have refined the measured mesh
     if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
         return ""
-    finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
+    finer = [m.name for m in later_modifiers(obj, position) if m.type in FINER_MAKING and m.show_viewport]
     remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
     return f"{points:,} vertices, spaced much wider than cells: nothing bends between them. {remedy}."
 

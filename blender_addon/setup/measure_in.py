@@ -136,8 +136,8 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         mesh = evaluated.data if evaluated.is_evaluated else mesh
     measure, surface = _measured(obj, mesh, context.scene)
-    places = measure and sampled_refinement(obj, mesh, surface)
-    return measure and replace(measure, places=places), mesh, surface
+    samples = measure and sampled_refinement(obj, mesh, surface)
+    return measure and replace(measure, samples=samples), mesh, surface
 
 
 def _measured(obj: Any, mesh: Any, scene: Any) -> tuple[SurfaceMeasure | None, SurfaceMesh]:

@@ -44,13 +44,13 @@ def is_outdated(obj: Any) -> bool:
 
 def basis_of(obj: Any) -> str:
     """Return a digest of a body's physical materials, without keyed properties."""
-    keyed, told = animated_paths(obj), []
+    keyed, values = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):
         for name in BASIS:
             if f"sinew.materials[{index}].{name}" not in keyed:
                 value = getattr(material, name)
-                told.append(f"{value:.5g}" if isinstance(value, float) else getattr(value, "name", str(value)))
-    return sha256(repr(told).encode()).hexdigest()[:16]
+                values.append(f"{value:.5g}" if isinstance(value, float) else getattr(value, "name", str(value)))
+    return sha256(repr(values).encode()).hexdigest()[:16]
 
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:

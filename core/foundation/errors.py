@@ -136,8 +136,8 @@ class CorruptFrameError(StoreError):
 
 def system_words(error: OSError) -> str:
     """Return an operating system error in a sentence, with its path if it has one."""
-    place = f"{error.filename!s:.200}: " if error.filename else ""
-    return f"{place}{error.strerror or error}. Check the path, its permissions and the space on the disk."
+    path = f"{error.filename!s:.200}: " if error.filename else ""
+    return f"{path}{error.strerror or error}. Check the path, its permissions and the space on the disk."
 
 
 @contextmanager

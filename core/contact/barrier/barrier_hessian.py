@@ -160,19 +160,19 @@ def _mollify(x, threshold, b, slope, g, H):
     """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place; ``slope`` times
     g (4,3) is the gradient of b.
     """
-    edges, way, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
+    edges, slope_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
         edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
     u, v = edges[0], edges[1]
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
     # Derivatives of the squared cross product by u and v: the Hessian is 2 J^T J plus the term of its curvature.
     across = cross(u, v)
-    way[1, 0], way[1, 1], way[1, 2] = cross(v, across)
-    way[3, 0], way[3, 1], way[3, 2] = cross(across, u)
+    slope_gradient[1, 0], slope_gradient[1, 1], slope_gradient[1, 2] = cross(v, across)
+    slope_gradient[3, 0], slope_gradient[3, 1], slope_gradient[3, 2] = cross(across, u)
     for k in range(3):
         for i in (1, 3):
-            way[i, k] *= 2.0
-            way[i - 1, k] = -way[i, k]
+            slope_gradient[i, k] *= 2.0
+            slope_gradient[i - 1, k] = -slope_gradient[i, k]
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     sign = (-1.0, 1.0)
     for i in range(4):
@@ -188,15 +188,18 @@ def _mollify(x, threshold, b, slope, g, H):
                         bent = 2.0 * u[k] * v[n] - v[k] * u[n] - uv * same
                     else:
                         bent = 2.0 * v[k] * u[n] - u[k] * v[n] - uv * same
-                    total = first * 2.0 * sign[i % 2] * sign[j % 2] * bent + second * way[i, k] * way[j, n]
-                    both = first * slope * (way[i, k] * g[j, n] + g[i, k] * way[j, n])
+                    total = (
+                        first * 2.0 * sign[i % 2] * sign[j % 2] * bent
+                        + second * slope_gradient[i, k] * slope_gradient[j, n]
+                    )
+                    both = first * slope * (slope_gradient[i, k] * g[j, n] + g[i, k] * slope_gradient[j, n])
                     H[i, k, j, n] = m * H[i, k, j, n] + both + b * total
 
 
 @parallel_kernel
 def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
     x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
-    c, B, ways = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
+    c, B, basis = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
     half, A = np.empty((9, 12)), np.empty((3, 9, 9))
     for p in range(begin, end):
         _gathered(points[p], y, x)
@@ -216,8 +219,8 @@ def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness
         if is_mollified:
             _mollify(x, threshold, b, slope, g, H)
         if projected:
-            count = _translation_free_basis(ways) if is_mollified else _distance_subspace(c, B, x, ways)
-            _project_semidefinite(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
+            count = _translation_free_basis(basis) if is_mollified else _distance_subspace(c, B, x, basis)
+            _project_semidefinite(H.reshape(12, 12), basis, count, half, A, out[p].reshape(12, 12))
         else:
             for i in range(4):
                 for j in range(3):
@@ -241,18 +244,18 @@ def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, sha
 
 
 @inner_kernel
-def _translation_free_basis(ways):
+def _translation_free_basis(basis):
     """Set nine orthonormal directions (9,12) of four vertices that are free of translation; return their number."""
-    ways[:, :] = 0.0
+    basis[:, :] = 0.0
     for a in range(3):
         for i in range(4):
             for k in range(3):
-                ways[3 * a + k, 3 * i + k] = 0.5 if i == 0 or i == a + 1 else -0.5
+                basis[3 * a + k, 3 * i + k] = 0.5 if i == 0 or i == a + 1 else -0.5
     return 9
 
 
 @inner_kernel
-def _distance_subspace(c, B, x, ways):
+def _distance_subspace(c, B, x, basis):
     """Set at most five orthonormal directions (5,12) that change a distance or its gradient; return their number."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)
@@ -272,7 +275,7 @@ def _distance_subspace(c, B, x, ways):
         for m in range(3 if k == 0 else 1):
             for i in range(4):
                 for j in range(3):
-                    ways[count, 3 * i + j] = units[k, i] * (r[j] / length if k else 1.0 if j == m else 0.0)
+                    basis[count, 3 * i + j] = units[k, i] * (r[j] / length if k else 1.0 if j == m else 0.0)
             count += 1
     return count
 
@@ -283,29 +286,29 @@ def _dot4(a, b):
 
 
 @inner_kernel
-def _project_semidefinite(H, ways, n, half, A, out):
-    """Add H (12,12), which acts on the first n of orthonormal ``ways`` (9,12), to out without its negative eigenvalues;
-    ``half`` (9,12) and A (3,9,9) are workspace.
+def _project_semidefinite(H, basis, n, half, A, out):
+    """Add H (12,12), which acts on the first n of orthonormal ``basis`` (9,12), to out without its negative
+    eigenvalues; ``half`` (9,12) and A (3,9,9) are workspace.
     """
     for a in range(n):
         half[a] = 0.0
         for i in range(12):
-            if ways[a, i] != 0.0:
+            if basis[a, i] != 0.0:
                 for j in range(12):
-                    half[a, j] += ways[a, i] * H[i, j]
+                    half[a, j] += basis[a, i] * H[i, j]
         for b in range(n):
             total = 0.0
             for j in range(12):
-                total += half[a, j] * ways[b, j]
+                total += half[a, j] * basis[b, j]
             A[0, a, b] = total
     clamp_negative(A[0, :n, :n], A[1, :n, :n], A[2, 0, :n], A[2, 1, :n])
     for a in range(n):
         half[a] = 0.0
         for b in range(n):
             for j in range(12):
-                half[a, j] += A[0, a, b] * ways[b, j]
+                half[a, j] += A[0, a, b] * basis[b, j]
     for a in range(n):
         for i in range(12):
-            if ways[a, i] != 0.0:
+            if basis[a, i] != 0.0:
                 for j in range(12):
-                    out[i, j] += ways[a, i] * half[a, j]
+                    out[i, j] += basis[a, i] * half[a, j]

@@ -102,11 +102,11 @@ class Barrier:
         self._itself = np.isin(surfaces.body_ids[surfaces.faces[:, 0]], surfaces.self_contact_bodies)
         of_faces = {k: np.flatnonzero(surfaces.body_ids[surfaces.faces[:, 0]] == k) for k in bodies}
         self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
-        told = {k: surfaces.is_prescribed[surfaces.body_ids == k].all() for k in bodies}
+        prescribed = {k: surfaces.is_prescribed[surfaces.body_ids == k].all() for k in bodies}
         self._two = [
             (a, b)
             for a, b in combinations(self._faces_of, 2)
-            if (can_collide is None or can_collide[a, b]) and not (told[a] and told[b])
+            if (can_collide is None or can_collide[a, b]) and not (prescribed[a] and prescribed[b])
         ]
         self.clear_candidates()
 
@@ -133,8 +133,8 @@ class Barrier:
         mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest_positions), edges, faces)
         mesh.can_collide = _can_collide_filter(own, self._can_collide)
         edges = np.array(mesh.edges, dtype=np.int64)
-        ways = own.rest_positions[edges[:, 1]] - own.rest_positions[edges[:, 0]]
-        mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
+        edge_vectors = own.rest_positions[edges[:, 1]] - own.rest_positions[edges[:, 0]]
+        mollified = math.sqrt(MOLLIFIED) * np.sum(edge_vectors * edge_vectors, axis=1)
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
@@ -159,9 +159,9 @@ class Barrier:
         ):
             return 1.0
         self._build_candidates(y, y + dy)
-        asked = self._asked
+        active = self._asked
         return self._near.compute_collision_free_stepsize(
-            asked.mesh, asked.at(y), asked.at(y + dy), self._dmin, self._ccd
+            active.mesh, active.at(y), active.at(y + dy), self._dmin, self._ccd
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
@@ -180,9 +180,9 @@ class Barrier:
         if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
             return
         before, self._asked = self._asked, self._submesh_along(y, ahead)
-        self._near, asked = ipctk.Candidates(), self._asked
-        self._found = self._found if asked is before else None
-        self._near.build(asked.mesh, asked.at(y), asked.at(ahead), self._reach)
+        self._near, active = ipctk.Candidates(), self._asked
+        self._found = self._found if active is before else None
+        self._near.build(active.mesh, active.at(y), active.at(ahead), self._reach)
         self._room = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, ahead: np.ndarray) -> _ActiveSubmesh:
@@ -254,11 +254,11 @@ class Barrier:
             self._read = near, self._stencils_of(near, self._asked)
         return self._read[1]
 
-    def _stencils_of(self, near: Any, asked: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Read the stencils from ipctk's collisions. Weights of face and edge pairs are computed here as in ipctk: to
         query each pair takes longer than everything else.
         """
-        edges, faces = asked.edges, asked.surfaces.faces
+        edges, faces = active.edges, active.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
         first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
@@ -270,15 +270,15 @@ class Barrier:
         )
         none = np.full((max(map(len, kinds)), 2), -1)
         points = np.concatenate([np.hstack([*one, none[: len(one[0])]])[:, :4] for one in several])
-        points = np.where(points >= 0, asked.kept[points], -1)
+        points = np.where(points >= 0, active.kept[points], -1)
         of_edges = EDGES + _numbers(ee, "dtype")
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
-        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas()
+        areas = active.mesh.vertex_areas, active.mesh.edge_areas()
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
         numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
         numbers[:, 1] = self._dmin
-        numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
+        numbers[len(points) - len(ee) :, 2] = active.mollified[first] * active.mollified[second]
         return points, parts, numbers
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
@@ -334,24 +334,24 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
-    told = [bool(surfaces.is_prescribed[surfaces.body_ids == k].all()) for k in bodies]
+    prescribed = [bool(surfaces.is_prescribed[surfaces.body_ids == k].all()) for k in bodies]
     edges = [mean_edge(surfaces.rest_positions, surfaces.faces[owner == k]) for k in bodies]
-    finest = min((edge for edge, is_told in zip(edges, told) if not is_told), default=np.inf)
+    finest = min((edge for edge, is_held in zip(edges, prescribed) if not is_held), default=np.inf)
     rest = surfaces.rest_positions.copy()
-    for k, edge, is_told in zip(bodies, edges, told):
-        if is_told:
+    for k, edge, is_held in zip(bodies, edges, prescribed):
+        if is_held:
             rest[surfaces.body_ids == k] *= min(1.0, finest / edge)
     return rest
 
 
-def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> Any:
+def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
     """Return ipctk's filter of vertex pairs: vertices that share a patch number do not collide."""
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
         np.where(np.isin(surfaces.body_ids, surfaces.self_contact_bodies), alone, surfaces.body_ids),
         np.where(surfaces.is_prescribed, 0, alone),
     ]
-    for group in _non_colliding_groups(np.unique(surfaces.body_ids), meets):
+    for group in _non_colliding_groups(np.unique(surfaces.body_ids), can_collide):
         numbers.append(np.where(np.isin(surfaces.body_ids, group), 0, alone))
     first, *others = (ipctk.make_vertex_patches_filter(each.astype(np.int32)) for each in numbers)
     for other in others:
@@ -362,16 +362,16 @@ def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> An
     return first
 
 
-def _non_colliding_groups(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
+def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
     """Return groups of bodies without collisions among them, such that each pair that cannot collide shares a group."""
-    if meets is None:
+    if can_collide is None:
         return []
-    left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not meets[a, b]}
+    left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not can_collide[a, b]}
     groups = []
     while left:
         group = list(min(left))
         for c in bodies:
-            if int(c) not in group and not any(meets[c, other] for other in group):
+            if int(c) not in group and not any(can_collide[c, other] for other in group):
                 group.append(int(c))
         left -= {(a, b) for a in group for b in group}
         groups.append(group)

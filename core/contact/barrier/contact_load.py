@@ -120,17 +120,17 @@ class ContactStepPotential(BarrierStepPotential):
             y = self._start + (y - self._start) / self._theta
         return np.concatenate([y, self.collider_positions])
 
-    def _surface_displacement(self, dx: np.ndarray, way: np.ndarray) -> np.ndarray:
-        return np.concatenate([self._points.moved(dx) / self._theta, way])
+    def _surface_displacement(self, dx: np.ndarray, collider_displacement: np.ndarray) -> np.ndarray:
+        return np.concatenate([self._points.moved(dx) / self._theta, collider_displacement])
 
     def _to_unknowns(self, forces: np.ndarray) -> np.ndarray:
         return self._points.spread(forces[: len(self._start)])
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
         """See :meth:`BarrierStepPotential.max_step_size`."""
-        way = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
+        collider_displacement = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
         return self._barrier.collision_free_step_size(
-            self._displaced_surface(positions), self._surface_displacement(dx, way)
+            self._displaced_surface(positions), self._surface_displacement(dx, collider_displacement)
         )
 
     # The potential is theta times the barrier, so that its force is the barrier's at the end of the step.
@@ -169,8 +169,8 @@ class ContactStepPotential(BarrierStepPotential):
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Return the Hessian times dx (n,3) of the vertices and the colliders' remaining displacement, (n,3) N."""
-        way = self._surface_displacement(dx, self.remaining_displacement)
-        return self._to_unknowns(self._hessian(positions).times(way))
+        direction = self._surface_displacement(dx, self.remaining_displacement)
+        return self._to_unknowns(self._hessian(positions).times(direction))
 
     def prescribed_work(self, positions: np.ndarray) -> float:
         """See :meth:`BarrierStepPotential.prescribed_work`."""

@@ -52,10 +52,10 @@ class BarrierSet:
         kinds = np.column_stack([between.gap[tuple(upper.T)], between.distance[tuple(upper.T)]])
         for gap, distance in np.unique(kinds, axis=0):
             chosen = upper[(kinds == (gap, distance)).all(axis=1)]
-            meets = np.zeros_like(pairs)
-            meets[tuple(chosen.T)] = meets[tuple(chosen[:, ::-1].T)] = True
-            softest = float(between.stiffness[meets].min())
-            self._add(alone, np.unique(chosen), (distance, softest, between.friction, eps_v, gap, meets))
+            collides = np.zeros_like(pairs)
+            collides[tuple(chosen.T)] = collides[tuple(chosen[:, ::-1].T)] = True
+            softest = float(between.stiffness[collides].min())
+            self._add(alone, np.unique(chosen), (distance, softest, between.friction, eps_v, gap, collides))
         for k in surfaces.self_contact_bodies:
             own = surfaces._replace(self_contact_bodies=(k,))
             numbers = between.distance[k, k], between.stiffness[k, k], between.friction, eps_v, between.gap[k, k]

@@ -18,9 +18,9 @@ SEARCH_RADIUS = 2.0
 """Radius of the surroundings, in median edges at rest."""
 
 
-def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, places: np.ndarray) -> np.ndarray:
+def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
     """Return vertex pairs (k,2) of one body that are near each other where it touches itself, closer than ``distance``
-    m, or intersects itself, with all surfaces at ``places`` (s,3) m: at rest, or at the beginning.
+    m, or intersects itself, with all surfaces at ``positions`` (s,3) m: at rest, or at the beginning.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -28,7 +28,7 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
         .of_vertices(chosen)
         ._replace(is_prescribed=np.zeros(chosen.sum(), dtype=bool))
     )
-    y, numbers = places[chosen], np.flatnonzero(chosen)
+    y, numbers = positions[chosen], np.flatnonzero(chosen)
     edges = own.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     reach = SEARCH_RADIUS * float(
         np.median(np.linalg.norm(own.rest_positions[edges[:, 0]] - own.rest_positions[edges[:, 1]], axis=1))

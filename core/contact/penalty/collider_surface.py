@@ -131,13 +131,13 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
     one, side = np.nonzero(neighbours >= 0)
     other, turn = neighbours[one, side], turned[one, side]
     edges = np.concatenate([one, one + t]), np.concatenate([other + t * turn, other + t * ~turn])
-    part, way = (
+    part, oriented = (
         connected_components(scipy.sparse.coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1]
         for i, j, n in ((one, other, t), (*edges, 2 * t))
     )
     _, first = np.unique(part, return_index=True)
-    sound = np.bincount(part, whole & (way[:t] != way[t:])) == np.bincount(part)
-    return part, way[:t] != way[first][part], sound
+    sound = np.bincount(part, whole & (oriented[:t] != oriented[t:])) == np.bincount(part)
+    return part, oriented[:t] != oriented[first][part], sound
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:

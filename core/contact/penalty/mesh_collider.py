@@ -92,9 +92,9 @@ class MeshColliderStep:
         """Return the contacts of points (p,3) m with the collider at the end of the step."""
         collider, count = self._collider, len(points)
         found = Contacts(np.full(count, np.inf), np.zeros((count, 3)), np.zeros((count, 3)))
-        way = np.ascontiguousarray(points), self._start, self._clear
+        queries = np.ascontiguousarray(points), self._start, self._clear
         numbers = collider.surface.solid, collider.thickness, float(collider.thickness.max())
-        _contacts(count, *way, collider.before.corners, collider.after, *numbers, found)
+        _contacts(count, *queries, collider.before.corners, collider.after, *numbers, found)
         return found
 
 
@@ -188,8 +188,8 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
-        way = minus(y, start[p])
-        went = np.sqrt(dot(way, way))
+        displacement = minus(y, start[p])
+        went = np.sqrt(dot(displacement, displacement))
         if clear[p] - went > reach or not np.isfinite(went):
             continue
         w, n = np.zeros(3), np.empty(3)

@@ -62,14 +62,14 @@ def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
     if len(cut.ends) == 0:
         raise MeshError("The body is too small for its cells to form a contact surface.", "Set Cells Across higher.")
     parts = nodes.roots(cut.ends)
-    places = nodes.places(cut.ends, parts)
-    faces = np.concatenate([cut.triangles, _split(places, cut.quads)])
-    faces = _remove_small_components(places, faces, float(np.median(nodes.cells)) ** 3)
+    positions = nodes.positions(cut.ends, parts)
+    faces = np.concatenate([cut.triangles, _split(positions, cut.quads)])
+    faces = _remove_small_components(positions, faces, float(np.median(nodes.cells)) ** 3)
     used, numbered = np.unique(faces, return_inverse=True)
     ends, faces = cut.ends[used], numbered.reshape(-1, 3).astype(np.int32)
     parts = nodes.fitted(ends, parts[used], faces)
     least = APART * nodes.cells[ends].min(axis=1)
-    parts = separate_thin_faces(parts, faces, least, lambda tried: nodes.places(ends, tried))
+    parts = separate_thin_faces(parts, faces, least, lambda tried: nodes.positions(ends, tried))
     a, b = ends.T
     carried = (sp.diags(1.0 - parts) @ nodes.carried[a] + sp.diags(parts) @ nodes.carried[b]).tocsr()
     return CollisionProxy(carried @ mesh.rest_positions, faces, carried)
@@ -90,7 +90,7 @@ class _Nodes(NamedTuple):
     tets: np.ndarray
     carried: sp.csr_matrix
 
-    def places(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    def positions(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """Return points (s,3) m at the fractions ``parts`` (s,) between the nodes ``ends`` (s,2)."""
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
@@ -111,8 +111,8 @@ class _Nodes(NamedTuple):
         """Return cut fractions (s,) of edges with nodes (s,2) that put the ``faces`` (f,3) on the offset surface."""
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
-        ways = self.points[b] - self.points[a]
-        found = project_to_surface(parts, faces, self.points[a], ways, moved, self.cells[a], self.body.nearest)
+        edges = self.points[b] - self.points[a]
+        found = project_to_surface(parts, faces, self.points[a], edges, moved, self.cells[a], self.body.nearest)
         return np.clip(found, CLAMP, 1.0 - CLAMP)
 
 
@@ -132,8 +132,8 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
     border = np.zeros(count, dtype=bool)
     border[_border(tets, ends)] = True
     near = (border[tets] | (levels[tets] > -0.5 * longest[:, None])).any(axis=1)
-    asked = np.unique(middles[near])
-    levels[asked], moved[asked] = body.at(points[asked], cells[asked])
+    queried = np.unique(middles[near])
+    levels[queried], moved[queried] = body.at(points[queried], cells[queried])
     levels -= moved
     # Omitted tets count as inside, whatever the winding number at an opening's mouth; the border counts as outside.
     deep = np.unique(middles[~near])
@@ -157,23 +157,23 @@ def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.concatenate([np.unique(faces), n + np.searchsorted(ends[:, 0] * n + ends[:, 1], keys)])
 
 
-def _split(places: np.ndarray, quads: np.ndarray) -> np.ndarray:
+def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
     """Split quads (q,4) over positions (s,3) into triangles (2q,3), each along its shorter diagonal."""
-    p = places[quads]
+    p = positions[quads]
     other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
     quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
-def _remove_small_components(places: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
+def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
     """Return faces (f,3) without small hollows, their contents, and small islands; the largest part always stays."""
     part = vertex_components(faces)
-    p = places[faces] - places.mean(axis=0)
+    p = positions[faces] - positions.mean(axis=0)
     volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell
     hollow, kept = (volumes < 0.0) & (volumes > -CAVITY), (volumes <= -CAVITY) | (volumes >= ISLAND)
     kept[volumes.argmax()] = True
     if hollow.any():
-        firsts = places[faces[np.unique(part, return_index=True)[1], 0]]
-        within = WindingNumber(places, faces[hollow[part]]).contains(firsts)
+        firsts = positions[faces[np.unique(part, return_index=True)[1], 0]]
+        within = WindingNumber(positions, faces[hollow[part]]).contains(firsts)
         kept &= ~(within & (volumes < CAVITY))
     return faces[kept[part]]

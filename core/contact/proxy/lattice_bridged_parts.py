@@ -50,10 +50,10 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
     cell = surface.size / (cells_across - 0.5)
     positions = surface.positions - surface.positions[triangles].mean(axis=(0, 1))
     samples = sample_surface(positions, triangles, SPACING * cell)
-    places = samples.interpolate(positions, triangles)
-    part = _united(positions, triangles, places, samples.triangle, cell)
+    points = samples.interpolate(positions, triangles)
+    part = _united(positions, triangles, points, samples.triangle, cell)
     count = int(part.max()) + 1
-    _other, gaps = _to_others(positions[triangles], part, places, part[samples.triangle])
+    _other, gaps = _to_others(positions[triangles], part, points, part[samples.triangle])
     firsts = surface.positions[triangles[np.unique(part, return_index=True)[1], 0]]
     holder = components(mesh.tets, len(mesh.rest_positions))[embed(firsts, mesh).tet_indices]
     together = (np.bincount(holder)[holder] > 1)[part[samples.triangle]]
@@ -63,17 +63,17 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 
 
 def _united(
-    positions: np.ndarray, triangles: np.ndarray, places: np.ndarray, owner: np.ndarray, cell: float
+    positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part (t,) of each triangle; ``places`` (p,3) are samples on the triangles ``owner`` (p,)."""
+    """Return the part (t,) of each triangle; ``points`` (p,3) are samples on the triangles ``owner`` (p,)."""
     island = vertex_components(triangles)
     if int(island.max()) == 0:
         return island
     corners = positions[triangles]
-    other, away = _to_others(corners, island, places, island[owner])
+    other, away = _to_others(corners, island, points, island[owner])
     off = BESIDE * cell * face_normals(corners)[owner]
     winding = WindingNumber(positions, triangles)
-    joined = winding.contains(places + off) & winding.contains(places - off) | (away < BESIDE * cell)
+    joined = winding.contains(points + off) & winding.contains(points - off) | (away < BESIDE * cell)
     crossing = np.zeros(len(triangles), dtype=bool)
     crossing[intersecting_triangles(positions, triangles)] = True
     joined |= crossing[owner] & crossing[other] & (away < 2.0 * SPACING * cell)
@@ -82,9 +82,9 @@ def _united(
         # The wall of a hollow lies between it and the nearest other island.
         own = np.flatnonzero(island[owner] == hollow)
         nearest = own[away[own].argmin()]
-        around = places[island[owner] == island[other[nearest]]]
+        around = points[island[owner] == island[other[nearest]]]
         low, high = around.min(axis=0), around.max(axis=0)
-        joined[nearest] = ((places[own] >= low) & (places[own] <= high)).all()
+        joined[nearest] = ((points[own] >= low) & (points[own] <= high)).all()
     joined &= other >= 0
     ends = island[owner[joined]], island[other[joined]]
     graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(count, count))
@@ -98,16 +98,16 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 
 
 def _to_others(
-    corners: np.ndarray, part: np.ndarray, places: np.ndarray, own: np.ndarray
+    corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest triangle of another part (-1: none) and its distance, for points (p,3) of parts ``own``."""
-    triangle, away = np.full(len(places), -1), np.full(len(places), np.inf)
+    triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)
     tree = build_tree(*element_boxes(corners))
     if int(part.max()) > 0:
         _search(
-            len(places),
-            np.ascontiguousarray(places),
+            len(points),
+            np.ascontiguousarray(points),
             own.astype(np.int64),
             corners,
             part.astype(np.int64),
@@ -119,19 +119,19 @@ def _to_others(
 
 
 @parallel_kernel
-def _search(first, last, places, own, corners, part, tree, triangle, away):
+def _search(first, last, points, own, corners, part, tree, triangle, away):
     w = np.empty(3)
     for k in range(first, last):
         best2 = np.inf
         stack = np.zeros(STACK_SIZE, dtype=np.int32)
-        leaf, depth = next_leaf(stack, 1, places[k], best2, tree)
+        leaf, depth = next_leaf(stack, 1, points[k], best2, tree)
         while leaf >= 0:
             for i in range(tree.start[leaf], tree.end[leaf]):
                 t = tree.order[i]
                 if part[t] == own[k]:
                     continue
-                d2 = closest_on_triangle(corners[t, 0], corners[t, 1], corners[t, 2], places[k], w)
+                d2 = closest_on_triangle(corners[t, 0], corners[t, 1], corners[t, 2], points[k], w)
                 if d2 < best2:
                     best2, triangle[k] = d2, t
-            leaf, depth = next_leaf(stack, depth, places[k], best2, tree)
+            leaf, depth = next_leaf(stack, depth, points[k], best2, tree)
         away[k] = np.sqrt(best2)

@@ -64,8 +64,8 @@ class OffsetSurface:
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return the part of the path from ``starts`` to ``ends`` (p,3) m to the first triangle, (p,); NaN for none."""
         found = np.empty(len(starts))
-        ways = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
-        _entered(len(starts), *ways, self._corners, self._normals, self._tree, found)
+        segments = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
+        _entered(len(starts), *segments, self._corners, self._normals, self._tree, found)
         return found
 
 
@@ -80,29 +80,29 @@ def _thickness(p, distance, inside, triangle, w, cell, surface):
     """Return the thickness of the body at the point of a triangle closest to p; inf beyond ``THICK`` cells."""
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]
-    place, start, end = np.empty(3), np.empty(3), np.empty(3)
+    origin, start, end = np.empty(3), np.empty(3), np.empty(3)
     side = 0.0
     for i in range(3):
         closest = w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
-        place[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
+        origin[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
         side += (p[i] - closest) * n[i]
     by = BESIDE * cell
     # No face lies between p and its closest point: beside a face's interior the side of p is known.
     known = w[0] > 0.0 and w[1] > 0.0 and w[2] > 0.0 and distance > by
-    behind = inside if known and side < 0.0 else _is_inside(place, n, -by, field)
-    before = inside if known and side > 0.0 else _is_inside(place, n, by, field)
+    behind = inside if known and side < 0.0 else _is_inside(origin, n, -by, field)
+    before = inside if known and side > 0.0 else _is_inside(origin, n, by, field)
     if behind == before:
         return np.inf if behind else 0.0
     inwards = -1.0 if behind else 1.0
     for i in range(3):
-        start[i] = place[i] + inwards * 0.1 * by * n[i]
-        end[i] = place[i] + inwards * THICK * cell * n[i]
+        start[i] = origin[i] + inwards * 0.1 * by * n[i]
+        end[i] = origin[i] + inwards * THICK * cell * n[i]
     other = first_hit(start, end, corners, tree)
     if other < 0 or abs(dot(n, normals[other])) < -OPPOSITE:
         return np.inf
-    along = dot(minus(corners[other, 0], place), normals[other]) / dot(n, normals[other])
+    along = dot(minus(corners[other, 0], origin), normals[other]) / dot(n, normals[other])
     beyond = along + (by if along > 0.0 else -by)
-    return np.inf if _is_inside(place, n, beyond, field) else abs(along)
+    return np.inf if _is_inside(origin, n, beyond, field) else abs(along)
 
 
 @parallel_kernel

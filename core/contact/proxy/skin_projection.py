@@ -25,16 +25,16 @@ def project_to_surface(
     parts: np.ndarray,
     faces: np.ndarray,
     begins: np.ndarray,
-    ways: np.ndarray,
+    edges: np.ndarray,
     moved: np.ndarray,
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved edge fractions (s,) of vertices at ``begins + parts ways``, (s,3) m, with ``ways`` outwards.
+    """Return improved edge fractions (s,) of vertices at ``begins + parts ways``, (s,3) m, with ``edges`` outwards.
 
     ``moved`` (s,) m : outward offset of the surface there; ``cells`` (s,) m : cell sizes.
     """
-    corners = (begins + parts[:, None] * ways)[faces]
+    corners = (begins + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(normals, axis=1)
     normals /= np.where(areas > 0.0, areas, 1.0)[:, None]
@@ -49,6 +49,6 @@ def project_to_surface(
         summed = np.bincount(faces.ravel(), np.repeat(weights * values, 3), minlength=len(parts))
         return summed / np.where(total > 0.0, total, 1.0)
 
-    lengths = np.linalg.norm(ways, axis=1)
-    along = sum(mean(normals[:, k]) * ways[:, k] for k in range(3)) / lengths
+    lengths = np.linalg.norm(edges, axis=1)
+    along = sum(mean(normals[:, k]) * edges[:, k] for k in range(3)) / lengths
     return parts + STEP * mean(short) / (lengths * np.maximum(along, STEEP))

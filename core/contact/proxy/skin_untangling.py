@@ -66,11 +66,11 @@ def _between_segments(p, q, r, s):
 
 
 @parallel_kernel
-def _face_separation(first, last, places, rings, apart):
+def _face_separation(first, last, positions, rings, apart):
     """Set ``apart`` to the distance, away from the common edge, between the two faces of each edge."""
     w = np.empty(3)
     for k in range(first, last):
-        a, b, c, d = places[rings[k, 0]], places[rings[k, 1]], places[rings[k, 2]], places[rings[k, 3]]
+        a, b, c, d = positions[rings[k, 0]], positions[rings[k, 1]], positions[rings[k, 2]], positions[rings[k, 3]]
         across = min(closest_on_triangle(a, b, d, c, w), closest_on_triangle(a, b, c, d, w))
         sides = min(_between_segments(a, c, b, d), _between_segments(a, d, b, c))
         apart[k] = np.sqrt(min(across, sides))

@@ -16,9 +16,9 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 def make_private(folder: Path) -> None:
     """Create a folder and its missing parents for the user only, for any umask; OSError."""
-    for place in reversed((folder, *folder.parents)):
-        if not place.is_dir():
-            place.mkdir(0o700, exist_ok=True)
+    for directory in reversed((folder, *folder.parents)):
+        if not directory.is_dir():
+            directory.mkdir(0o700, exist_ok=True)
 
 
 def checked_private(folder: Path) -> Path:
@@ -51,8 +51,8 @@ def checked_private(folder: Path) -> Path:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        yield from (Path(place, name) for name in (*folders, *files))
+    for directory, folders, files in os.walk(folder):
+        yield from (Path(directory, name) for name in (*folders, *files))
 
 
 def _check_owner(path: Path, entry: os.stat_result) -> None:

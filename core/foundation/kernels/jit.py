@@ -63,8 +63,8 @@ def _imported(path: Path, text: str) -> set[Path]:
     """Return the files of this package that a source imports."""
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):
-        place = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
-        modules = [place, *(place / name for name in re.findall(r"\w+", several or names))]
+        module_path = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
+        modules = [module_path, *(module_path / name for name in re.findall(r"\w+", several or names))]
         found.update(each for module in modules for each in (module.with_suffix(".py"), module / "__init__.py"))
     return found
 
@@ -113,8 +113,8 @@ def _probed(folder: Path) -> Path:
     """
     make_private(folder)
     folder = checked_private(folder)
-    for place in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
-        tempfile.TemporaryFile(dir=place).close()
+    for directory in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
+        tempfile.TemporaryFile(dir=directory).close()
     os.utime(folder)  # marks it as used: see _prune
     return folder
 
@@ -170,10 +170,10 @@ class Locator(UserProvidedCacheLocator):
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
         """Return the subfolder for the kernels of a file."""
-        place = Path(py_file).resolve().parent
-        if not place.is_relative_to(_LIBRARY):
+        directory = Path(py_file).resolve().parent
+        if not directory.is_relative_to(_LIBRARY):
             return super().get_suitable_cache_subpath(py_file)
-        return "-".join((_LIBRARY.name, *place.relative_to(_LIBRARY).parts))
+        return "-".join((_LIBRARY.name, *directory.relative_to(_LIBRARY).parts))
 
 
 @contextlib.contextmanager

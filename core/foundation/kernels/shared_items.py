@@ -60,7 +60,7 @@ def _items(count: int) -> np.ndarray:
 
 
 @intrinsic
-def _add(_context, items, place, number):
+def _add(_context, items, index, number):
     """Add to a number of an array atomically; return its previous value."""
 
     def build(context, builder, signature, arguments):

@@ -111,70 +111,70 @@ def congruent(A, s):
 
 
 @inlined
-def vector(W, place):
-    """Return the vector in three rows of W; ``place`` is the index of its first component."""
-    return W[place], W[place + LANES], W[place + 2 * LANES]
+def vector(W, row):
+    """Return the vector in three rows of W; ``row`` is the index of its first component."""
+    return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
-def set_vector(W, place, a):
+def set_vector(W, row, a):
     """Write a vector to three rows of W."""
-    W[place], W[place + LANES], W[place + 2 * LANES] = a[0], a[1], a[2]
+    W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
-def six(W, place):
+def six(W, row):
     """Return the six numbers in six rows of W."""
-    a, b = vector(W, place), vector(W, place + 3 * LANES)
+    a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
-def set_six(W, place, a):
+def set_six(W, row, a):
     """Write six numbers to six rows of W."""
-    set_vector(W, place, (a[0], a[1], a[2]))
-    set_vector(W, place + 3 * LANES, (a[3], a[4], a[5]))
+    set_vector(W, row, (a[0], a[1], a[2]))
+    set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
 
 
 @inlined
-def matrix(W, place):
+def matrix(W, row):
     """Return the matrix in nine rows of W."""
-    return vector(W, place), vector(W, place + 3 * LANES), vector(W, place + 6 * LANES)
+    return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
-def set_matrix(W, place, A):
+def set_matrix(W, row, A):
     """Write a matrix to nine rows of W."""
-    set_vector(W, place, A[0])
-    set_vector(W, place + 3 * LANES, A[1])
-    set_vector(W, place + 6 * LANES, A[2])
+    set_vector(W, row, A[0])
+    set_vector(W, row + 3 * LANES, A[1])
+    set_vector(W, row + 6 * LANES, A[2])
 
 
 @inlined
-def load_vector(W, place, a):
+def load_vector(W, row, a):
     """Load an array (3,) into three rows of W."""
     for k in range(3):
-        W[place + k * LANES] = a[k]
+        W[row + k * LANES] = a[k]
 
 
 @inlined
-def load_matrix(W, place, A):
+def load_matrix(W, row, A):
     """Load an array (3,3) into nine rows of W."""
     for i in range(3):
         for j in range(3):
-            W[place + (3 * i + j) * LANES] = A[i, j]
+            W[row + (3 * i + j) * LANES] = A[i, j]
 
 
 @inlined
-def store(W, place, values):
+def store(W, row, values):
     """Store the first rows of W in an array (k,)."""
     for k in range(values.shape[0]):
-        values[k] = W[place + k * LANES]
+        values[k] = W[row + k * LANES]
 
 
 @inlined
-def store_matrix(W, place, A):
+def store_matrix(W, row, A):
     """Store nine rows of W in an array (3,3)."""
     for i in range(3):
         for j in range(3):
-            A[i, j] = W[place + (3 * i + j) * LANES]
+            A[i, j] = W[row + (3 * i + j) * LANES]

@@ -36,13 +36,13 @@ _KINDS = {
 _hints = functools.cache(get_type_hints)
 
 
-def coerce(owner: Any, error: type[SinewError], what: str) -> None:
+def coerce(owner: Any, error: type[SinewError], label: str) -> None:
     """Check and convert the fields of a dataclass, in its ``__post_init__``."""
     kinds = _hints(type(owner))
     for item in fields(owner):
-        told, value = spec_of(item), getattr(owner, item.name)
-        found = declared(value, kinds[item.name], error, f"{what}: {item.name.replace('_', ' ')}", told.dtype)
-        found = collapse_constant(found) if told.once and isinstance(found, np.ndarray) else found
+        spec, value = spec_of(item), getattr(owner, item.name)
+        found = declared(value, kinds[item.name], error, f"{label}: {item.name.replace('_', ' ')}", spec.dtype)
+        found = collapse_constant(found) if spec.once and isinstance(found, np.ndarray) else found
         if found is not value:
             object.__setattr__(owner, item.name, found)
 
@@ -67,7 +67,7 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
     return decorate
 
 
-def declared(value: Any, kind: Any, error: type[SinewError], what: str, dtype: Any = None) -> Any:
+def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
     """Return a value converted to its annotation ``kind``; ``error`` if that is impossible."""
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
@@ -75,27 +75,27 @@ def declared(value: Any, kind: Any, error: type[SinewError], what: str, dtype: A
     choices = tuple(choice for choice in choices if choice is not NoneType)
     if len(choices) > 1:
         if not isinstance(value, tuple(get_origin(choice) or choice for choice in choices)):
-            raise _refused(value, _words(kind), error, what)
+            raise _refused(value, _words(kind), error, label)
         if isinstance(value, (str, os.PathLike)) and "\0" in os.fspath(value):
-            raise error(f"{what} has a zero byte.", "Give the path of a file.")
+            raise error(f"{label} has a zero byte.", "Give the path of a file.")
         return value
     (kind,) = choices
     if kind in _PLAIN:
-        return typed(value, _PLAIN[kind], error, what)
+        return typed(value, _PLAIN[kind], error, label)
     if kind is np.ndarray:
-        return array_of(value, error, what, dtype)
+        return array_of(value, error, label, dtype)
     if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis:
-        return _items(value, get_args(kind)[0], error, what)
+        return _items(value, get_args(kind)[0], error, label)
     if get_origin(kind) is Callable:
         kind = Callable
     if kind is Any or not (is_dataclass(kind) or kind is Callable):
         return value
     if not isinstance(value, kind):
-        raise _refused(value, _words(kind), error, what)
+        raise _refused(value, _words(kind), error, label)
     return value
 
 
-def array_of(value: Any, error: type[SinewError], what: str, dtype: Any = None) -> np.ndarray:
+def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
     """Return a contiguous array of a type, or of any numbers. Lossy conversions are rejected: no texts, no fractions to
     integers, no overflow.
     """
@@ -103,30 +103,30 @@ def array_of(value: Any, error: type[SinewError], what: str, dtype: Any = None) 
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as ragged:
-        raise error(f"{what} is not an array: {ragged}.", f"Give an array of {word}.") from ragged
+        raise error(f"{label} is not an array: {ragged}.", f"Give an array of {word}.") from ragged
     if value is None or array.dtype.kind not in (accepted if array.size else "biuf"):
-        raise _refused(value, f"an array of {word}", error, what)
+        raise _refused(value, f"an array of {word}", error, label)
     if dtype is not None and array.dtype != dtype and array.size and np.dtype(dtype).kind in "iu":
         limits = np.iinfo(dtype)
         if array.min() < limits.min or array.max() > limits.max:
-            raise error(f"{what} has a number beyond {limits.max}.", "Give smaller ones.")
+            raise error(f"{label} has a number beyond {limits.max}.", "Give smaller ones.")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-def _items(value: Any, kind: Any, error: type[SinewError], what: str) -> tuple[Any, ...]:
+def _items(value: Any, kind: Any, error: type[SinewError], label: str) -> tuple[Any, ...]:
     """Return a tuple of the items of a list, or of a single item."""
     one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
     if one and isinstance(value, one):
         value = (value,)
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise _refused(value, f"a list of {_words(kind)}", error, what)
-    found = tuple(declared(each, kind, error, f"{what} {k + 1}") for k, each in enumerate(value))
+        raise _refused(value, f"a list of {_words(kind)}", error, label)
+    found = tuple(declared(each, kind, error, f"{label} {k + 1}") for k, each in enumerate(value))
     same = isinstance(value, tuple) and all(a is b for a, b in zip(value, found))
     return value if same else found
 
 
-def _refused(value: Any, word: str, error: type[SinewError], what: str) -> SinewError:
-    return error(f"{what} is {shown(value)}, not {word}.", f"Give {word}.")
+def _refused(value: Any, word: str, error: type[SinewError], label: str) -> SinewError:
+    return error(f"{label} is {shown(value)}, not {word}.", f"Give {word}.")
 
 
 def _words(kind: Any) -> str:

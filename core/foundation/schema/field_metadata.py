@@ -83,9 +83,11 @@ class Leaf(NamedTuple):
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
-def field_spec(label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **told: Any) -> Any:
+def field_spec(
+    label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **options: Any
+) -> Any:
     """Return a dataclass field with its :class:`FieldSpec`."""
-    return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **told)})
+    return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **options)})
 
 
 def spec_of(item: Field) -> FieldSpec:
@@ -98,16 +100,16 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
     return isinstance(value, tuple) and any(map(is_dataclass, value))
 
 
-def leaves(value: Any, path: str = "", way: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
+def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
     """Yield all leaves of nested dataclasses, or tuples of them, in the order of their fields."""
     if is_dataclass(value):
         for item in fields(value):
-            yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*way, item), value)
+            yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*parents, item), value)
     elif is_tuple_of_dataclasses(value):
         for k, each in enumerate(value):
-            yield from leaves(each, f"{path}.{k}".lstrip("."), way, owner)
+            yield from leaves(each, f"{path}.{k}".lstrip("."), parents, owner)
     else:
-        yield Leaf(path, value, way, owner)
+        yield Leaf(path, value, parents, owner)
 
 
 def equal_fields(a: Any, b: Any) -> bool:

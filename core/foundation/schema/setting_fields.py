@@ -28,11 +28,13 @@ def number(
     return field(default=default, metadata=metadata)
 
 
-def choice(default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **told: Any) -> Any:
+def choice(
+    default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **options: Any
+) -> Any:
     """Return a field for a switch, or for a name, one of ``names`` unless a registry lists them; advanced fields are
-    shown separately. ``told``: as :class:`FieldSpec`.
+    shown separately. ``options``: as :class:`FieldSpec`.
     """
-    metadata = {"help": help, "about": FieldSpec(**told), "is_advanced": is_advanced, "names": names}
+    metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
 
 
@@ -44,17 +46,17 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 }
 
 
-def typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
+def typed(value: Any, kind: str, error: type[SinewError], label: str) -> Any:
     """Return a value as Python's own type, so that NumPy numbers can be written as JSON; a bool is not a number."""
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
-        raise error(f"{what} is {shown(value)}, not {word}.", f"Enter {word}.")
+        raise error(f"{label} is {shown(value)}, not {word}.", f"Enter {word}.")
     if plain is int and abs(value) >= 2**63:
-        raise error(f"{what} is too large.", "Enter a smaller number.")
+        raise error(f"{label} is too large.", "Enter a smaller number.")
     try:
         return plain(value)
     except OverflowError as overflow:
-        raise error(f"{what} is too large.", "Enter a finite number.") from overflow
+        raise error(f"{label} is too large.", "Enter a finite number.") from overflow
 
 
 def shown(value: Any) -> str:
@@ -76,11 +78,11 @@ def words_of(name: Any) -> str:
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
     """Raise ``error`` if a field has the wrong type, is outside its range or not among its names."""
     for item in fields(settings):
-        what = f"{owner}: {item.name.replace('_', ' ')}"
+        label = f"{owner}: {item.name.replace('_', ' ')}"
         value = getattr(settings, item.name)
         kind = str(item.type).removesuffix(" | None")
         if kind in _TYPES and (value is not None or kind == item.type):
-            value = typed(value, kind, error, what)
+            value = typed(value, kind, error, label)
             object.__setattr__(settings, item.name, value)
         names = item.metadata.get("names")
         if names and value not in names:
@@ -90,11 +92,11 @@ def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
             continue
         low, high = item.metadata["range"]
         if isinstance(value, float) and not math.isfinite(value):
-            raise error(f"{what} is {value}.", "Enter a finite number.")
+            raise error(f"{label} is {value}.", "Enter a finite number.")
         if (low is not None and value < low) or (high is not None and value > high):
             bounds = " and ".join(
                 f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
             )
             unit = f" {item.metadata['unit']}" if item.metadata["unit"] else ""
             there = f"{value:g}" if isinstance(value, float) else str(value)
-            raise error(f"{what} is {there}{unit}.", f"Set it to {bounds}{unit}.")
+            raise error(f"{label} is {there}{unit}.", f"Set it to {bounds}{unit}.")

@@ -39,11 +39,11 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
     fraction (0 to 1) between them. Frames are counted from 0.
     """
     steps = steps_of(track, frames)
-    way = part * steps
-    way = round(way) if abs(way - round(way)) < MIN_SAMPLE_FRACTION else way
-    step = max(int(np.ceil(way)) - 1, 0)
+    interval = part * steps
+    interval = round(interval) if abs(interval - round(interval)) < MIN_SAMPLE_FRACTION else interval
+    step = max(int(np.ceil(interval)) - 1, 0)
     first = (frame - 1) * steps + step
-    return track[first], track[first + 1], way - step
+    return track[first], track[first + 1], interval - step
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:

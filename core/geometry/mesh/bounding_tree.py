@@ -178,10 +178,10 @@ def next_overlap(stack, depth, low, high, tree):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        meets = True
+        overlaps = True
         for i in range(3):
-            meets = meets and tree.low[node, i] <= high[i] and tree.high[node, i] >= low[i]
-        if not meets:
+            overlaps = overlaps and tree.low[node, i] <= high[i] and tree.high[node, i] >= low[i]
+        if not overlaps:
             continue
         if tree.child[node] < 0:
             return node, depth

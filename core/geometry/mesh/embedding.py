@@ -116,12 +116,12 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     tree = build_tree(corners.min(axis=1) - slack, corners.max(axis=1) + slack)
     n = len(points)
     found = Embedding(np.empty(n, dtype=np.int32), np.empty((n, 4)), np.zeros(n, dtype=bool))
-    places = found.tet_indices, found.barycentric, found.outside
+    results = found.tet_indices, found.barycentric, found.outside
     scaled = (points - centre) / size
-    _embed(n, scaled, corners, tree, slack, *places)
+    _embed(n, scaled, corners, tree, slack, *results)
     outside = np.flatnonzero(found.outside)
     if len(outside):  # rare with a lattice: a first bake need not compile this kernel
-        _extrapolate(len(outside), outside, scaled, corners, tree, *places[:2])
+        _extrapolate(len(outside), outside, scaled, corners, tree, *results[:2])
     return found
 
 

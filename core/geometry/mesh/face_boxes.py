@@ -22,7 +22,7 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 def mark_faces(chosen, low, high, first, last, near):
     """Set ``near`` (f,) of the ``chosen`` faces whose boxes overlap the box from first to last, (3,) each."""
     for f in chosen:
-        meets = True
+        overlaps = True
         for j in range(3):
-            meets = meets and low[f, j] <= last[j] and high[f, j] >= first[j]
-        near[f] |= meets
+            overlaps = overlaps and low[f, j] <= last[j] and high[f, j] >= first[j]
+        near[f] |= overlaps

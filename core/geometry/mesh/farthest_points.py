@@ -44,11 +44,11 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 def _outermost(positions: np.ndarray) -> list[int]:
     """Return the points farthest out towards the corners, edges and faces of a cube, each once."""
-    ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
-    ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
+    directions = np.array([direction for direction in np.ndindex(3, 3, 3) if direction != (1, 1, 1)]) - 1.0
+    directions = directions[np.argsort(-np.abs(directions).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}
-    for way in ways:
-        beyond = (positions - low) @ way
+    for direction in directions:
+        beyond = (positions - low) @ direction
         # Across a flat set all points are equally far out, but for round-off.
         found[int(first_largest(beyond - beyond.min() + size))] = None
     return list(found)

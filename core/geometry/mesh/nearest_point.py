@@ -35,20 +35,20 @@ class NearestPointSearch:
     def nearest(self, points: np.ndarray) -> NearestPoints:
         """Return the points of the surface closest to points (p,3); of equally near triangles the lowest index wins."""
         points = np.ascontiguousarray(points, dtype=np.float64)
-        places, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
+        nearest, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
         weights = np.empty_like(points)
-        _nearest(len(points), points, self._corners, self._tree, places, triangle, weights)
-        return NearestPoints(places, self._normals[triangle], triangle, weights)
+        _nearest(len(points), points, self._corners, self._tree, nearest, triangle, weights)
+        return NearestPoints(nearest, self._normals[triangle], triangle, weights)
 
 
 @parallel_kernel
-def _nearest(first, last, points, corners, tree, places, triangle, weights):
+def _nearest(first, last, points, corners, tree, nearest, triangle, weights):
     w, last_one = np.zeros(3), 0
     for p in range(first, last):
         last_one, _d2 = nearest_from(last_one, points[p], corners, tree, w)
         triangle[p] = last_one
         for i in range(3):
             weights[p, i] = w[i]
-            places[p, i] = 0.0
+            nearest[p, i] = 0.0
             for k in range(3):
-                places[p, i] += w[k] * corners[triangle[p], k, i]
+                nearest[p, i] += w[k] * corners[triangle[p], k, i]

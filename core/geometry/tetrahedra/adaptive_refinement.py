@@ -93,7 +93,7 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
         order = np.argsort(vertices, kind="stable")
         borders = np.flatnonzero(np.diff(vertices[order])) + 1
         found = [_bridge(tets, kept, star, v) for star, v in _groups(stars[order], vertices[order], borders)]
-        added = [tet for way in found for tet in way]
+        added = [tet for chain in found for tet in chain]
         if not added:
             return kept
         kept[added] = True
@@ -132,11 +132,11 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
             if n in came:
                 continue
             if kept[n]:
-                way = []
+                chain = []
                 while came[t] is not None:
-                    way.append(t)
+                    chain.append(t)
                     t = came[t]
-                return way
+                return chain
             came[n] = t
             front.append(n)
     return []

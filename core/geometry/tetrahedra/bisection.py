@@ -48,8 +48,8 @@ def _halve(
     lengths = ((points[ends[:, 0]] - points[ends[:, 1]]) ** 2).sum(axis=1)
     rank = np.empty(len(keys), dtype=np.int64)
     rank[np.lexsort((preferred[ends].all(axis=1), lengths))] = np.arange(len(keys))
-    place = rank[edges].argmax(axis=1)
-    longest = edges[np.arange(len(tets)), place]
+    edge_index = rank[edges].argmax(axis=1)
+    longest = edges[np.arange(len(tets)), edge_index]
 
     split = np.zeros(len(keys), dtype=bool)
     split[longest[marked]] = True
@@ -66,7 +66,7 @@ def _halve(
 
     halved = np.flatnonzero(split[longest])
     first, second = tets[halved], tets[halved].copy()
-    rows, corners = np.arange(len(halved)), EDGES[place[halved]]
+    rows, corners = np.arange(len(halved)), EDGES[edge_index[halved]]
     first[rows, corners[:, 0]] = second[rows, corners[:, 1]] = number[longest[halved]]
     tets, parents = tets.copy(), np.concatenate([parents, parents[halved]])
     tets[halved] = first

@@ -15,7 +15,7 @@ import numpy as np
 from ..mesh.surface_mesh import SurfaceMesh
 from .sizing_field import GRADING, SizingField
 
-PLACES = 3000
+SAMPLE_COUNT = 3000
 _TURNS = np.array([0.7548776662466927, 0.5698402909980532])
 """Steps of a sequence that fills the unit square evenly [Roberts 2018]."""
 
@@ -38,29 +38,29 @@ class RefinementSamples:
 
 
 def places_on(surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return ``PLACES`` unpainted sample points, or None if the surface has no area."""
+    """Return ``SAMPLE_COUNT`` unpainted sample points, or None if the surface has no area."""
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
     if len(sums) == 0 or not sums[-1] > 0.0:
         return None
-    number = np.arange(PLACES)
-    triangles = np.searchsorted(sums, sums[-1] * (number + 0.5) / PLACES, side="right")
+    number = np.arange(SAMPLE_COUNT)
+    triangles = np.searchsorted(sums, sums[-1] * (number + 0.5) / SAMPLE_COUNT, side="right")
     u, v = (_TURNS[:, None] * (number + 1)) % 1.0
     u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
     weights = np.column_stack([1.0 - u - v, u, v])
     positions = np.einsum("kc,kci->ki", weights, surface.positions[surface.triangles[triangles]])
-    return RefinementSamples(triangles, weights, positions, np.zeros(PLACES))
+    return RefinementSamples(triangles, weights, positions, np.zeros(SAMPLE_COUNT))
 
 
 @lru_cache(maxsize=16)
-def refined_fractions(places: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
+def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
     """Return the mean extra depth below a sample point, in cells, and the mean number of surface cells per unpainted
     one.
 
     ``cell`` and ``depth`` are in the unit of the positions.
     """
-    positions = places.positions / cell
-    s = SizingField(positions, places.paint, finest).at(positions)
+    positions = samples.positions / cell
+    s = SizingField(positions, samples.paint, finest).at(positions)
     first = np.minimum(s, depth / cell)
     rest = depth / cell - first
     graded = np.minimum(rest, (1.0 - s) / GRADING)

@@ -34,15 +34,17 @@ class SizingField:
 
     Parameters
     ----------
-    places : (k,3), in cells, close together on the painted part of a surface
+    positions : (k,3), in cells, close together on the painted part of a surface
     paint : (k,) 0 to 1, paint at these positions
     finest : factor by which cells are smaller where the paint is 1
     """
 
-    def __init__(self, places: np.ndarray, paint: np.ndarray, finest: float) -> None:
+    def __init__(self, positions: np.ndarray, paint: np.ndarray, finest: float) -> None:
         levels = np.floor(np.clip(paint, 0.0, 1.0) * LEVELS).astype(np.int64)
         self._trees = [
-            (finest ** (-level / LEVELS), cKDTree(places[levels == level])) for level in np.unique(levels) if level > 0
+            (finest ** (-level / LEVELS), cKDTree(positions[levels == level]))
+            for level in np.unique(levels)
+            if level > 0
         ]
         self.least = min((size for size, _ in self._trees), default=1.0)
 

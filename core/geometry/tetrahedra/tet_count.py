@@ -49,7 +49,7 @@ class SurfaceMeasure:
 
     These are the longest side ``size`` (m), the enclosed ``volume`` (m³), the ``area`` (m²), the number of triangles,
     and ``openness``: 0 for a closed surface, 1 for a flat sheet. ``pieces`` counts the even pieces of the triangles, at
-    least one each. ``places`` are sample points, if parts are painted finer.
+    least one each. ``samples`` are sample points, if parts are painted finer.
     """
 
     size: float
@@ -58,7 +58,7 @@ class SurfaceMeasure:
     triangles: int
     openness: float
     pieces: float = 0.0
-    places: RefinementSamples | None = None
+    samples: RefinementSamples | None = None
 
     @property
     def is_solid(self) -> bool:
@@ -85,8 +85,8 @@ def measure_surface(surface: SurfaceMesh, fineness: np.ndarray | None = None) ->
     measure = surface.found["measure"]
     if measure is None or fineness is None:
         return measure
-    places = places_on(surface)
-    return replace(measure, places=places and places.painted(surface, fineness))
+    samples = places_on(surface)
+    return replace(measure, samples=samples and samples.painted(surface, fineness))
 
 
 def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
@@ -120,8 +120,8 @@ def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, fines
     painted."""
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2
-    if measure.places is not None and finest > 1.0:
-        deeper, wider = refined_fractions(measure.places, side, finest, measure.volume / measure.area)
+    if measure.samples is not None and finest > 1.0:
+        deeper, wider = refined_fractions(measure.samples, side, finest, measure.volume / measure.area)
         more = CLEAN_FINER if method == "clean" else 1.0
         cells, squares = cells + more * squares * deeper, squares * wider
     if method == "robust":

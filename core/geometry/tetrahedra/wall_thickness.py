@@ -87,28 +87,28 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
     normals = (outwards * face_normals(corners[::every]))[samples.triangle]
     triangle = every * samples.triangle
     weights = (1.0 - DRAWN_IN) * samples.barycentric + DRAWN_IN / 3.0
-    places = np.einsum("sc,sci->si", weights, corners[triangle])
+    points = np.einsum("sc,sci->si", weights, corners[triangle])
     tree = build_tree(*element_boxes(corners))
-    other = np.empty(len(places), dtype=np.int64)
-    _other_side(len(places), float(reach), places, normals, corners, tree, other)
+    other = np.empty(len(points), dtype=np.int64)
+    _other_side(len(points), float(reach), points, normals, corners, tree, other)
     hit = np.flatnonzero(other >= 0)
     beyond_normals = outwards * face_normals(corners[other[hit]])
     facing = np.einsum("si,si->s", normals[hit], beyond_normals)
     thin, facing, beyond_normals = (each[facing < OPPOSITE] for each in (hit, facing, beyond_normals))
     nearest = triangles[triangle[thin], samples.barycentric[thin].argmax(axis=1)]
-    beyond = corners[other[thin], 0] - places[thin]
+    beyond = corners[other[thin], 0] - points[thin]
     depths = length * np.abs(np.einsum("si,si->s", beyond, beyond_normals))
     area = samples.area[thin] / samples.area.sum()
     return Thickness(depths / -facing, depths, nearest, area, length)
 
 
 @parallel_kernel
-def _other_side(first, last, reach, places, normals, corners, tree, other):
+def _other_side(first, last, reach, points, normals, corners, tree, other):
     """Find the triangle that a ray of length ``reach`` from each point straight inwards hits first, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[s]
         for i in range(3):
-            p[i] = places[s, i] - START * n[i]
-            q[i] = places[s, i] - reach * n[i]
+            p[i] = points[s, i] - START * n[i]
+            q[i] = points[s, i] - reach * n[i]
         other[s] = first_hit(p, q, corners, tree)

@@ -100,9 +100,9 @@ def cost_of(
     solver: SolverSettings,
     points: int,
     pace: Pace | None = None,
-    meets: bool = False,
+    has_contact: bool = False,
 ) -> Cost:
-    """Estimate the cost of a body with ``points`` surface vertices; ``meets`` is True with contact or self-contact.
+    """Estimate the cost of a body with ``points`` surface vertices; ``has_contact`` includes self-contact.
 
     ``pace`` is that of a bake with its solver, if known.
     """
@@ -110,8 +110,8 @@ def cost_of(
     vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
     entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
     memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
-    seconds = seconds_a_frame(solver, tets, pace) * (CONTACT if meets else 1.0)
-    return Cost(tets, memory, seconds, body_bytes(tets, solver, meets))
+    seconds = seconds_a_frame(solver, tets, pace) * (CONTACT if has_contact else 1.0)
+    return Cost(tets, memory, seconds, body_bytes(tets, solver, has_contact))
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
@@ -182,14 +182,14 @@ def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
-def body_bytes(tets: float, solver: SolverSettings, meets: bool = False) -> float:
+def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
     """Return the bytes on disk of ``tets`` tetrahedra, their stored states and modes, and a new state being written.
 
-    With ``meets``, contact surfaces are included.
+    With ``has_contact``, contact surfaces are included.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
-    return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if meets else 0.0))
+    return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if has_contact else 0.0))
 
 
 def time_words(seconds: float) -> str:

@@ -63,4 +63,4 @@ def _tets(job: Job) -> float:
 
 def _existing(folder: Path) -> Path:
     """Return the folder, or the nearest existing folder above it."""
-    return next(place for place in (folder, *folder.absolute().parents) if os.path.isdir(place))
+    return next(directory for directory in (folder, *folder.absolute().parents) if os.path.isdir(directory))

@@ -37,8 +37,8 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
         )
     pinned = job.body.pinned_vertices[job.body.pin_held[0]]
     free = np.setdiff1d(of_nodes, label[embedding.tet_indices[pinned]])
-    places = job.body.surface.positions[nodes]
-    few = sum(_is_a_line(places[of_nodes == part], job.body.surface.size) for part in free)
+    positions = job.body.surface.positions[nodes]
+    few = sum(_is_a_line(positions[of_nodes == part], job.body.surface.size) for part in free)
     if few:
         said.append(
             f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
@@ -59,10 +59,10 @@ def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
     ]
 
 
-def _is_a_line(places: np.ndarray, size: float) -> bool:
-    """Return True if ``places`` (k,3) span no plane."""
-    across = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
-    return len(places) < 3 or bool(across[1] <= ON_A_LINE * size)
+def _is_a_line(positions: np.ndarray, size: float) -> bool:
+    """Return True if ``positions`` (k,3) span no plane."""
+    across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
+    return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 
 
 def _are_in_one_stiff_part(job: Job) -> bool:

@@ -33,10 +33,10 @@ def pin_rotation_warnings(job: Job) -> list[str]:
             if np.array_equal(before, after):
                 continue
             times = np.arange(steps + 1) / steps
-            places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
+            poses = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
             # Pins move straight between samples, in any number of steps, so the rotation from sample to sample counts
             # too.
-            angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(places, places[1:])))
+            angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(poses, poses[1:])))
             if angle > farthest:
                 farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
     if farthest < FAR:

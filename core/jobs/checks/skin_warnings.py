@@ -45,11 +45,11 @@ def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, f
     Inner surfaces do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
-    places = samples.interpolate(surface.positions, surface.triangles)
-    outside = -SurfaceDepth(skin).at(places)
+    points = samples.interpolate(surface.positions, surface.triangles)
+    outside = -SurfaceDepth(skin).at(points)
     off = BESIDE * cell * face_normals(surface.positions[surface.triangles])[samples.triangle]
     body = SurfaceDepth(surface)
-    shown = ~((body.at(places - off) > 0.0) & (body.at(places + off) > 0.0))
+    shown = ~((body.at(points - off) > 0.0) & (body.at(points + off) > 0.0))
     out = shown & (outside > OUTSIDE * cell)
     if not out.any():
         return 0.0, 0.0

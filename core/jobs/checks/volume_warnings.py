@@ -8,7 +8,7 @@ from ...geometry.tetrahedra.enclosed_volume import enclosed_volume
 from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
-TOLD = 0.03
+WARNED = 0.03
 """Relative difference from the enclosed volume that is not reported."""
 SHEET = 1e-6
 """Least part of the cube of its size that a mesh encloses, if it is not a sheet."""
@@ -29,7 +29,7 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
             "thickness (Solidify) if they matter."
         ]
     off = filled / enclosed - 1.0
-    if abs(off) <= TOLD:
+    if abs(off) <= WARNED:
         return []
     said = f"Mass and volume are {abs(off):.0%} {'above' if off > 0.0 else 'below'} what the mesh encloses"
     if not job.body.is_lattice:
@@ -48,4 +48,4 @@ def _encloses(surface: SurfaceMesh, filled: float) -> bool:
     measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:
         return False
-    return abs(filled / measure.volume - 1.0) <= TOLD
+    return abs(filled / measure.volume - 1.0) <= WARNED

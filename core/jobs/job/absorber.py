@@ -38,8 +38,8 @@ class Absorber:
         coerce(self, FieldError, "Absorber")
         self._validate()
 
-    def _refuse(self, what: str, remedy: str) -> FieldError:
-        return FieldError(f"“{self.name}”, which absorbs force fields, {what}.", remedy)
+    def _refuse(self, problem: str, remedy: str) -> FieldError:
+        return FieldError(f"“{self.name}”, which absorbs force fields, {problem}.", remedy)
 
     def _validate(self) -> None:
         t, x = self.triangles, self.positions

@@ -80,9 +80,9 @@ class Body:
     object_to_world : (samples, 4, 4) float64
         A track of the map from the object's own coordinates to world space in metres, for interfaces that write
         results back. Identity by default.
-    fineness : (n,) float64 or None
+    refinement : (n,) float64 or None
         Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
-    start : (n, 3) float64 or None
+    initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
         Springs from surface vertices to their animated positions, each by its own weight and its part of the surface's
@@ -93,14 +93,14 @@ class Body:
         Colliders of the body; contacts are summed in this order.
     contact : ContactSettings
         Contact with the job's other bodies, and self-contact.
-    met : tuple of str or None
-        Names of the bodies that it collides with; None for all with contact between bodies.
+    contact_with : tuple of str or None
+        Names of the bodies that it collides with; None for all that collide with bodies.
     pairs : tuple of PairSettings
         Settings for it and one other body or collider, each at most once.
     group_members : tuple of GroupMember
         The bodies that were baked together with it. ``groups.py`` sets them.
-    place : int
-        Index of the body among all of them, set with ``fellows``.
+    group_index : int
+        Index of the body among all bodies of its group, set with ``group_members``.
     accelerations : (frames, n or 1, 3) float64 or None
         Acceleration beside gravity, at each frame and surface vertex, or uniform, world space, m/s². It includes
         changes of gravity over the frames.
@@ -172,8 +172,8 @@ class Body:
 
     def __post_init__(self) -> None:
         if not isinstance(self.surface, SurfaceMesh):
-            told = type(self.surface).__name__
-            raise MeshError(f"The surface is a {told}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
+            kind = type(self.surface).__name__
+            raise MeshError(f"The surface is a {kind}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
         rest = self.surface.positions
         pinned = array_of(self.pinned_vertices, PinError, "Body: pinned vertices")
         if pinned.dtype == bool and pinned.shape == (len(rest),):
@@ -237,7 +237,7 @@ class Body:
 
     @property
     def has_contact(self) -> bool:
-        """True with self-contact, or contact with the bodies in ``fellows``."""
+        """True with self-contact, or contact with the bodies in ``group_members``."""
         return bool(self.group_members) or self.contact.self_contact
 
     @property
@@ -294,17 +294,17 @@ class Body:
     def _validate_materials(self, n: int) -> None:
         if not self.materials:
             raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-        for what, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
+        for noun, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
             if values.shape != (n, len(self.materials)):
                 raise SettingsError(
-                    f"The {what}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
+                    f"The {noun}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
                     "Give one column a material and one row a vertex.",
                 )
             bad = np.argwhere(~np.isfinite(values))
             if len(bad):
                 name = self.materials[bad[0][1]].name
                 raise SettingsError(
-                    f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
+                    f"The {noun} of the material “{name}” at vertex {bad[0][0]} is not a number.",
                     "Paint its map there again.",
                 )
 

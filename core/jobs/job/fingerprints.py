@@ -41,14 +41,14 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
     Names do not affect the simulation, and are in none.
     """
-    told: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
+    parts_of: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
     for leaf in leaves(job):
         if leaf.fields[-1].name != "name" and leaf.path not in idle and (not words or leaf.word in words):
-            told.setdefault(leaf.word, []).extend((f"{leaf.path}=", _at_frames(leaf, job.frame_count)))
+            parts_of.setdefault(leaf.word, []).extend((f"{leaf.path}=", _at_frames(leaf, job.frame_count)))
     if not words:
-        told[BETWEEN_FRAMES] = [track for _name, track in substep_tracks(job)]
-    return {word: digest(*parts) for word, parts in told.items()}
+        parts_of[BETWEEN_FRAMES] = [track for _name, track in substep_tracks(job)]
+    return {word: digest(*parts) for word, parts in parts_of.items()}
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:

@@ -65,8 +65,8 @@ class ForceField:
         self._validate_shapes()
         self._validate_values()
 
-    def _refuse(self, what: str, remedy: str) -> FieldError:
-        return FieldError(f"The force field “{self.name}” {what}.", remedy)
+    def _refuse(self, problem: str, remedy: str) -> FieldError:
+        return FieldError(f"The force field “{self.name}” {problem}.", remedy)
 
     def _validate_form(self) -> None:
         form, known = self.form, (*FORMULAS, *SAMPLED)

@@ -46,11 +46,11 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     return groups
 
 
-def all_in_contact(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return ``first`` and all of ``others`` connected to it by ``meet``, directly or through others."""
+def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
+    """Return ``first`` and all of ``others`` connected to it by ``connected``, directly or through others."""
     group, left = [first], list(others)
     for each in group:  # it grows
-        group += [other for other in left if meet(each, other)]
+        group += [other for other in left if connected(each, other)]
         left = [other for other in left if other not in group]
     return group
 
@@ -64,12 +64,17 @@ def split_jobs(job: Job) -> list[Job]:
     """Return the jobs of a group's bodies, one each, that know the others as their ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
-    told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
-    alone = [job.alone(k).with_body(contact_with=each, group_members=(), group_index=0) for k, each in enumerate(told)]
+    contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
+    alone = [
+        job.alone(k).with_body(contact_with=each, group_members=(), group_index=0)
+        for k, each in enumerate(contact_lists)
+    ]
     if len(alone) == 1:
         return alone
-    told = [GroupMember(each.body.name, _digest(each)) for each in alone]
-    return [each.with_body(group_members=(*told[:k], *told[k + 1 :]), group_index=k) for k, each in enumerate(alone)]
+    members = [GroupMember(each.body.name, _digest(each)) for each in alone]
+    return [
+        each.with_body(group_members=(*members[:k], *members[k + 1 :]), group_index=k) for k, each in enumerate(alone)
+    ]
 
 
 def _digest(job: Job) -> np.ndarray:
@@ -111,14 +116,14 @@ def check_group(jobs: Sequence[Job]) -> None:
 
 def check_pairs(jobs: Sequence[Job]) -> None:
     """Raise SettingsError if colliding bodies, a job each, set different values for each other."""
-    told = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
-    for (one, other), ours in told.items():
-        theirs = told.get((other, one), {})
-        for what in (name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]):
-            label = "distance" if what == "thickness" else what
+    overrides = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
+    for (one, other), ours in overrides.items():
+        theirs = overrides.get((other, one), {})
+        for setting in (name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]):
+            label = "distance" if setting == "thickness" else setting
             raise SettingsError(
-                f"“{one}” and “{other}” set different values for their pair: a {label} of {ours[what]:g} and of "
-                f"{theirs[what]:g}.",
+                f"“{one}” and “{other}” set different values for their pair: a {label} of {ours[setting]:g} and of "
+                f"{theirs[setting]:g}.",
                 "Set it for one of the two, under Collisions > Pairs.",
             )
 

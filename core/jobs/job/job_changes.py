@@ -41,8 +41,8 @@ def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
     if len(before.bodies) == len(now.bodies) == 1:
         return _of_body(part, before, now)
     then, there = ({(Body, each.name): job.alone(k) for k, each in enumerate(job.bodies)} for job in (before, now))
-    told = ((key[1], words) for key in there if key in then for words in _of_body(part, then[key], there[key]))
-    return [*_came_and_went(then, there), *(f"“{name}”: {words}" for name, words in told)]
+    changes = ((key[1], words) for key in there if key in then for words in _of_body(part, then[key], there[key]))
+    return [*_came_and_went(then, there), *(f"“{name}”: {words}" for name, words in changes)]
 
 
 def _of_body(part: str, before: Job, now: Job) -> list[str]:
@@ -64,17 +64,17 @@ def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[st
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
     """Return the differences in one field of two parts."""
-    told, label = spec_of(item), _label(item)
-    a, b = (getattr(each, told.shown or item.name) for each in (before, now))
-    if told.names_of:
-        a, b = (_names(job.body, told.names_of, numbers) for job, numbers in zip(jobs, (a, b)))
+    spec, label = spec_of(item), _label(item)
+    a, b = (getattr(each, spec.shown or item.name) for each in (before, now))
+    if spec.names_of:
+        a, b = (_names(job.body, spec.names_of, numbers) for job, numbers in zip(jobs, (a, b)))
     if equal_fields(a, b):
         return []
-    if told.each_of:
+    if spec.each_of:
         return _of_each(item, a, b, jobs)
     if is_tuple_of_dataclasses(a) or is_tuple_of_dataclasses(b):
         return _by_name(a, b, jobs)
-    if (a is None or b is None) and (told.over_frames or is_dataclass(a) or is_dataclass(b)):
+    if (a is None or b is None) and (spec.over_frames or is_dataclass(a) or is_dataclass(b)):
         return [f"{label} is new" if a is None else f"{label} was removed"]
     if is_dataclass(b):
         return [f"{label}: {words}" if label else words for words in _edits(fields(b), a, b, jobs)]
@@ -138,7 +138,7 @@ def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
     return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
 
 
-def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
+def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
     """Return the first frame interval in which two arrays differ, of ``steps`` samples a frame, over their common
     frames.
 
@@ -150,7 +150,7 @@ def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int 
     different = (before[:count] != now[:count]).reshape(count, -1).any(axis=1)
     frame = job.frame_start - (-int(different.argmax()) // steps)
     since = "" if frame == job.frame_start else f" from frame {frame}"
-    return [what + since] if different.any() else []
+    return [label + since] if different.any() else []
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:

@@ -162,8 +162,8 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        told = self.contact_words(), self.solved_with_words(), self.blocked_words(), self.match_words()
-        lines += filter(None, (*told, self.lost_words(), self.of_steps_words()))
+        paragraphs = self.contact_words(), self.solved_with_words(), self.blocked_words(), self.match_words()
+        lines += filter(None, (*paragraphs, self.lost_words(), self.of_steps_words()))
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]

@@ -51,9 +51,9 @@ class Table:
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
         """Return settings from a nested table."""
-        what, value = self._what(name), self.entries[name]
+        label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
-            raise SettingsError(f"{what} is not a table.", f"Write {name} = {example}.")
+            raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
@@ -77,12 +77,12 @@ class Table:
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
         if value not in tuple(words):
-            raise SettingsError(f"{self._what(name)} is {value!r:.80}.", f"Choose one of {listed}.")
+            raise SettingsError(f"{self._label_of(name)} is {value!r:.80}.", f"Choose one of {listed}.")
         return value
 
     def surface(self, name: str) -> SurfaceMesh:
         """Return the surface in a file."""
-        check_file_name(self.entries.get(name), self._what(name))
+        check_file_name(self.entries.get(name), self._label_of(name))
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
@@ -98,7 +98,7 @@ class Table:
             keys = np.concatenate([frames[:1], np.atleast_1d(keys)])[None]
         fits = keys.ndim == 2 and keys.shape[1] == 1 + size and np.isfinite(keys).all()
         if not fits or (np.diff(keys[:, 0]) <= 0).any():
-            raise SettingsError(f"{self._what(name)} is not a list of [frame, {shown}].", remedy)
+            raise SettingsError(f"{self._label_of(name)} is not a list of [frame, {shown}].", remedy)
         values = np.column_stack([np.interp(frames, keys[:, 0], column) for column in keys[:, 1:].T])
         return values[:, 0] if size == 1 else values
 
@@ -108,7 +108,7 @@ class Table:
         remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
         values = self._numbers(name, remedy)
         if values.shape != (count,) or not ((values >= 0.0) & (values <= 1.0)).all():
-            raise SettingsError(f"{self._what(name)} does not fit the mesh.", remedy)
+            raise SettingsError(f"{self._label_of(name)} does not fit the mesh.", remedy)
         return values
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ class Table:
         if len(found) == 0:
             low, high = (np.array2string(x, precision=4, separator=", ") for x in (X.min(axis=0), X.max(axis=0)))
             raise SettingsError(
-                f"{self._what('box')} holds no vertex.",
+                f"{self._label_of('box')} holds no vertex.",
                 f"Give the lower corner first; the mesh lies between {low} and {high}.",
             )
         return found
@@ -149,14 +149,14 @@ class Table:
     def _of_type(self, name: str, default: Any, remedy: str, otherwise: str = "") -> Any:
         value = self.entries.get(name, default)
         if type(value) is not type(default):
-            raise SettingsError(f"{self._what(name)} is {value!r:.80}{otherwise}.", remedy)
+            raise SettingsError(f"{self._label_of(name)} is {value!r:.80}{otherwise}.", remedy)
         return value
 
-    def _what(self, name: str) -> str:
+    def _label_of(self, name: str) -> str:
         return f"The {name} of {self.where}"
 
     def _wrong(self, name: str, remedy: str) -> SettingsError:
-        return SettingsError(f"{self._what(name)} is {self.entries.get(name)!r:.80}.", remedy)
+        return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
         """Return a list of numbers, or of lists of equal length, as an array."""
@@ -175,10 +175,10 @@ def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection
         yield Table(entries, f"{kind} {k + 1}", body, known)
 
 
-def check_file_name(value: Any, what: str) -> None:
+def check_file_name(value: Any, label: str) -> None:
     """Raise SettingsError if a value is not a file name."""
     if not isinstance(value, str) or not value:
-        raise SettingsError(f"{what} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
+        raise SettingsError(f"{label} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
 
 
 def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> None:

@@ -54,11 +54,11 @@ def read_stl(data: bytes) -> Faces:
             raise ValueError(f"it announces {many} triangles and is too short for them")
         facet = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         points = np.frombuffer(data, facet, many, 84)["corners"].reshape(-1, 3).astype(np.float64)
-    _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    _, first, index = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return points[first[order]], np.full(len(points) // 3, 3), rank[place.ravel()]
+    return points[first[order]], np.full(len(points) // 3, 3), rank[index.ravel()]
 
 
 def read_ply(data: bytes) -> Faces:

@@ -237,13 +237,13 @@ class FrameStore:
         remove(self._path("handles"))  # they are made of all frames
         whose = {"frame": frame, "job": self.key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
-        told = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
+        about = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
         arrays = {"positions": surface}
         if pressure is not None and pressure.any():
             arrays["pressure"] = pressure.astype(np.float32)
         if vertices is not None:
             arrays["vertices"] = vertices
-        write_arrays(self._path("frame", frame), arrays, {**whose, **told})
+        write_arrays(self._path("frame", frame), arrays, {**whose, **about})
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))
 
@@ -271,9 +271,9 @@ class FrameStore:
             raise self._misfit(kind, frame, "it belongs to another bake")
         return arrays, about
 
-    def _misfit(self, kind: str, frame: int, what: str) -> CorruptFrameError:
+    def _misfit(self, kind: str, frame: int, problem: str) -> CorruptFrameError:
         return CorruptFrameError(
-            f"{self._path(kind, frame).name} is damaged: {what}.", "Resume the bake to compute it again."
+            f"{self._path(kind, frame).name} is damaged: {problem}.", "Resume the bake to compute it again."
         )
 
     def _vertices(self) -> int:
@@ -325,10 +325,10 @@ class FrameStore:
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
 
-    def _note(self, **told: Any) -> None:
+    def _note(self, **about: Any) -> None:
         self.check_whole()
         self.check_about()  # without the rest of it no frame would be known again
-        write_arrays(self._path("about"), {}, {**self._about(), **told})
+        write_arrays(self._path("about"), {}, {**self._about(), **about})
 
     # -- caches -------------------------------------------------------------------------------------------------------
 
@@ -363,8 +363,8 @@ class FrameStore:
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
-                arrays, told = other._read_own(kind, frame)
-                write_arrays(self._path(kind, frame), arrays, told | {"job": self.key()})
+                arrays, about = other._read_own(kind, frame)
+                write_arrays(self._path(kind, frame), arrays, about | {"job": self.key()})
         if cached := other.read_cached("handles"):
             self.write_cached("handles", *cached)
 

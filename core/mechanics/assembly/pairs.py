@@ -35,10 +35,10 @@ class Pairs(NamedTuple):
         """Return diagonal blocks, diagonal themselves, that bound the stiffness of these off-diagonal blocks from above
         in every direction.
         """
-        places, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
-        sizes, total = np.abs(self.blocks), np.zeros((len(places), 3))
+        vertices, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
+        sizes, total = np.abs(self.blocks), np.zeros((len(vertices), 3))
         np.add.at(total, np.ravel(at), np.concatenate([sizes.sum(axis=2), sizes.sum(axis=1)]))
-        return Pairs(places, places, total[:, :, None] * np.eye(3))
+        return Pairs(vertices, vertices, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
         """Return the full matrix of ``count`` vertices, (3n,3n)."""
@@ -65,7 +65,7 @@ def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
     if len(several) < 2:
         return several[0] if several else None
     rows, columns, blocks = (np.concatenate(parts) for parts in zip(*several))
-    keys, first, place = np.unique(np.stack([rows, columns]), axis=1, return_index=True, return_inverse=True)
+    keys, first, index = np.unique(np.stack([rows, columns]), axis=1, return_index=True, return_inverse=True)
     total = np.zeros((keys.shape[1], 3, 3))
-    np.add.at(total, np.ravel(place), blocks)
+    np.add.at(total, np.ravel(index), blocks)
     return Pairs(rows[first], columns[first], total)

@@ -178,10 +178,10 @@ class BlockSparsity:
             out,
         )
 
-    def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def diagonal(self, element_blocks: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the diagonal (k,3) of the sum of element blocks (m,10,3,3) at some unknowns (k,)."""
         starts, slots = self._gather[:2]
-        own = self.pattern.block_starts[places]
+        own = self.pattern.block_starts[rows]
         counts = starts[own + 1] - starts[own]
         ends = np.cumsum(counts)
         at = np.arange(ends[-1]) + np.repeat(starts[own] - ends + counts, counts)

@@ -82,14 +82,14 @@ def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
                 if vertex[a] < vertex[b]:
                     continue
                 key = vertex[a] * count + vertex[b]
-                place = (key * 2654435761) % len(found)
-                while found[place] >= 0 and keys[found[place]] != key:
-                    place = (place + 1) % len(found)
-                at = found[place]
+                slot = (key * 2654435761) % len(found)
+                while found[slot] >= 0 and keys[found[slot]] != key:
+                    slot = (slot + 1) % len(found)
+                at = found[slot]
                 if at < 0:
                     if used == len(keys):
                         return used + 1
-                    at = found[place] = used
+                    at = found[slot] = used
                     keys[at] = key
                     used += 1
                 scale = share[a] * share[b]

@@ -4,8 +4,8 @@ A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST
 increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative; and ``mu/2
 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
-Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches coincide; closer than ``MEET``, the mean
-of their limits is used.
+Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches coincide; closer than ``NEARLY_EQUAL``,
+the mean of their limits is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .registry import ENERGIES
 
 LEAST = 0.1
 """Stretch below which a formula is continued smoothly."""
-MEET = 1e-5
+NEARLY_EQUAL = 1e-5
 """Difference of two stretches at which a quotient and its limit have the same error, 1e-10."""
 PAIRS = (1, 2), (0, 2), (0, 1)
 
@@ -97,7 +97,7 @@ class OwnFunction(PrincipalFunction):
                 for quotients, sign in ((flip, -1.0), (twist, 1.0)):
                     apart = sigma[:, i] + sign * sigma[:, j]
                     limit = 0.5 * (H[:, i, i] + H[:, j, j]) + sign * H[:, i, j]
-                    near = np.abs(apart) < MEET
+                    near = np.abs(apart) < NEARLY_EQUAL
                     slopes = found.slope[i] + sign * found.slope[j]
                     quotients[:, k] = np.where(near, limit, slopes / np.where(near, 1.0, apart))
 

@@ -49,31 +49,33 @@ class EvaluatedField:
     def pull(self, points: np.ndarray) -> FieldForce:
         """Return the force on points (p,3) m."""
         if self.form.shape == "POINTS":
-            each = (self._pull_from(place, normal, points) for place, normal in zip(self.points, self.normals))
+            each = (
+                self._pull_from(coordinates, normal, points) for coordinates, normal in zip(self.points, self.normals)
+            )
             return sum_fields(list(each), len(points))
         return self._pull_from(self.centre, self.axis, points)
 
     def _pull_from(self, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldForce:
         unit = self.form.unit_length
-        place = field_coordinates(self.form, centre / unit, axis, points / unit)
+        coordinates = field_coordinates(self.form, centre / unit, axis, points / unit)
         if self.form.shape == "SURFACE":
-            place = self._place_at_surface(place, points)
+            coordinates = self._at_surface(coordinates, points)
         elif self.form.shape == "POINTS":
             # The height along the normal of a surface point is measured from the object's centre.
-            place = place._replace(centre_arms=(points - self.centre) / unit, centre_axis=self.axis)
+            coordinates = coordinates._replace(centre_arms=(points - self.centre) / unit, centre_axis=self.axis)
         samples = None if self.samples is None else self.samples.at(points)
-        part = strength_fraction(self.form, self.numbers, place)
+        part = strength_fraction(self.form, self.numbers, coordinates)
         if self.absorbing:
-            left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
+            left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, coordinates))
             part = left * part
             # Accelerations that were sampled contain the falloff; a fluid's flow does not.
             samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples
-        return field_force(self.form, self.numbers, place, part, samples)
+        return field_force(self.form, self.numbers, coordinates, part, samples)
 
-    def _place_at_surface(self, place: FieldCoordinates, points: np.ndarray) -> FieldCoordinates:
+    def _at_surface(self, coordinates: FieldCoordinates, points: np.ndarray) -> FieldCoordinates:
         nearest = self.surface.nearest(points)
         arms = (points - nearest.points) / self.form.unit_length
-        return place._replace(arms=arms, distances=np.linalg.norm(arms, axis=1), axes=nearest.normals)
+        return coordinates._replace(arms=arms, distances=np.linalg.norm(arms, axis=1), axes=nearest.normals)
 
 
 def sum_fields(pulls: Sequence[FieldForce], count: int) -> FieldForce:

@@ -90,29 +90,29 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
     return FieldCoordinates(arms, np.linalg.norm(arms, axis=1), axes, from_centre, axis)
 
 
-def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) -> np.ndarray:
+def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
     """Return the arms (p,3) along which a field reaches points: from its nearest point, or from the rest position of a
     harmonic field.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
-        return place.arms
-    return place.arms - numbers.rest_length * place.directions
+        return coordinates.arms
+    return coordinates.arms - numbers.rest_length * coordinates.directions
 
 
-def strength_fraction(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates) -> np.ndarray:
+def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
     """Return the fraction (p,) of a field's strength that reaches points: 0 where it does not act."""
-    height = np.einsum("pi,pi->p", place.axes, place.centre_arms)
+    height = np.einsum("pi,pi->p", coordinates.axes, coordinates.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))
     if form.z_direction != "BOTH":
         part[height < 0.0 if form.z_direction == "POSITIVE" else height > 0.0] = 0.0
     bounds = numbers.distance_min, numbers.distance_max, numbers.power
     if form.falloff == "SPHERE":
-        return part * _fade(place.distances, *bounds)
+        return part * _fade(coordinates.distances, *bounds)
     part *= _fade(np.abs(height), *bounds)
     if form.falloff == "TUBE":
-        aside = np.linalg.norm(place.centre_arms - height[:, None] * place.axes, axis=1)
+        aside = np.linalg.norm(coordinates.centre_arms - height[:, None] * coordinates.axes, axis=1)
     else:
-        length = np.linalg.norm(place.centre_arms, axis=1)
+        length = np.linalg.norm(coordinates.centre_arms, axis=1)
         aside = np.degrees(np.arccos(np.clip(height / np.where(length > 0.0, length, 1.0), -1.0, 1.0)))
     return part * _fade(aside, numbers.radial_min, numbers.radial_max, numbers.radial_power)
 

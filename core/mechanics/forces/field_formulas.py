@@ -43,14 +43,18 @@ class FieldForce(NamedTuple):
 
 
 def field_force(
-    form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray, samples: np.ndarray | None = None
+    form: FieldForm,
+    numbers: FieldNumbers,
+    coordinates: FieldCoordinates,
+    part: np.ndarray,
+    samples: np.ndarray | None = None,
 ) -> FieldForce:
-    """Return the force of a field on points; ``place`` is their position relative to it, and ``part`` (p,) the fraction
-    of its strength there. A kind without a formula returns its ``samples`` (p,k) times its weight. Arguments are in the
+    """Return the force of a field on points; ``coordinates`` are relative to it, and ``part`` (p,) is the fraction of
+    its strength there. A kind without a formula returns its ``samples`` (p,k) times its weight. Arguments are in the
     field's own unit of length, the result in metres.
     """
     if samples is None:
-        pull = FORMULAS[form.kind](form, numbers, place, part)
+        pull = FORMULAS[form.kind](form, numbers, coordinates, part)
     elif form.kind == "FLUID_FLOW":
         pull = _fluid_flow(numbers, part, samples)
     else:
@@ -61,71 +65,71 @@ def field_force(
     return pull._replace(acceleration=unit * pull.acceleration, speed_drag=pull.speed_drag / unit)
 
 
-def _force(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``s w r / d``; with gravitation ``s w r / d³``."""
     strength = numbers.strength * part
     if form.gravitation:
-        away = place.distances > np.finfo(np.float32).eps
-        strength = np.where(away, strength / np.where(away, place.distances, 1.0) ** 2, 0.0)
-    return FieldForce(strength[:, None] * place.directions)
+        away = coordinates.distances > np.finfo(np.float32).eps
+        strength = np.where(away, strength / np.where(away, coordinates.distances, 1.0) ** 2, 0.0)
+    return FieldForce(strength[:, None] * coordinates.directions)
 
 
-def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``s w n``."""
-    return FieldForce((numbers.strength * part)[:, None] * place.axes)
+    return FieldForce((numbers.strength * part)[:, None] * coordinates.axes)
 
 
-def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return the vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r``
     of rotation: ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
     """
     if form.shape == "POINT":
-        around = np.cross(place.axes, place.arms)
+        around = np.cross(coordinates.axes, coordinates.arms)
         length = np.linalg.norm(around, axis=1)
-        size = numbers.strength * part * place.distances / np.where(length > 0.0, length, 1.0)
+        size = numbers.strength * part * coordinates.distances / np.where(length > 0.0, length, 1.0)
         return FieldForce(size[:, None] * around)
     rate = (numbers.strength * part)[:, None]
-    turning = rate * np.cross(place.centre_axis, place.centre_arms)
-    inward = rate * np.cross(place.centre_axis, turning)
+    turning = rate * np.cross(coordinates.centre_axis, coordinates.centre_arms)
+    inward = rate * np.cross(coordinates.centre_axis, turning)
     return FieldForce(inward + turning, drag=(part > 0.0).astype(np.float64))
 
 
-def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
-    field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
+    field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
     return FieldForce(np.zeros_like(B), turning=-B)
 
 
-def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
     rate, rest = numbers.strength * part, numbers.rest_length
-    near = place.distances > 0.0
-    stretch = np.where(near, 1.0 - rest / np.where(near, place.distances, 1.0), float(rest == 0.0))
+    near = coordinates.distances > 0.0
+    stretch = np.where(near, 1.0 - rest / np.where(near, coordinates.distances, 1.0), float(rest == 0.0))
     drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (part > 0.0)
-    pull = FieldForce(-(rate * stretch)[:, None] * place.arms, drag=drag)
+    pull = FieldForce(-(rate * stretch)[:, None] * coordinates.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
     # Derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
-    n = place.axes if form.shape == "PLANE" and rest == 0.0 else place.directions
+    n = coordinates.axes if form.shape == "PLANE" and rest == 0.0 else coordinates.directions
     K = n[:, :, None] * n[:, None, :]
     if form.shape in ("POINT", "POINTS", "LINE"):
-        fixed = place.axes[:, :, None] * place.axes[:, None, :] if form.shape == "LINE" else 0.0
+        fixed = coordinates.axes[:, :, None] * coordinates.axes[:, None, :] if form.shape == "LINE" else 0.0
         K = K + np.maximum(stretch, 0.0)[:, None, None] * (np.eye(3) - fixed - K)
     return pull._replace(stiffness=rate[:, None, None] * K)
 
 
-def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``q s w r``; the strength contains the charge q."""
-    return FieldForce((numbers.strength * part)[:, None] * place.arms)
+    return FieldForce((numbers.strength * part)[:, None] * coordinates.arms)
 
 
-def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
     """Return ``-w (s |v| + damping) v``."""
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
-    return FieldForce(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
+    return FieldForce(np.zeros_like(coordinates.arms), drag=drag, speed_drag=speed_drag)
 
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:

@@ -93,9 +93,11 @@ class LinearSprings(Springs):
         size = np.linalg.norm(forces, axis=1)
         across = 1.0 / _softness(size)
         more = 1.0 / _softness(size, 2) - across
-        way = _along(forces, size, np.ones_like(size))
+        directions = _along(forces, size, np.ones_like(size))
         self._forces, self._give = forces, _gives(forces)
-        self._K = across[:, None, None] * np.eye(3) + more[:, None, None] * (way[:, :, None] * way[:, None, :])
+        self._K = across[:, None, None] * np.eye(3) + more[:, None, None] * (
+            directions[:, :, None] * directions[:, None, :]
+        )
 
     def _away(self, positions: np.ndarray) -> np.ndarray:
         """Return the displacements (c,3) of the points from their targets, in reaches."""
@@ -123,6 +125,6 @@ def _gives(forces: np.ndarray) -> np.ndarray:
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 
-def _along(ways: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _along(displacements: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return vectors (c,3) divided by ``lengths`` and multiplied by ``sizes`` (c,); 0 where the length is 0."""
-    return ways * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]
+    return displacements * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

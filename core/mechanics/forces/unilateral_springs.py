@@ -54,7 +54,7 @@ class UnilateralSprings:
         look: Callable[[np.ndarray], Penetration],
     ) -> None:
         self._points, self._unknowns, self._stiffness, self._look = points, unknowns, stiffness, look
-        self._places = points.positions(unknowns)
+        self._positions = points.positions(unknowns)
         self.pushing = (touch.depths > 0.0) & (stiffness > 0.0)
         self._known = self.pushing.copy()  # points that were in contact at any time in this iteration
         self._depths = np.where(self._known, touch.depths, 0.0)
@@ -62,7 +62,7 @@ class UnilateralSprings:
 
     def point_displacements(self, change: np.ndarray) -> np.ndarray:
         """Return the displacements (p,3) m of the points for a change of the unknowns."""
-        return self._points.positions(self._unknowns + change) - self._places
+        return self._points.positions(self._unknowns + change) - self._positions
 
     def extend_candidates(self, change: np.ndarray) -> None:
         """Add the springs of points that are in contact after a change of the unknowns."""

@@ -57,12 +57,12 @@ def _parts(mesh: TetMesh) -> int:
     return int(vertex_components(mesh.tets).max()) + 1
 
 
-def _second_deviation(places: np.ndarray) -> float:
+def _second_deviation(positions: np.ndarray) -> float:
     """Return the standard deviation of positions (k,3) along the second longest axis, m: 0 for a point or a line."""
-    away = places - places.mean(axis=0)
-    return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(places))[1], 0.0)))
+    away = positions - positions.mean(axis=0)
+    return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(positions))[1], 0.0)))
 
 
-def _ends(places: np.ndarray) -> np.ndarray:
+def _ends(positions: np.ndarray) -> np.ndarray:
     """Return the corners (2,3) of the bounding box of positions (k,3)."""
-    return np.array([places.min(axis=0), places.max(axis=0)])
+    return np.array([positions.min(axis=0), positions.max(axis=0)])

@@ -82,15 +82,15 @@ class _Sparse:
         if model.anchors is not None:
             held = sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3))).tocoo()
             columns = np.repeat(np.arange(pattern.size), np.diff(pattern.column_starts))
-            places = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
-            self._held = places, held.data
+            entries = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
+            self._held = entries, held.data
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
         """Return modes, as :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
-        places, stiffness = self._held
-        np.add.at(self._values, places, scale * stiffness)
+        entries, stiffness = self._held
+        np.add.at(self._values, entries, scale * stiffness)
         self._solver.factorize(self._values)
         values, vectors = self._pairs(near[:, free].reshape(len(near), -1).T, count, beyond, lowest)
         modes = np.zeros((len(values), *near.shape[1:]))

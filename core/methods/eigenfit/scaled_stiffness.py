@@ -107,15 +107,15 @@ def _fit(fit: _Fit) -> np.ndarray:
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
     for _ in range(ROUNDS):
-        way, part = fit.way(z, now), min(2.0 * part, 1.0)
-        then = fit.at(z + part * way, now.found)
+        direction, part = fit.newton_direction(z, now), min(2.0 * part, 1.0)
+        then = fit.at(z + part * direction, now.found)
         while then.total >= now.total and part > SHORTEST:
             part *= 0.5
-            then = fit.at(z + part * way, now.found)
+            then = fit.at(z + part * direction, now.found)
         if then.total >= now.total:
             break
         is_last = then.total > (1.0 - fit.gained) * now.total
-        z, now = z + part * way, then
+        z, now = z + part * direction, then
         if is_last:
             break
     return z
@@ -175,7 +175,7 @@ class _Fit:
         total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
         return _Fitted(found.modes, now.modes, firmness, away, total)
 
-    def way(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
+    def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
         """Return the Gauss-Newton step from z, (m,2)."""
         J = self._energies(z, now.modes).reshape(len(now.away), -1)
         J *= now.firmness[:, None]

@@ -73,7 +73,11 @@ def rigid_count(model: Model) -> int:
     for k in np.unique(part):
         inside = (part == k)[:, None]
         away = (rest - rest[inside[:, 0]].mean(axis=0)) / model.mesh.size
-        motions = [inside * way for axis in np.eye(3) for way in (np.broadcast_to(axis, (n, 3)), np.cross(axis, away))]
+        motions = [
+            inside * direction
+            for axis in np.eye(3)
+            for direction in (np.broadcast_to(axis, (n, 3)), np.cross(axis, away))
+        ]
         held = [[np.sum(one * (holding @ other)) for other in motions] for one in motions]
         free += 6 - np.linalg.matrix_rank(np.array(held), tol=HELD, hermitian=True)
     return int(free)

@@ -66,11 +66,11 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
     return Nodes(centres, sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, count)))
 
 
-def radii(places: np.ndarray, size: float) -> np.ndarray:
+def radii(positions: np.ndarray, size: float) -> np.ndarray:
     """Return the radii (k,) m of balls at positions (k,3) for this body size: clipped nearest-neighbour distances."""
-    if len(places) < 2:
-        return np.full(len(places), LARGEST * size)
-    return np.clip(cKDTree(places).query(places, k=2)[0][:, 1], SMALLEST * size, LARGEST * size)
+    if len(positions) < 2:
+        return np.full(len(positions), LARGEST * size)
+    return np.clip(cKDTree(positions).query(positions, k=2)[0][:, 1], SMALLEST * size, LARGEST * size)
 
 
 def islands(mesh: TetMesh) -> np.ndarray:

@@ -86,10 +86,11 @@ def _line_minimum(
     scale: float,
 ) -> float:
     """Return the part of the segment from dx to new at which the model is least."""
-    way = new - dx
-    first, last = float(np.sum(way * R)), float(np.sum(way * R_new))
+    segment = new - dx
+    first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))
     works = [
-        springs.work_along(springs.point_displacements(dx), springs.point_displacements(way)) for springs in obstacles
+        springs.work_along(springs.point_displacements(dx), springs.point_displacements(segment))
+        for springs in obstacles
     ]
 
     def slope(t: float) -> float:

@@ -278,20 +278,20 @@ def _stresses(A, flip, E):
 
 
 @inlined
-def _set_block(W, place, E, H):
+def _set_block(W, row, E, H):
     x, y, z = E
-    set_vector(W, place, (dot_six(x, H[0]), dot_six(x, H[1]), dot_six(x, H[2])))
-    set_vector(W, place + 3 * LANES, (dot_six(y, H[0]), dot_six(y, H[1]), dot_six(y, H[2])))
-    set_vector(W, place + 6 * LANES, (dot_six(z, H[0]), dot_six(z, H[1]), dot_six(z, H[2])))
+    set_vector(W, row, (dot_six(x, H[0]), dot_six(x, H[1]), dot_six(x, H[2])))
+    set_vector(W, row + 3 * LANES, (dot_six(y, H[0]), dot_six(y, H[1]), dot_six(y, H[2])))
+    set_vector(W, row + 6 * LANES, (dot_six(z, H[0]), dot_six(z, H[1]), dot_six(z, H[2])))
 
 
 @inlined
-def _set_diagonal_block(W, place, E, H):
+def _set_diagonal_block(W, row, E, H):
     x, y, z = E
     xy, xz, yz = dot_six(x, H[1]), dot_six(x, H[2]), dot_six(y, H[2])
-    set_vector(W, place, (dot_six(x, H[0]), xy, xz))
-    set_vector(W, place + 3 * LANES, (xy, dot_six(y, H[1]), yz))
-    set_vector(W, place + 6 * LANES, (xz, yz, dot_six(z, H[2])))
+    set_vector(W, row, (dot_six(x, H[0]), xy, xz))
+    set_vector(W, row + 3 * LANES, (xy, dot_six(y, H[1]), yz))
+    set_vector(W, row + 6 * LANES, (xz, yz, dot_six(z, H[2])))
 
 
 @parallel_kernel

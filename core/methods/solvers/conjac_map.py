@@ -105,8 +105,8 @@ class ConJacMap:
             pair = self._system.blocks[element, first * (first + 1) // 2 + second]
             # The rows of a pair's block belong to its first corner.
             pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
-            place = np.searchsorted(felt, tets[element, other])
-            np.subtract.at(pulls, (place, slice(None), node[tets[element, corner]]), pair)
+            index = np.searchsorted(felt, tets[element, other])
+            np.subtract.at(pulls, (index, slice(None), node[tets[element, corner]]), pair)
         pulls = pulls.reshape(len(felt), 3, 3 * self._k)
         if low_rank is not None:
             vectors, core = low_rank

@@ -131,7 +131,7 @@ def _parts(T, shares, n):
 
 
 @inlined
-def _add_bend(W, place, U, T, a, b):
+def _add_bend(W, row, U, T, a, b):
     n, _, x, y, z, tx, ty, tz = a
     _, tn, u, v, w, tu, tv, tw = b
     whole = dot(n, tn)
@@ -152,7 +152,7 @@ def _add_bend(W, place, U, T, a, b):
             whole - dot(z, tw) - z[2] * tw[2] - dot(z, w) * T[2][2] - w[2] * tz[2],
         ),
     )
-    _add_block(W, place, product(U, K), U)
+    _add_block(W, row, product(U, K), U)
 
 
 @inlined
@@ -167,10 +167,10 @@ def _pulled(pull, turns):
 
 
 @inlined
-def _add_block(W, place, A, B):
+def _add_block(W, row, A, B):
     """Add ``A B^T``."""
-    x, y, z = matrix(W, place)
+    x, y, z = matrix(W, row)
     u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
-    set_vector(W, place, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))
-    set_vector(W, place + 3 * LANES, (y[0] + v[0], y[1] + v[1], y[2] + v[2]))
-    set_vector(W, place + 6 * LANES, (z[0] + w[0], z[1] + w[1], z[2] + w[2]))
+    set_vector(W, row, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))
+    set_vector(W, row + 3 * LANES, (y[0] + v[0], y[1] + v[1], y[2] + v[2]))
+    set_vector(W, row + 6 * LANES, (z[0] + w[0], z[1] + w[1], z[2] + w[2]))

@@ -32,12 +32,12 @@ class Solver(Protocol):
         """
 
 
-def check_finite(values: np.ndarray, what: str) -> None:
+def check_finite(values: np.ndarray, quantity: str) -> None:
     """Raise DivergenceError with the first vertex whose value is not finite."""
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(
-            f"The {what} of vertex {{vertex}} is not a number.",
+            f"The {quantity} of vertex {{vertex}} is not a number.",
             "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
             int(np.argmin(finite.all(axis=1))),
             len(values),

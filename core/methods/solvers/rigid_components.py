@@ -168,10 +168,10 @@ class RigidParts:
 
 def _ways(away: np.ndarray) -> np.ndarray:
     """Return the three translations and three rotations of points (r,3) m about the origin, (r,3,6)."""
-    ways = np.zeros((len(away), 3, 6))
-    ways[:, :, :3] = np.eye(3)
-    ways[:, :, 3:] = np.stack([np.cross(axis, away) for axis in np.eye(3)], axis=2)
-    return ways
+    motions = np.zeros((len(away), 3, 6))
+    motions[:, :, :3] = np.eye(3)
+    motions[:, :, 3:] = np.stack([np.cross(axis, away) for axis in np.eye(3)], axis=2)
+    return motions
 
 
 def _mixes(

@@ -71,8 +71,8 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
 def _check(count: int, free: int, loose: int) -> None:
     most = min(free, MOST_MODES)
     if count > most:
-        what = "there are free vertices" if free < MOST_MODES else "the preview carries"
-        raise SubspaceError(f"{count} modes are more than {what}.", f"Set Modes to {most} or less.")
+        limit = "there are free vertices" if free < MOST_MODES else "the preview carries"
+        raise SubspaceError(f"{count} modes are more than {limit}.", f"Set Modes to {most} or less.")
     if count < max(loose, 1):
         raise SubspaceError(
             f"The body has {loose} separate parts without a pin, and each needs a mode of its own to move.",

@@ -122,15 +122,15 @@ class CholmodSolver:
         self._cholmod.solve(self._factor, b)
         return np.array(b).reshape(right_hand_side.shape)
 
-    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+    def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
         """Solve in place."""
         if found := supernodes(self._factor, self._pattern.size):
-            found.solve(x, places)
+            found.solve(x, rows)
             return
         self.label = ONE_BY_ONE
-        b = self._matrix(x[places])
+        b = self._matrix(x[rows])
         self._cholmod.solve(self._factor, b)
-        x[places] = np.array(b)
+        x[rows] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Forward substitution. If the factor cannot be read, several columns are solved as sparse right-hand sides,
@@ -191,12 +191,12 @@ class Supernodes(NamedTuple):
     values: np.ndarray
     order: np.ndarray
 
-    def solve(self, x: np.ndarray, places: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place in the rows ``places`` (n,) of x (N,k), forward only if not ``is_whole``.
+    def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
+        """Solve in place in the rows ``rows`` (n,) of x (N,k), forward only if not ``is_whole``.
 
-        ``places`` follow the matrix's unknowns, or the factor's order for a forward substitution.
+        ``rows`` follow the matrix's unknowns, or the factor's order for a forward substitution.
         """
-        at = places[self.order] if is_whole else places
+        at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
         items = max(-(-x.shape[1] // COLUMNS), 1 + (x.shape[1] >= FEW))
         ends = np.minimum(-(-x.shape[1] // (items * LANES)) * LANES * np.arange(items + 1), x.shape[1])

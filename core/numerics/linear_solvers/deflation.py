@@ -95,7 +95,7 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 def _coarse_matrix(starts, columns, values, groups, basis, E):
     """Write the lower triangle of ``W^T A W`` to E, whose unknowns are numbered 12 group + 3 function + axis."""
     G = E.shape[0] // 12
-    place = np.full(G, -1, dtype=np.int64)
+    slot = np.full(G, -1, dtype=np.int64)
     near = np.empty(G, dtype=np.int64)
     Y = np.empty((G, 3, 12))
     for v in range(starts.shape[0] - 1):
@@ -106,19 +106,19 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
             h = groups[u]
             if h > g:
                 continue
-            if place[h] < 0:
-                place[h] = count
+            if slot[h] < 0:
+                slot[h] = count
                 near[count] = h
                 Y[count, :, :] = 0.0
                 count += 1
-            s = place[h]
+            s = slot[h]
             for r in range(3):
                 for j in range(4):
                     for c in range(3):
                         Y[s, r, 3 * j + c] += values[b, r, c] * basis[u, j]
         for s in range(count):
             h = near[s]
-            place[h] = -1
+            slot[h] = -1
             for j in range(4):
                 for r in range(3):
                     row = 12 * g + 3 * j + r

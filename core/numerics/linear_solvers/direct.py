@@ -150,11 +150,11 @@ class Direct:
 
     def solve_columns(self, x: np.ndarray) -> None:
         """Solve right-hand sides x (n,3,k) in place, as a block if the factor's library can."""
-        columns, places = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
+        columns, rows = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
         if self._updated:
-            columns[places] = self._updated.solve_columns(columns[places])
+            columns[rows] = self._updated.solve_columns(columns[rows])
         else:
-            self._solver.solve_in(columns, places)
+            self._solver.solve_in(columns, rows)
 
     def error_estimate(self) -> ErrorEstimate:
         """Return zeros: the solution is exact but for round-off."""

@@ -112,10 +112,10 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each vertex's neighbours that come earlier in the order: starts (f+1,), and their ranks (k,)."""
     f = len(order)
-    place = np.empty(f, dtype=np.int64)
-    place[order] = np.arange(f)
+    rank = np.empty(f, dtype=np.int64)
+    rank[order] = np.arange(f)
     columns = np.repeat(np.arange(f), np.diff(pattern.block_starts))
-    a, b = place[pattern.block_rows], place[columns]
+    a, b = rank[pattern.block_rows], rank[columns]
     later, earlier = np.maximum(a, b), np.minimum(a, b)
     proper = later != earlier
     later, earlier = later[proper], earlier[proper]

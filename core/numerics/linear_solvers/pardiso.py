@@ -31,8 +31,8 @@ class PardisoSolver:
         self._pattern, self._error = pattern, PyPardisoError
         self._solver = pypardiso.PyPardisoSolver(mtype=POSITIVE_DEFINITE)
         # Own parameters (1), nested dissection (2), no refinement (8), and the same bits on any number of threads (34).
-        for place, value in ((1, 1), (2, 2), (8, 0), (34, 1)):
-            self._solver.set_iparm(place, value)
+        for index, value in ((1, 1), (2, 2), (8, 0), (34, 1)):
+            self._solver.set_iparm(index, value)
         # The lower triangle by columns is the upper triangle by rows.
         arrays = (np.ones(len(pattern.row_indices)), pattern.row_indices, pattern.column_starts)
         self._A = sp.csr_matrix(arrays, shape=(pattern.size, pattern.size))
@@ -65,9 +65,9 @@ class PardisoSolver:
         """Solve with the last factorisation."""
         return self._solution(SOLUTION, right_hand_side)
 
-    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+    def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
         """Solve in place."""
-        x[places] = self.solve(x[places])
+        x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Forward substitution."""

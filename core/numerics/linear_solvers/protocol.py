@@ -38,8 +38,8 @@ class DirectSolver(Protocol):
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Return the solution for right-hand sides (size,) or (size, k), a new array."""
 
-    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
-        """Solve in place in the rows ``places`` (size,) of x (N,k), without touching other rows."""
+    def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
+        """Solve in place in the rows ``rows`` (size,) of x (N,k), without touching other rows."""
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Forward substitution: ``R^-1 b`` of the factor, ``A = R R^T``, for right-hand sides (size,) or (size, k)."""

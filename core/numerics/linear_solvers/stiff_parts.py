@@ -55,8 +55,8 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
     for k in range(int(cluster[-1]) + 1):
         members = levels[cluster == k]
         slices = max(int(np.ceil((members[-1] - members[0]) / BAND)), 1)
-        place = (members - members[0]) / max(members[-1] - members[0], JUMP) * slices
-        bands[cluster == k] = count + np.minimum(place.astype(np.int64), slices - 1)
+        part = (members - members[0]) / max(members[-1] - members[0], JUMP) * slices
+        bands[cluster == k] = count + np.minimum(part.astype(np.int64), slices - 1)
         count += slices
     return bands[np.searchsorted(levels, decades)]
 

@@ -52,9 +52,9 @@ class SuperLUSolver:
         """Solve with the last factorisation."""
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
-    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+    def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
         """Solve in place."""
-        x[places] = self.solve(x[places])
+        x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Forward substitution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""

@@ -59,9 +59,9 @@ def _key(job: Job) -> dict[str, Any]:
     return {"skin": SKIN_FORMAT, **mesh_key(job)}
 
 
-def _keep(skin: Skin, job: Job, store: FrameStore, **told: Any) -> None:
+def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
     own = {"tet_indices": skin.embedding.tet_indices, "barycentric": skin.embedding.barycentric}
-    store.write_cached("skin", {"rest": skin.rest_positions, "faces": skin.faces, **own}, {"key": _key(job), **told})
+    store.write_cached("skin", {"rest": skin.rest_positions, "faces": skin.faces, **own}, {"key": _key(job), **about})
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:

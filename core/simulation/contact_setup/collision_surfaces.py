@@ -68,9 +68,9 @@ class ColliderSet(NamedTuple):
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
-    def moved(self, number: int, way: np.ndarray) -> ColliderSet:
-        """Return the colliders with one of them, by number, displaced by ``way`` (3,) m in all frames."""
-        tracks = tuple(track + way if k == number else track for k, track in enumerate(self.tracks))
+    def moved(self, number: int, displacement: np.ndarray) -> ColliderSet:
+        """Return the colliders with one of them, by number, displaced by ``displacement`` (3,) m in all frames."""
+        tracks = tuple(track + displacement if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
@@ -105,8 +105,8 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
     """Return True if two bodies' colliders are the same object with the same settings."""
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
-    told = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
-    return told and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("triangles", "positions"))
+    same = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
+    return same and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("triangles", "positions"))
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
@@ -114,12 +114,12 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
     times.
     """
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
-    for places in collider.positions:  # sample by sample: a track may be as large as the memory
-        longest = np.maximum(longest, _sides_and_areas(places, collider.triangles)[0])
+    for positions in collider.positions:  # sample by sample: a track may be as large as the memory
+        longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
     least = FLAT * np.maximum(longest**2, np.finfo(float).tiny)
     ever = np.zeros_like(always)
-    for sample, places in enumerate(collider.positions):
-        flat = _sides_and_areas(places, collider.triangles)[1] <= least
+    for sample, positions in enumerate(collider.positions):
+        flat = _sides_and_areas(positions, collider.triangles)[1] <= least
         if flat.all():
             steps = max(steps_of(collider.positions, job.frame_count), 1)
             raise ColliderError(
@@ -130,9 +130,9 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
     return collider.triangles[~always].astype(np.int64), bool((ever & ~always).any())
 
 
-def _sides_and_areas(places: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the longest sides, m, and twice the areas, m², of faces (t,3), (t,) each."""
-    corners = places[triangles]
+    corners = positions[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 

@@ -58,7 +58,7 @@ STAYED = 0.99
 """Remaining part of the displacement of pins and colliders, from which a step counts as not converged."""
 LEAST_AREA = 1e-9
 """Least vertex area for contact pressures, as a part of a body's mean vertex area."""
-MOST_TOLD = 4
+MOST_NAMED = 4
 """Most blocking pairs that a report names."""
 LEAPS = 2.0
 """Displacement of a collider between two samples, in its sizes, from which a warning is given."""
@@ -140,8 +140,8 @@ class ContactGroup:
         if self.overlaps:
             first, *others = self.overlaps
             message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
-            way = first.first, tuple(map(float, first.separation))
-            raise OverlapError(message, remedy + untangling_hint(self._jobs), way)
+            separation = first.first, tuple(map(float, first.separation))
+            raise OverlapError(message, remedy + untangling_hint(self._jobs), separation)
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
@@ -152,13 +152,13 @@ class ContactGroup:
         for k, own in enumerate(self.owns):
             pairs = [np.zeros((0, 2), dtype=np.int64)]
             if k in self._surfaces.self_contact_bodies:
-                places = (self._surfaces.rest_positions, self._unshrunk)
+                shapes = (self._surfaces.rest_positions, self._unshrunk)
                 pairs += [
                     initially_touching_pairs(
                         self._surfaces, k, OF_EDGES * mean_edge(own.rest_positions, own.faces), each
                     )
                     - start
-                    for each in places
+                    for each in shapes
                 ]
             found.append(np.unique(np.concatenate(pairs), axis=0))
             start += len(own.rest_positions)
@@ -202,15 +202,17 @@ class ContactGroup:
             found.friction[k, k] = job.body.contact.friction
         return found
 
-    def report_contacts(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
+    def report_contacts(
+        self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
+    ) -> None:
         """Write into the report of a step that ended at ``positions`` (n,3) the contacts, and the pairs that block the
-        remaining displacement ``way`` (n,3) m.
+        remaining displacement ``displacement`` (n,3) m.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
         report.distance = meeting.barrier.smallest_distance(y) if report.contacts else None
         if report.blocked:
-            missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.collider_positions])
+            missing = np.concatenate([meeting.points.moved(displacement), meeting.targets - meeting.collider_positions])
             report.blocked_by = self._stopping(meeting, y, missing)
         if report.blocked >= STAYED:
             report.converged = False
@@ -254,8 +256,8 @@ class ContactGroup:
         corners, away = corners[~own], away[~own]
         order = np.argsort(away)
         near = order[away[order] <= NEARLY * away[order[0]]] if len(order) else []
-        told = dict.fromkeys(self._named(surfaces, corners[k][corners[k] >= 0]) for k in near)
-        return list(told)[:MOST_TOLD] or [self._nearest_to(surfaces, int((missing**2).sum(axis=1).argmax()), at)]
+        names = dict.fromkeys(self._named(surfaces, corners[k][corners[k] >= 0]) for k in near)
+        return list(names)[:MOST_NAMED] or [self._nearest_to(surfaces, int((missing**2).sum(axis=1).argmax()), at)]
 
     def _nearest_to(self, surfaces: CollisionMesh, vertex: int, y: np.ndarray) -> tuple[str, str]:
         others = np.flatnonzero(surfaces.body_ids != surfaces.body_ids[vertex])
@@ -291,15 +293,15 @@ class ContactGroup:
     def _leap(self, number: int) -> str:
         track = self.colliders.tracks[number]
         size = float(np.ptp(track, axis=1).max())
-        ways = np.linalg.norm(np.diff(track, axis=0), axis=2).min(axis=1, initial=np.inf)
-        if len(track) < 2 or ways.max() <= LEAPS * size:
+        displacements = np.linalg.norm(np.diff(track, axis=0), axis=2).min(axis=1, initial=np.inf)
+        if len(track) < 2 or displacements.max() <= LEAPS * size:
             return ""
         steps = max((len(track) - 1) // max(self._jobs[0].frame_count - 1, 1), 1)
-        frame = self._jobs[0].frame_start + -(-(int(ways.argmax()) + 1) // steps)
+        frame = self._jobs[0].frame_start + -(-(int(displacements.argmax()) + 1) // steps)
         name = self.names[len(self.owns) + number]
         return (
-            f"The collider “{name}” moves {ways.max():.3g} m in one frame, before frame {frame}: bodies in its path "
-            "are carried along, or block it. Move it over more frames, or clear its path."
+            f"The collider “{name}” moves {displacements.max():.3g} m in one frame, before frame {frame}: bodies "
+            "in its path are carried along, or block it. Move it over more frames, or clear its path."
         )
 
 

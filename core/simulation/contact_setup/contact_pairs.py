@@ -42,28 +42,28 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
     """Return the requests of the bodies, the colliders and the settings of pairs."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
-    meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
+    can_meet, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
     own = np.array([body.contact.friction for body in bodies])
     friction = np.zeros((count, count))
     friction[:n, :n] = np.sqrt(own[:, None] * own)
     for k, body in enumerate(bodies):
         for j in range(k):
-            meets[k, j] = can_collide(body, bodies[j])
+            can_meet[k, j] = can_collide(body, bodies[j])
             gap[k, j] = body.contact.thickness + bodies[j].contact.thickness
         for c, found in enumerate(colliders.found, start=n):
-            meets[c, k] = any(is_same(found, each) for each in body.colliders)
+            can_meet[c, k] = any(is_same(found, each) for each in body.colliders)
             gap[c, k], friction[c, k] = body.contact.thickness + _thickness(found), found.friction
-    meets, gap = meets | meets.T, gap + gap.T
+    can_meet, gap = can_meet | can_meet.T, gap + gap.T
     friction = np.maximum(friction, friction.T)
     names = np.array([*(body.name for body in bodies), *colliders.names])
     raised = [0.0] * n + [each.thickness - _thickness(each) for each in colliders.found]
     for k, pair in ((k, pair) for k, body in enumerate(bodies) for pair in body.pairs):
-        for j in np.flatnonzero(meets[k] & (names == pair.other)):
+        for j in np.flatnonzero(can_meet[k] & (names == pair.other)):
             if pair.friction is not None:
                 friction[k, j] = friction[j, k] = pair.friction
             if pair.thickness is not None:
                 gap[k, j] = gap[j, k] = max(pair.thickness - raised[j], 0.0)
-    return PairRequests(meets, friction, gap)
+    return PairRequests(can_meet, friction, gap)
 
 
 def _thickness(found: Ground | Collider) -> float:

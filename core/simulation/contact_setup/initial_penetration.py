@@ -67,10 +67,10 @@ class Overlap(NamedTuple):
                 f"Raise it by {length_words(self.separation[2])}.",
             )
         how = f"by {length_words(self.depth)}" if self.depth > 0.0 else "or touch"
-        way = ", ".join(f"{0.0 if abs(part) < 1e-9 else part:.4g}" for part in self.separation)
+        shift = ", ".join(f"{0.0 if abs(part) < 1e-9 else part:.4g}" for part in self.separation)
         return (
             f"“{self.first}” and “{self.second}” overlap {how} at the first frame.{more}",
-            f"Move “{self.first}” by ({way}) m, or farther.",
+            f"Move “{self.first}” by ({shift}) m, or farther.",
         )
 
     def pushed_out(self) -> str:
@@ -115,15 +115,15 @@ class _SurfacePair:
         """Smallest distance, m; inf if none is below the activation distance."""
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
-    def overlaps(self, way: np.ndarray) -> bool:
-        """Return True if the surfaces overlap with the first displaced by ``way`` (3,) m."""
-        a = self._a + way
+    def overlaps(self, shift: np.ndarray) -> bool:
+        """Return True if the surfaces overlap with the first displaced by ``shift`` (3,) m."""
+        a = self._a + shift
         if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
             return False
         if self._barrier.has_intersections(np.concatenate([a, self._b])):
             return True
         inside = self._is_body and self._winding_b.contains(a[:1])[0]
-        return bool(inside or self._winding_a.contains(self._b[:1] - way)[0])
+        return bool(inside or self._winding_a.contains(self._b[:1] - shift)[0])
 
     @cached_property
     def _winding_a(self) -> WindingNumber:
@@ -144,12 +144,12 @@ class _SurfacePair:
         solid = self._is_body or (is_closed and self._winding_b.contains(a).mean() < 0.5)
         return (a, b) if solid else None
 
-    def _roughly(self, way: np.ndarray) -> bool:
+    def _roughly(self, shift: np.ndarray) -> bool:
         """Return True if the surfaces overlap, as :meth:`overlaps`; tests a few points only if both are solids."""
         if self._samples is None:
-            return self.overlaps(way)
+            return self.overlaps(shift)
         a, b = self._samples
-        return bool(self._winding_b.contains(a + way).any() or self._winding_a.contains(b - way).any())
+        return bool(self._winding_b.contains(a + shift).any() or self._winding_a.contains(b - shift).any())
 
     def _directions(self) -> np.ndarray:
         """Return the directions (d,3), unit, in which the first may be freed from the second."""
@@ -169,9 +169,9 @@ class _SurfacePair:
         if self._samples is not None:
             found.append(np.array([each for each in product((-1.0, 0.0, 1.0), repeat=3) if any(each)]))
             found.append(self._a.mean(axis=0, keepdims=True) - self._b.mean(axis=0))
-        ways = np.concatenate(found)
-        lengths = np.linalg.norm(ways, axis=1)
-        return ways[lengths > 0.0] / lengths[lengths > 0.0, None]
+        directions = np.concatenate(found)
+        lengths = np.linalg.norm(directions, axis=1)
+        return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
         """Return the length, m, and the direction (3,) of the shortest separation found. The search ends at one below
@@ -221,7 +221,7 @@ def offset_touching_colliders(
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
-        ways, met = [], np.flatnonzero(at.requests.can_collide[c, :n])
+        shifts, met = [], np.flatnonzero(at.requests.can_collide[c, :n])
         if isinstance(colliders.found[c - n], Ground):
             height, level = colliders.found[c - n].height, float(colliders.tracks[c - n][0, 0, 2])
             lowest = [low for k in met if height - (low := float(at.positions[k][:, 2].min())) <= deepest]
@@ -233,9 +233,9 @@ def offset_touching_colliders(
             if found is not None and found.depth <= deepest:
                 length = float(np.linalg.norm(found.separation))
                 deep = length - BEYOND * (at.requests.gap[k, c] + at.distance)
-                ways.append((max(deep, 0.0) + HAIR * at.distance) * found.separation / length)
-        if ways:
-            colliders = colliders.moved(c - n, -np.mean(ways, axis=0))
+                shifts.append((max(deep, 0.0) + HAIR * at.distance) * found.separation / length)
+        if shifts:
+            colliders = colliders.moved(c - n, -np.mean(shifts, axis=0))
     return colliders
 
 

@@ -85,8 +85,8 @@ def grow_from_overlap(
     size = SMALLER
     while size >= SMALLEST:
         growths = {k: Growth(size, middles[k], frames) for k in sorted(grows)}
-        places = [growths[k].placed(x, size) if k in grows else x for k, x in enumerate(at.positions)]
-        if crossing(at._replace(positions=places), colliders, near) <= {pair for pair in found if pair[1] >= n}:
+        positions = [growths[k].placed(x, size) if k in grows else x for k, x in enumerate(at.positions)]
+        if crossing(at._replace(positions=positions), colliders, near) <= {pair for pair in found if pair[1] >= n}:
             return growths
         size *= SMALLER
     return {}
@@ -99,8 +99,10 @@ def untangling_hint(jobs: Sequence[Job]) -> str:
         return " In a subspace, Grow Apart does nothing." if wanted else ""
     if wanted and lead.pre_roll:
         return " Grow Apart cannot separate them: they overlap even at a fifth of their size."
-    asked = " and ".join(["turn on Grow Apart"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
-    return f" Or {asked}: they grow apart during the Pre-Roll."
+    actions = " and ".join(
+        ["turn on Grow Apart"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll)
+    )
+    return f" Or {actions}: they grow apart during the Pre-Roll."
 
 
 def _middle(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:

@@ -183,8 +183,8 @@ def _stages() -> Iterator[Stage]:
     yield _of_energy(energy, 3.0)
     yield _of_solver(solver, 7.0)
     if not MISSING:
-        yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, meets: meets)
-    yield Stage("skin", 1.5, _skin, lambda body, meets: meets and body.resolution.method == "lattice")
+        yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, in_contact: in_contact)
+    yield Stage("skin", 1.5, _skin, lambda body, in_contact: in_contact and body.resolution.method == "lattice")
     yield Stage("right-hand sides", 2.0, _right_hand_sides, lambda body, _meets: _has_right_hand_sides(body))
     yield Stage("internal friction", 1.0, _internal_friction, lambda body, _meets: body.solver.stiffness_damping > 0.0)
     yield Stage("extrapolated", 0.5, _extrapolated, lambda body, _meets: body.resolution.method != "lattice")
@@ -193,7 +193,7 @@ def _stages() -> Iterator[Stage]:
     for name in solvers:
         yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
     yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
-    yield Stage("contact", 2.5, _penalty, lambda body, meets: bool(body.colliders) and not meets)
+    yield Stage("contact", 2.5, _penalty, lambda body, in_contact: bool(body.colliders) and not in_contact)
     yield Stage("crossings", 1.0, _crossings, lambda body, _meets: body.contact.self_contact)
     yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: _has_field_of("SURFACE", body))
 
@@ -206,7 +206,7 @@ def load_kernels(job: Job, live: bool = False) -> None:
     """Load the kernels of a job's steps from the disk by stepping a tiny body, so that the first frame does not wait.
     In ``live`` mode a body alone has penalty contact with colliders instead of the IPC barrier.
     """
-    surface, mesh, meets = _tetrahedron(), _mesh(), _meets(job, live)
+    surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
     model = build_model(mesh, 1e5, 0.4, 1e3, energies=energies, energy_of_tet=kinds, pinned=np.array([0]))
@@ -221,9 +221,9 @@ def load_kernels(job: Job, live: bool = False) -> None:
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = partial(_contact_loads, surface) if job.body.colliders and not meets else _pin_springs
+    loads = partial(_contact_loads, surface) if job.body.colliders and not in_contact else _pin_springs
     _step(model, settings, loads)
-    if meets:
+    if in_contact:
         _meet(model)
     if _has_field_of("SURFACE", job.body):
         _search(surface)

@@ -58,7 +58,7 @@ class GroupStepper:
         self._barriers = self._gathering.barriers
         self._islands: dict[Bodies, Island] = {}
         self._last: list[Bodies] = [tuple(range(len(jobs)))]
-        self._places = self._earlier = self._colliders.initial_positions
+        self._positions = self._earlier = self._colliders.initial_positions
 
     @property
     def warnings(self) -> list[str]:
@@ -106,15 +106,15 @@ class GroupStepper:
         Stopped between steps.
         """
         if states[0].colliders is not None:
-            if states[0].colliders.shape[1] != len(self._places):
+            if states[0].colliders.shape[1] != len(self._positions):
                 raise CorruptFrameError("A saved state belongs to other colliders.", "Bake from the start.")
-            self._places, self._earlier = states[0].colliders
+            self._positions, self._earlier = states[0].colliders
         states, reports = [replace(state, colliders=None) for state in states], [[] for _ in states]
         substeps = self._lead.body.solver.substeps
         for k in range(1, substeps + 1):
             self._follow(at, k)
             solved = self._solved(states, at, k, should_stop)
-            for bodies, (own, report, _places) in solved.items():
+            for bodies, (own, report, _positions) in solved.items():
                 for body, state in zip(bodies, own):
                     others = [self._gathering.names[other] for other in bodies if other != body]
                     states[body] = state
@@ -123,7 +123,7 @@ class GroupStepper:
                 states = self._growing(states, at - 1.0 + k / substeps)
         if len(self._courses) == 1:
             self._courses[0].report_match(reports[0][-1], states[0].positions)
-        return [replace(states[0], colliders=np.array([self._places, self._earlier])), *states[1:]], reports
+        return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
         """Update the bodies, and the islands of the last step, to a substep."""
@@ -148,7 +148,7 @@ class GroupStepper:
             ahead = state.positions + self._lead.time_step * state.velocities
             ahead[course.space.pinned] = targets[k]
             predicted.append(surface_at(k, ahead))
-        start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._places]
+        start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._positions]
         arriving = self._colliders.positions_at(self._lead.frame_count, at, part)
         sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body_ids, arriving)
         used = set()
@@ -159,12 +159,12 @@ class GroupStepper:
             used.add(bodies)
             return self._step(bodies, states, targets, arriving, at, substep)
 
-        solved, places = solve_islands(self._barriers, sweep, predicted, surface_at, solve)
+        solved, positions = solve_islands(self._barriers, sweep, predicted, surface_at, solve)
         # Islands of earlier steps are dropped, because each holds a factorization.
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
-        self._places, self._earlier = places, self._places
+        self._positions, self._earlier = positions, self._positions
         for bodies in solved:
-            self._islands[bodies].meeting.collider_positions = places
+            self._islands[bodies].meeting.collider_positions = positions
         return solved
 
     def _step(
@@ -182,7 +182,7 @@ class GroupStepper:
         island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
         meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
-            self._places,
+            self._positions,
             self._earlier,
             arriving,
         )
@@ -194,9 +194,9 @@ class GroupStepper:
             state, report = island.solver.step(state, given, self._lead.time_step, acting)
         except VertexError as error:
             raise self._of_body(error, bodies) from error
-        way = np.zeros_like(state.positions)
-        way[space.pinned] = given - state.positions[space.pinned]
-        self._gathering.report_contacts(report, meeting, state.positions, way)
+        displacement = np.zeros_like(state.positions)
+        displacement[space.pinned] = given - state.positions[space.pinned]
+        self._gathering.report_contacts(report, meeting, state.positions, displacement)
         return IslandSolution(split_state(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:

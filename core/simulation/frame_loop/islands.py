@@ -105,9 +105,9 @@ def solve_islands(
             return solved, solved[islands[0]].collider_positions
         ends = {k: state for bodies, each in solved.items() for k, state in zip(bodies, each.states)}
         end = np.concatenate([*(surface_at(k, ends[k].positions) for k in range(count)), surfaces.targets])
-        pairs, places = _coupled(barriers, surfaces, end, solved)
+        pairs, positions = _coupled(barriers, surfaces, end, solved)
         if not pairs:
-            return solved, places
+            return solved, positions
         islands = merge_islands(islands, pairs)
 
 
@@ -137,12 +137,12 @@ def _coupled(
     number[moving] = len(solved) + np.arange(len(moving))
     near = barriers.near_pairs(surfaces.start, end, number)
     pairs = {(a, b) for a, b in near if b < len(of_body)}
-    places, owner = surfaces.targets.copy(), surfaces.body[len(surfaces.body) - len(surfaces.targets) :]
+    positions, owner = surfaces.targets.copy(), surfaces.body[len(surfaces.body) - len(surfaces.targets) :]
     for collider in moving:
         reached = sorted(a for a, b in near if b == collider)
         if any(solved[of_body[k]].report.blocked for k in reached):
             pairs |= {(reached[0], k) for k in reached if of_body[k] != of_body[reached[0]]}
         if reached:
             own = owner == collider
-            places[own] = solved[of_body[reached[0]]].collider_positions[own]
-    return pairs, places
+            positions[own] = solved[of_body[reached[0]]].collider_positions[own]
+    return pairs, positions

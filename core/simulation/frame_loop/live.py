@@ -104,11 +104,11 @@ class LiveBody:
         return now
 
     def _pulls(self, before: dict[int, Grab], now: dict[int, Grab]) -> Callable[[float], list[Springs]]:
-        ways = []
+        grabbed = []
         for vertex, grab in now.items():
             was = before.get(vertex) or Grab(vertex, self._job.body.first_positions[vertex], 0.0)
             if was.stiffness or grab.stiffness:
-                ways.append((self._points_at(vertex), was, grab))
+                grabbed.append((self._points_at(vertex), was, grab))
 
         def pulls(part: float) -> list[Springs]:
             return [
@@ -117,7 +117,7 @@ class LiveBody:
                     np.array([lerp(was.stiffness, grab.stiffness, part)]),
                     lerp(was.target, grab.target, part)[None],
                 )
-                for points, was, grab in ways
+                for points, was, grab in grabbed
             ]
 
         return pulls

@@ -223,9 +223,9 @@ def _trial(
     return ErrorTest(swings, space, (plain, matched), lift, surface)
 
 
-def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:
+def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
     """Return the interpolation (k,r) from the unknowns of a model's space to points (k,3) m of its rest shape."""
-    by_vertices = embed(places, model.mesh).matrix(model.mesh.tets, model.unknowns)
+    by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 

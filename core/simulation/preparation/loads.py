@@ -269,7 +269,9 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
     """Return a collider with the pair settings of the body for it."""
-    told = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
-    if "thickness" in told:
-        told["thickness"] = max(told["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST)
-    return replace(collider, **told) if told else collider
+    overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
+    if "thickness" in overrides:
+        overrides["thickness"] = max(
+            overrides["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST
+        )
+    return replace(collider, **overrides) if overrides else collider

@@ -219,7 +219,7 @@ def test_a_queue_waits_for_what_is_read(by_hand, scene, body):
     begun: list = []
     works = [background.work_on(body, "bake") for _ in range(2)]
     for work in works:
-        work.begin = lambda work, _obj, _read: begun.append(work.state.place)
+        work.begin = lambda work, _obj, _read: begun.append(work.state.title)
     job_queue.begin(*works)
     assert job_queue.reading().state.label.startswith("1 of 2: Reading Animation") and job_queue.tick() is not None
     for before in ([], ["1 of 2"]):

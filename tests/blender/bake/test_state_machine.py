@@ -64,7 +64,7 @@ def test_what_has_no_child_yet_is_over_when_it_is_stopped(stage):
 
 
 def test_a_label_tells_what_goes_on():
-    state = State(place="Ghost, 2 of 3")
+    state = State(title="Ghost, 2 of 3")
     told = []
     for event in (Begun(), Read(0.42), AllRead(), Started(60), Phase("compile", 25, 60), Phase("subspace", 10, 100),
                   Phase("subspace", 40, 100, step="handles"), Phase("simulate", 10, 60), FrameDone(11, 0.1, {}),

@@ -124,7 +124,7 @@ def test_what_was_asked_to_end_has_not_failed(at_once):
     batch._ask_to_end([task], at_once)
     process.wait(60)
     process.stdin.close()
-    assert batch._has_ended(task) and task.outcome == "stopped" and not task.told
+    assert batch._has_ended(task) and task.outcome == "stopped" and not task.last_message
 
 
 def test_nothing_is_run_from_the_folder_of_the_files(folder, tmp_path, monkeypatch, capfd):

@@ -85,7 +85,7 @@ def test_the_first_triangle_is_that_of_blenders_ray(perspective):
         assert (hit is None) == (place is None)
         if hit is not None:
             hits += 1
-            assert np.linalg.norm(hit.place - METRES * np.array(place)) < 1e-4
+            assert np.linalg.norm(hit.position - METRES * np.array(place)) < 1e-4
     assert 60 < hits < 180
 
 

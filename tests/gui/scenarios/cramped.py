@@ -33,7 +33,7 @@ def pretend_work(gui, obj):
     running, work = gui.module("blender_addon.jobs.job_queue"), gui.module("blender_addon.jobs.task")
     state = machine.State(
         stage=machine.Stage.RUNNING,
-        place="Ghost, 2 of 12",
+        title="Ghost, 2 of 12",
         phase=events.Phase("simulate", 0, 0),
         frames_total=TOTAL,
         frames_done=DONE,
@@ -61,10 +61,10 @@ def scenario(gui):
     yield from gui.settle()
     yield from gui.photograph("simulating")
     phase = gui.module("core.foundation.events").Phase("subspace", 1, 4, step="cubature")
-    work.state = machine.State(stage=machine.Stage.RUNNING, place="Ghost, 2 of 12", phase=phase)
+    work.state = machine.State(stage=machine.Stage.RUNNING, title="Ghost, 2 of 12", phase=phase)
     yield from gui.redraw()
     yield from gui.photograph("preparing")
-    work.state = machine.State(stage=machine.Stage.READING, place="Ghost, 2 of 12", part=0.4)
+    work.state = machine.State(stage=machine.Stage.READING, title="Ghost, 2 of 12", part=0.4)
     yield from gui.redraw()
     yield from gui.photograph("reading")
     running._works.clear()
