@@ -20,9 +20,18 @@ from .draw_handlers.overlays import Overlays
 from .jobs import compiling, job_queue
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
-from .window import playback, restart
+from .window import esc_after_playback, restart
 
-ANSWERING = (job_queue, live_handlers, undone_bakes, save_handlers, playback, batch_read, outdated, mode_playback)
+ANSWERING = (
+    job_queue,
+    live_handlers,
+    undone_bakes,
+    save_handlers,
+    esc_after_playback,
+    batch_read,
+    outdated,
+    mode_playback,
+)
 """Modules with ``HANDLERS``, in order: cancelled readings restore the scene of live mode, then live mode its own."""
 
 KEYS = (

@@ -185,7 +185,7 @@ def _work(
     frame_store = importlib.import_module(f"{package}.core.jobs.store.frame_store")
     store = frame_store.FrameStore.open(store_folder)
     job = store.job()
-    importlib.import_module(f"{package}.core.simulation.preparation.meshing").allow_meshing_in_this_process()
+    importlib.import_module(f"{package}.core.simulation.preparation.mesher_process").allow_meshing_in_this_process()
     if task == "tetrahedra":
         importlib.import_module(f"{package}.core.simulation.preparation.prepare").tetrahedra(job, store, on_event)
         return

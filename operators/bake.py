@@ -16,7 +16,7 @@ from ..blender_addon.objects import contact_groups, duplicate_result, linked
 from ..blender_addon.properties import choices
 from ..blender_addon.scene_import.job_in import group_steps
 from ..blender_addon.scene_import.settings_in import frame_range
-from ..blender_addon.window import playback, visibility
+from ..blender_addon.window import esc_after_playback, visibility
 from ..blender_addon.window.stepwise import Steps
 from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
@@ -159,7 +159,7 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
     if not self.by_key or visibility.is_panel_under_pointer(context):
         return BY_ESC["invoke"](self, context, event)
     work = job_queue.current()
-    if playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
+    if esc_after_playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
         return {"PASS_THROUGH"}
     about = {"title": "Stop the Bake?", "message": "The frames done are kept, and Resume goes on", "icon": "QUESTION"}
     return context.window_manager.invoke_confirm(self, event, confirm_text="Stop", **about)

@@ -9,7 +9,7 @@ from ..blender_addon.bake import baking
 from ..blender_addon.live import live, live_recording
 from ..blender_addon.live.live_state import Stepped
 from ..blender_addon.objects import duplicate_result
-from ..blender_addon.scene_export.take_out import names_of_take
+from ..blender_addon.scene_export.take_to_springs import names_of_take
 from ..blender_addon.setup import defaults
 from ..core.foundation.errors import SinewError
 from ..core.foundation.events import StopRecording

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..blender_addon.bake import baking
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.objects import duplicate_result
-from ..blender_addon.window import playback
+from ..blender_addon.window import esc_after_playback
 from ..core.foundation.errors import SinewError
 from . import polls
 
@@ -86,7 +86,7 @@ def refused(operator: Any, error: Exception | str) -> set[str]:
 
 
 def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
-    return {"PASS_THROUGH"} if self.by_key and playback.takes_esc(context) else self.execute(context)
+    return {"PASS_THROUGH"} if self.by_key and esc_after_playback.takes_esc(context) else self.execute(context)
 
 
 BY_ESC = {

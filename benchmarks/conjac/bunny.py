@@ -30,7 +30,7 @@ from ...core.mechanics.forces.step_potential import Load, Motion, StepPotential
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.model.state import State
 from ...core.methods.solvers import make_solver
-from ...core.methods.solvers.conjac_map import ReducedSystem, by_columns
+from ...core.methods.solvers.conjac_map import ReducedSystem, project_vector
 from ...core.methods.solvers.conjac_published import PublishedConJacSolver
 from ...core.methods.solvers.incremental_potential import IncrementalPotential
 from ...core.methods.solvers.theta_extrapolation import Solution
@@ -105,8 +105,8 @@ class PaperOnFloor(PublishedConJacSolver):
     floor: Floor
     friction: float
 
-    def _carried(self, *given: Any, **named: Any) -> ReducedSystem:
-        self._last = super()._carried(*given, **named)
+    def _reduced_system(self, *given: Any, **named: Any) -> ReducedSystem:
+        self._last = super()._reduced_system(*given, **named)
         return self._last
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
@@ -121,10 +121,10 @@ class PaperOnFloor(PublishedConJacSolver):
         slip = np.linalg.norm(v[touching, :2], axis=1)
         v[touching, :2] *= np.maximum(1.0 - self.friction * pushed / np.maximum(slip, 1e-12), 0.0)[:, None]
         carried, beta = self._last, self.settings.damping_factor
-        by_mass = by_columns(carried.T, self.model.mass @ v)
+        projected = project_vector(carried.T, self.model.mass @ v)
         means = (self._nodes.rows @ v).ravel()
         whole = carried.mass + beta * carried.stiffness
-        found = scipy.linalg.solve(whole, by_mass + beta * carried.stiffness @ means, assume_a="pos")
+        found = scipy.linalg.solve(whole, projected + beta * carried.stiffness @ means, assume_a="pos")
         velocities = carried.T @ found
         x = at.x + step.h * (velocities - at.velocities)
         deformation = self.elastic.deformation(x)

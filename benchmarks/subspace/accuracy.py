@@ -13,8 +13,8 @@ from ...core.foundation.events import ignore
 from ...core.foundation.schema.settings import SolverSettings
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.cubature_check import cubature_energy_fraction
 from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
-from ...core.methods.subspaces.softening import cubature_energy_fraction
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import block, held_end
 from ..measures import EARTH, STEP

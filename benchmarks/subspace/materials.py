@@ -16,12 +16,12 @@ from ...core.mechanics.forces.springs import Springs
 from ...core.mechanics.forces.step_potential import Load
 from ...core.methods.model.model import Model, build_model
 from ...core.methods.solvers import make_solver
+from ...core.methods.subspaces.cubature import spectral_clusters, weight_features
 from ...core.methods.subspaces.material_parts import material_parts
 from ...core.methods.subspaces.reduced_model import ReducedModel, in_basis, skinning_subspace
 from ...core.methods.subspaces.skinning import Coordinates
 from ...core.methods.subspaces.skinning_basis import orthonormal, skinning_columns
 from ...core.methods.subspaces.space import Space
-from ...core.methods.subspaces.spectral_clusters import spectral_clusters, weight_features
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from .. import creatures
 from ..bodies import block, held_end

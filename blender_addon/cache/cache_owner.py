@@ -23,7 +23,7 @@ from ...core.jobs.store.store_lock import locked
 from ..blend_data.stored_paths import check_straight, is_straight
 from ..jobs.process import LOG_NAME
 from ..objects.modifier_stack import CACHE_FILE, own_caches
-from ..scene_export.cache_out import cache_path, kept_path
+from ..scene_export.mesh_cache import cache_path, kept_path
 from .frame_folders import (
     CACHE,
     COMPARE,

@@ -35,8 +35,8 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``, ``last_message``: the
-    last output lines, and our last one; ``is_stopping``: asked to end early.
+    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``: its last
+    output lines; ``last_message``: ours among them; ``is_stopping``: asked to end early.
     """
 
     path: Path
@@ -219,7 +219,7 @@ def _hear(task: Task, text: str) -> None:
         task.last_message = text.removeprefix("sinew: ")
         if "warning: " in text:
             task.warnings.append(task.last_message)
-        say(f"{task.name}: {task.told}")
+        say(f"{task.name}: {task.last_message}")
 
 
 def _has_ended(task: Task) -> bool:
@@ -270,7 +270,7 @@ def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
     say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
     for task in sorted(tasks, key=_is_failure):
         outcome = task.outcome or "not started"
-        say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.told.removeprefix('error: ')}")
+        say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.last_message.removeprefix('error: ')}")
         for warning in dict.fromkeys(task.warnings):
             say(f"      {warning}")
         if task.outcome == "failed" and len(task.said) > 1:

@@ -16,8 +16,8 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of vertices deformed by handles.
 
-    ``positions`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights and
-    their derivatives along the tangents.
+    ``positions`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights
+    and their derivatives along the tangents.
     """
 
     def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:

@@ -23,7 +23,7 @@ from ...core.foundation.events import Event, Phase, event_of
 from ...core.foundation.files import array_file
 from ...core.foundation.process import child_process
 from ...core.jobs.store.frame_store import FrameStore
-from ...core.simulation.preparation import meshing
+from ...core.simulation.preparation import mesher_process
 from ..blend_data.names import PACKAGE
 from .state_machine import DEAF, Ended
 
@@ -145,7 +145,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
     """Return the end of a child that reported no outcome, from its exit code; ``folder`` has its log, ``body`` is the
     folder of the body it worked on, ``again`` is the remedy.
     """
-    if phase.phase in DEAF and phase.method in meshing.FOREIGN:
+    if phase.phase in DEAF and phase.method in mesher_process.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
         return Ended("error", error.message, error.remedy)
     last = _last_lines(folder / LOG_NAME)
@@ -157,7 +157,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
     """Return the error for a child that ended inside a third-party mesher."""
     try:
-        return meshing.crash(FrameStore.open(folder).job().body.surface, method, code)
+        return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # the store is gone, too
         return error
 

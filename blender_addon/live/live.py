@@ -25,7 +25,7 @@ from ..jobs.state_machine import Waits
 from ..jobs.task import Task
 from ..objects.modifier_stack import shown_after
 from ..properties.choices import live_solver_name
-from ..scene_export.take_out import keyable_strength, keyable_target, names_of_take
+from ..scene_export.take_to_springs import keyable_strength, keyable_target, names_of_take
 from ..scene_import import job_in
 from ..scene_import.mesh_in import unit_scale
 from ..setup.defaults import holding_strength

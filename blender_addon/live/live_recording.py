@@ -16,7 +16,7 @@ from ...core.jobs.store.frame_store import FrameStore
 from ..bake import baking
 from ..cache import cache_owner
 from ..jobs.task import Task
-from ..scene_export.take_out import names_of_take, put_take
+from ..scene_export.take_to_springs import names_of_take, put_take
 from ..scene_import.mesh_in import unit_scale
 from ..scene_import.springs_in import keyed_springs
 from ..window import visibility

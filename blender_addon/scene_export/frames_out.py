@@ -23,12 +23,12 @@ from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..objects.render_differences import body_words, modifiers_differ
 from ..scene_import.animation_in import at_frame
 from ..scene_import.mesh_in import columns_of, mesh_at_position, transform
-from . import cache_out, handles_out, shape_keys
+from . import handles_out, mesh_cache, shape_keys
 from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
-KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": cache_out}
+KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": mesh_cache}
 """Modules by type of result; each removes a result (``remove``) and reports missing parts (``lost``)."""
 
 SAME = 1e-6
@@ -87,7 +87,7 @@ def apply_cache(
     with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _):
         count = len(mesh.vertices)
     _check_count(obj, count, job)
-    path = cache_out.cache_path(folder)
+    path = mesh_cache.cache_path(folder)
     write_point_cache(path, frames[0], local, len(frames), points)
     # If the simulated modifiers differ in renders, a duplicate with these modifiers applied carries the result.
     alike = not modifiers_differ(list(obj.modifiers)[: position.below], context.scene)
@@ -96,7 +96,7 @@ def apply_cache(
     )
     if (original := _original_of(obj, target, context, job)) is not None:
         set_coordinates(target.data, original)
-    cache_out.add_cache(target, context.scene, stack_position(obj).below if target == obj else 0, path, frames[0])
+    mesh_cache.add_cache(target, context.scene, stack_position(obj).below if target == obj else 0, path, frames[0])
     _note_carrier(obj, target, context, "CACHE")
     record = obj.sinew.bake
     record.message = record.message or smaller_words(job, frames, local_frames(job, frames, read))
@@ -183,7 +183,7 @@ def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any
     copy.sinew.property_unset("bake")
     for modifier in list(copy.modifiers)[: position.below]:
         copy.modifiers.remove(modifier)
-    cache_out.remove(copy)
+    mesh_cache.remove(copy)
     if copy.parent_type in {"ARMATURE", "LATTICE", "CURVE"}:
         copy.parent_type = "OBJECT"
     for collection in obj.users_collection:

@@ -37,7 +37,7 @@ def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
     return np.where(slip < eps, slip * slip * (1.0 - slip / (3.0 * eps)) / eps + eps / 3.0, slip)
 
 
-def _resistance(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
+def _slip_over_f1(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
     """Return ``q = s / f1(s)``, m/s, with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, and its derivative."""
     part = np.minimum(1.0 / (2.0 - np.minimum(slip / eps, 1.0)), 1.0)
     return np.where(slip < eps, eps * part, slip), part * part
@@ -63,10 +63,10 @@ class TangentialCollisions(NamedTuple):
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
         )
-        pushing = np.maximum(forces, 0.0)
-        two = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
-        total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
-        return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
+        clamped = np.maximum(forces, 0.0)
+        pair_ids = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
+        total, pushed = np.maximum(np.bincount(pair_ids, forces), 0.0), np.bincount(pair_ids, clamped)
+        return self._replace(friction_bounds=clamped * (total / np.maximum(pushed, np.finfo(float).tiny))[pair_ids])
 
     def nodal_friction_bounds(self) -> np.ndarray:
         """Return the friction bounds along the normals as nodal forces (s,3) N: mu times the normal forces."""
@@ -109,16 +109,18 @@ class LaggedFriction:
         predicted_velocity: np.ndarray | None = None,
         bodies: np.ndarray | None = None,
     ) -> None:
-        self._pressing, self._count = np.flatnonzero(forces), len(forces)
-        self._forces, self._normals, self._base = (array[self._pressing] for array in (forces, normals, base))
+        self._active, self._count = np.flatnonzero(forces), len(forces)
+        self._forces, self._normals, self._base = (array[self._active] for array in (forces, normals, base))
         self._step, self._eps = step, eps
         # Slip and friction bounds at the last stiffness (None before the first), and the friction force as a dual
         # unknown.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._dual = np.zeros_like(self._base)
-        self._bodies = np.zeros((len(self._base), 1), dtype=np.int64) if bodies is None else bodies[self._pressing]
-        self._expected = None if predicted_velocity is None else self._tangential(predicted_velocity[self._pressing])
-        self._answer: tuple[np.ndarray, np.ndarray] | None = None  # positions and value of the last stiffness
+        self._bodies = np.zeros((len(self._base), 1), dtype=np.int64) if bodies is None else bodies[self._active]
+        self._predicted_slip = (
+            None if predicted_velocity is None else self._tangential(predicted_velocity[self._active])
+        )
+        self._cached_stiffness: tuple[np.ndarray, np.ndarray] | None = None  # positions and value of the last stiffness
         self._is_first = False  # True if that was the step's first
         if before is not None and before._last is not None:
             # Points inactive before had no force and, whatever their slip, no part in the linearization.
@@ -128,12 +130,12 @@ class LaggedFriction:
 
     def _at_active_points(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
         """Map values of the points that were active in ``before`` to those that are active now; 0 for new ones."""
-        return before._at_all_points(values)[self._pressing]
+        return before._at_all_points(values)[self._active]
 
     def _at_all_points(self, values: np.ndarray) -> np.ndarray:
         """Expand values of the active points to all p points, with zeros."""
         full = np.zeros((self._count, *values.shape[1:]))
-        full[self._pressing] = values
+        full[self._active] = values
         return full
 
     def value(self, y: np.ndarray) -> float:
@@ -144,7 +146,7 @@ class LaggedFriction:
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """Return the gradient at y (p,3) m, (p,3) N."""
         slip = self._slip(y)
-        force = (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
+        force = (self._forces / _slip_over_f1(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
@@ -156,32 +158,32 @@ class LaggedFriction:
         full slip, overshoots where a body is about to stick. z lags by one iteration and releases slip only as far as
         it points in the slip's direction. At the solution the stiffness is the true derivative.
         """
-        if self._answer is None or not np.array_equal(self._answer[0], y):
-            self._answer = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
-        return self._answer[1]
+        if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
+            self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
+        return self._cached_stiffness[1]
 
     def _stiffness_at(self, slip: np.ndarray) -> np.ndarray:
         if self._last is not None:
             last, forces = self._last
-            q, bend, along = self._linear(last)
+            q, dq, along = self._linear(last)
             change = np.sum(along * (slip - last), axis=1)
-            z = forces[:, None] * slip - (bend * change)[:, None] * self._dual
+            z = forces[:, None] * slip - (dq * change)[:, None] * self._dual
             self._dual = self._clamp_to_coulomb(z / q[:, None])
         self._is_first = self._last is None
-        if self._is_first and self._expected is not None:
-            expected, here = (np.linalg.norm(each, axis=1) for each in (self._expected, slip))
-            slip = np.where((expected > here)[:, None], self._expected, slip)
+        if self._is_first and self._predicted_slip is not None:
+            expected, here = (np.linalg.norm(each, axis=1) for each in (self._predicted_slip, slip))
+            slip = np.where((expected > here)[:, None], self._predicted_slip, slip)
         self._last = slip, self._forces
-        q, bend, along = self._linear(slip)
-        turn = bend[:, None, None] * (along[:, :, None] * self._dual[:, None, :])
+        q, dq, along = self._linear(slip)
+        turning = dq[:, None, None] * (along[:, :, None] * self._dual[:, None, :])
         plane = np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :]
-        K = self._forces[:, None, None] * plane - 0.5 * (turn + turn.transpose(0, 2, 1))
+        K = self._forces[:, None, None] * plane - 0.5 * (turning + turning.transpose(0, 2, 1))
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return q and its derivative by the slip's length (p,), and the slip's direction (p,3)."""
         length = np.linalg.norm(slip, axis=1)
-        return *_resistance(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
+        return *_slip_over_f1(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
     def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
         """Clamp forces (p,3) N to Coulomb's law, which makes the stiffness semi-definite."""
@@ -191,22 +193,22 @@ class LaggedFriction:
     def linearize_at(self, y: np.ndarray) -> None:
         """Linearize at y, where slip and stick are known: the next stiffness is the true derivative there."""
         slip = self._slip(y)
-        self._last, self._dual = (slip, self._forces), self.gradient(y)[self._pressing]
+        self._last, self._dual = (slip, self._forces), self.gradient(y)[self._active]
 
     def is_unconverged(self, y: np.ndarray) -> bool:
         """Return True if the last iteration, which led to y, cannot be the last, however short its step. Either its
         stiffness was the step's first, a bound that holds back slip; or its linear model of a body's friction was wrong
         by more than ``FORCE_TOLERANCE``: the error may be small beside a body's size, but all that moves it.
         """
-        if self._answer is None:
+        if self._cached_stiffness is None:
             return False
-        before, K = self._answer
+        before, K = self._cached_stiffness
         if self._is_first and (np.linalg.norm(self._slip(y), axis=1) > STICK_TOLERANCE * self._eps).any():
             return True
-        taken = self.gradient(before) + np.einsum("pij,pj->pi", K, y - before)
-        mistaken = np.linalg.norm(self.gradient(y) - taken, axis=1)[self._pressing]
+        predicted = self.gradient(before) + np.einsum("pij,pj->pi", K, y - before)
+        residual = np.linalg.norm(self.gradient(y) - predicted, axis=1)[self._active]
         sides = self._bodies.shape[1]
-        wrong, full = (np.bincount(self._bodies.ravel(), np.repeat(of, sides)) for of in (mistaken, self._forces))
+        wrong, full = (np.bincount(self._bodies.ravel(), np.repeat(of, sides)) for of in (residual, self._forces))
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
@@ -217,7 +219,7 @@ class LaggedFriction:
         return bool(np.linalg.norm(change, axis=1).sum() > LAG_CHANGE * total)
 
     def _slip(self, y: np.ndarray) -> np.ndarray:
-        return self._tangential((y[self._pressing] - self._base) / self._step)
+        return self._tangential((y[self._active] - self._base) / self._step)
 
     def _tangential(self, vectors: np.ndarray) -> np.ndarray:
         return vectors - np.sum(vectors * self._normals, axis=1, keepdims=True) * self._normals

@@ -56,13 +56,13 @@ def main(folder: Path) -> None:
 
 def play(creature: bpy.types.Object, package: str) -> None:
     """Record a take with the scripted mouse, and bring it into the scene."""
-    job_in, frame_folders, mesh_in, take_out, service, store, stage, take, events = (
+    job_in, frame_folders, mesh_in, take_to_springs, service, store, stage, take, events = (
         importlib.import_module(f"{package}.{name}")
         for name in (
             "blender_addon.scene_import.job_in",
             "blender_addon.cache.frame_folders",
             "blender_addon.scene_import.mesh_in",
-            "blender_addon.scene_export.take_out",
+            "blender_addon.scene_export.take_to_springs",
             "core.simulation.frame_loop.live_service",
             "core.jobs.store.frame_store",
             "blender_addon.live.live_scene",
@@ -73,7 +73,7 @@ def play(creature: bpy.types.Object, package: str) -> None:
     job = job_in.make_job(creature, bpy.context)
     frames = store.FrameStore.create(frame_folders.live_folder(creature), job)
     # As live mode does: what is kept can be keyed exactly.
-    keyable = partial(take_out.keyable_target, scale=mesh_in.unit_scale(bpy.context.scene))
+    keyable = partial(take_to_springs.keyable_target, scale=mesh_in.unit_scale(bpy.context.scene))
     grabs = [mouse(frame, job.body.surface.positions, keyable) for frame in range(1, FRAMES + 1)]
     told: list[Any] = []
     began = time.perf_counter()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
-from sinew.core.simulation.preparation import meshing
+from sinew.core.simulation.preparation import mesher_process
 
 from .surfaces import BODIES, box, sphere
 
@@ -92,4 +92,4 @@ def reference_bodies() -> Path:
 @pytest.fixture
 def tetrahedra_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other people's code makes tetrahedra in this process: a child for each box takes longer than its bake."""
-    monkeypatch.setattr(meshing, "_may_end", True)
+    monkeypatch.setattr(mesher_process, "_may_end", True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.numerics.optimization.line_search import lengthen
+from sinew.core.numerics.optimization.line_search import expand
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ def test_a_step_is_doubled_while_the_merit_falls(least, longest, expected):
         asked.append(alpha)
         return (alpha - least) ** 2, 0.0, alpha
 
-    assert lengthen(merit, 1.0, 1.0, longest) == (expected, expected)
+    assert expand(merit, 1.0, 1.0, longest) == (expected, expected)
     assert max(asked, default=0.0) <= longest
 
 
 def test_what_is_no_number_ends_it():
-    assert lengthen(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 64.0) == (1.0, 1.0)
+    assert expand(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 64.0) == (1.0, 1.0)

@@ -83,7 +83,7 @@ def carried(model: Model, x: np.ndarray):
     solver, state = ConJacSolver(model, SolverSettings(solver="conjac", gravity=STILL)), model.state_at(x)
     step = solver.begin(state, backward_euler.begin(x, state.velocities, None, H), x[model.pinned], ())
     deformation = model.elastic.deformation(x)
-    found = solver._carried(
+    found = solver._reduced_system(
         state, deformation, solver._rigid.components_at(x), step, StepReport("conjac"), projected=False
     )
     n = len(x)

@@ -216,7 +216,7 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
 
     def watched_search(at, direction, step):
         elastic = step.h**2 * stepper.elastic.stretch_value(at.stretch)
-        searches.append(abs(at.value - step.rest_of_value(at.x, None, None)[0] - elastic) / at.magnitude)
+        searches.append(abs(at.value - step.value_without_elastic(at.x, None, None)[0] - elastic) / at.magnitude)
         return search(at, direction, step)
 
     def watched_newton(solver, at, step, report, projected):

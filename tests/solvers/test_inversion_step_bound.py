@@ -77,12 +77,14 @@ def test_a_crusher_turns_nothing_inside_out(solver, rule, to, ratio, iterates):
 @SOLVERS
 def test_a_crusher_to_a_twentieth_turns_nothing_inside_out(solver, iterates, monkeypatch):
     """Tets invert without the guard, since the energy continues as a polynomial; with it none does."""
-    for stays_upright in (True, False):
-        monkeypatch.setitem(ENERGIES, "neo_hookean", replace(ENERGIES["neo_hookean"], stays_upright=stays_upright))
+    for prevents_inversion in (True, False):
+        monkeypatch.setitem(
+            ENERGIES, "neo_hookean", replace(ENERGIES["neo_hookean"], prevents_inversion=prevents_inversion)
+        )
         iterates.clear()
         model, states, _ = crushed(solver, 0.03, 0.0)
         least = [min(smallest(model, x) for x in found) for found in (iterates, [each.positions for each in states])]
-        assert all((each > 0.0) == stays_upright for each in least)
+        assert all((each > 0.0) == prevents_inversion for each in least)
 
 
 @pytest.mark.parametrize("solver", ("linearly_implicit", "conjac"))

@@ -19,14 +19,14 @@ from sinew.core.geometry.mesh.topology import boundary_triangles
 from sinew.core.mechanics.energies import ENERGIES
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.subspaces.cubature import every_tet
+from sinew.core.methods.subspaces.cubature_check import cubature_energy_fraction
 from sinew.core.methods.subspaces.display_handles import DisplayHandles
 from sinew.core.methods.subspaces.elastic_laplacian import elastic_laplacian
 from sinew.core.methods.subspaces.reduced_model import in_basis, skinning_subspace
 from sinew.core.methods.subspaces.reduced_stiffness import _tiles, symmetric
 from sinew.core.methods.subspaces.skinning import skinned
 from sinew.core.methods.subspaces.skinning_modes import skinning_modes
-from sinew.core.methods.subspaces.softening import cubature_energy_fraction
-from sinew.core.methods.subspaces.spectral_clusters import every_tet
 from sinew.core.numerics.integrators.registry import INTEGRATORS
 
 from .bodies import bar

@@ -156,9 +156,9 @@ def _parallel(x, threshold):
 
 
 @inner_kernel
-def _mollify(x, threshold, b, slope, g, H):
-    """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place; ``slope`` times
-    g (4,3) is the gradient of b.
+def _mollify(x, threshold, b, first_derivative, g, H):
+    """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place. The gradient of
+    b is ``first_derivative`` times g (4,3).
     """
     edges, slope_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
@@ -192,7 +192,7 @@ def _mollify(x, threshold, b, slope, g, H):
                         first * 2.0 * sign[i % 2] * sign[j % 2] * bent
                         + second * slope_gradient[i, k] * slope_gradient[j, n]
                     )
-                    both = first * slope * (slope_gradient[i, k] * g[j, n] + g[i, k] * slope_gradient[j, n])
+                    both = first * first_derivative * (slope_gradient[i, k] * g[j, n] + g[i, k] * slope_gradient[j, n])
                     H[i, k, j, n] = m * H[i, k, j, n] + both + b * total
 
 
@@ -209,15 +209,15 @@ def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness
         reach = (2.0 * kept + distance) * distance
         if D >= reach:
             continue
-        b, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
+        b, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * distance / reach**2)
         for i in range(4):
             for k in range(3):
                 for j in range(4):
                     for n in range(3):
-                        H[i, k, j, n] = slope * H[i, k, j, n] + bend * g[i, k] * g[j, n]
+                        H[i, k, j, n] = first_derivative * H[i, k, j, n] + second_derivative * g[i, k] * g[j, n]
         is_mollified = kinds[p] >= EDGES and _parallel(x, threshold) < 1.0
         if is_mollified:
-            _mollify(x, threshold, b, slope, g, H)
+            _mollify(x, threshold, b, first_derivative, g, H)
         if projected:
             count = _translation_free_basis(basis) if is_mollified else _distance_subspace(c, B, x, basis)
             _project_semidefinite(H.reshape(12, 12), basis, count, half, A, out[p].reshape(12, 12))
@@ -238,9 +238,9 @@ def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, sha
         square = _squared_distance(kinds[p], x, shares[p], B, g, H)
         D, reach = square - kept * kept, (2.0 * kept + distance) * distance
         if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
-            _, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
-            forces[p] = -2.0 * math.sqrt(square) * slope
-            slopes[p] = 2.0 * slope + 4.0 * square * bend
+            _, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * distance / reach**2)
+            forces[p] = -2.0 * math.sqrt(square) * first_derivative
+            slopes[p] = 2.0 * first_derivative + 4.0 * square * second_derivative
 
 
 @inner_kernel

@@ -99,11 +99,11 @@ class Barrier:
         self._barrier = ipctk.BarrierPotential(dhat, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(CCD_MAX_ITERATIONS, CCD_CONSERVATIVE_RESCALING)
         bodies = np.unique(surfaces.body_ids)
-        self._itself = np.isin(surfaces.body_ids[surfaces.faces[:, 0]], surfaces.self_contact_bodies)
+        self._self_contact_faces = np.isin(surfaces.body_ids[surfaces.faces[:, 0]], surfaces.self_contact_bodies)
         of_faces = {k: np.flatnonzero(surfaces.body_ids[surfaces.faces[:, 0]] == k) for k in bodies}
         self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
         prescribed = {k: surfaces.is_prescribed[surfaces.body_ids == k].all() for k in bodies}
-        self._two = [
+        self._body_pairs = [
             (a, b)
             for a, b in combinations(self._faces_of, 2)
             if (can_collide is None or can_collide[a, b]) and not (prescribed[a] and prescribed[b])
@@ -112,13 +112,13 @@ class Barrier:
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
         """Restrict the barrier to some of the bodies, whose vertices are ``chosen`` (s,) bool."""
-        numbers = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
-        return Barrier(self.surfaces.of_vertices(chosen), *numbers)
+        settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
+        return Barrier(self.surfaces.of_vertices(chosen), *settings)
 
     @property
     def is_empty(self) -> bool:
         """True if no two of the bodies can collide, and none with itself."""
-        return not self._two and not self._itself.any()
+        return not self._body_pairs and not self._self_contact_faces.any()
 
     @cached_property
     def _whole(self) -> _ActiveSubmesh:
@@ -139,10 +139,10 @@ class Barrier:
 
     def clear_candidates(self) -> None:
         """Clear all candidates: their order, and so the bits of sums, depends on earlier calls."""
-        self._asked: _ActiveSubmesh | None = None
-        self._near: Any = None
-        self._found: tuple[np.ndarray, Any] | None = None
-        self._read: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
+        self._submesh_in_use: _ActiveSubmesh | None = None
+        self._candidates: Any = None
+        self._collisions: tuple[np.ndarray, Any] | None = None
+        self._stencils: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     def has_intersections(self, y: np.ndarray) -> bool:
         """Return True if surfaces intersect."""
@@ -159,88 +159,96 @@ class Barrier:
         ):
             return 1.0
         self._build_candidates(y, y + dy)
-        active = self._asked
-        return self._near.compute_collision_free_stepsize(
+        active = self._submesh_in_use
+        return self._candidates.compute_collision_free_stepsize(
             active.mesh, active.at(y), active.at(y + dy), self._dmin, self._ccd
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
         """Return ipctk's normal collisions: the pairs nearer than dmin + dhat."""
-        if self._found is None or not np.array_equal(self._found[0], y):
+        if self._collisions is None or not np.array_equal(self._collisions[0], y):
             self._build_candidates(y, y)
-            found = ipctk.NormalCollisions()
-            found.use_area_weighting = True
-            found.build(self._near, self._asked.mesh, self._asked.at(y), self.dhat, self._dmin)
-            self._found = y.copy(), found
-        return self._found[1]
+            collisions = ipctk.NormalCollisions()
+            collisions.use_area_weighting = True
+            collisions.build(
+                self._candidates, self._submesh_in_use.mesh, self._submesh_in_use.at(y), self.dhat, self._dmin
+            )
+            self._collisions = y.copy(), collisions
+        return self._collisions[1]
 
-    def _build_candidates(self, y: np.ndarray, ahead: np.ndarray) -> None:
-        """Build the candidates from y to ``ahead``, unless all vertices stay within the last ones' boxes."""
-        low, high = np.minimum(y, ahead), np.maximum(y, ahead)
-        if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
+    def _build_candidates(self, y: np.ndarray, y_end: np.ndarray) -> None:
+        """Build the candidates from y to ``y_end``, unless all vertices stay within the last ones' boxes."""
+        low, high = np.minimum(y, y_end), np.maximum(y, y_end)
+        if (
+            self._candidates is not None
+            and (low >= self._candidate_boxes[0]).all()
+            and (high <= self._candidate_boxes[1]).all()
+        ):
             return
-        before, self._asked = self._asked, self._submesh_along(y, ahead)
-        self._near, active = ipctk.Candidates(), self._asked
-        self._found = self._found if active is before else None
-        self._near.build(active.mesh, active.at(y), active.at(ahead), self._reach)
-        self._room = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
+        before, self._submesh_in_use = self._submesh_in_use, self._submesh_along(y, y_end)
+        self._candidates, active = ipctk.Candidates(), self._submesh_in_use
+        self._collisions = self._collisions if active is before else None
+        self._candidates.build(active.mesh, active.at(y), active.at(y_end), self._reach)
+        self._candidate_boxes = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
-    def _submesh_along(self, y: np.ndarray, ahead: np.ndarray) -> _ActiveSubmesh:
-        """Return a submesh of all that may collide from y to ``ahead``, with a margin; the last one if it suffices."""
+    def _submesh_along(self, y: np.ndarray, y_end: np.ndarray) -> _ActiveSubmesh:
+        """Return a submesh of all that may collide from y to ``y_end``, with a margin; the last one if it suffices."""
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
-        needed[faces[self._within_reach(y, ahead)]] = True
-        if self._asked is not None and not (needed & ~self._asked.inner).any():
-            return self._asked
+        needed[faces[self._within_reach(y, y_end)]] = True
+        if self._submesh_in_use is not None and not (needed & ~self._submesh_in_use.inner).any():
+            return self._submesh_in_use
         # One ring includes vertices that move on, and one completes the areas of their faces.
         for _ in range(2):
             inner = needed.copy()
             needed[faces[inner[faces].any(axis=1)]] = True
         return self._whole if needed.all() else self._submesh(needed, inner)
 
-    def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
         """Return a mask (f,) of faces near the box of another body that can collide, or with self-contact."""
-        return self._itself | self._near_boxes(self._two, y, ahead)
+        return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
-    def _near_boxes(self, two: Sequence[tuple[int, int]], y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    def _near_boxes(self, body_pairs: Sequence[tuple[int, int]], y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
         """Return a mask (f,) of faces that come within reach of the other body's bounding box, for pairs of bodies."""
-        near, low, high = np.zeros_like(self._itself), *np.empty((2, len(self._itself), 3))
-        if not two:
+        near, low, high = np.zeros_like(self._self_contact_faces), *np.empty((2, len(self._self_contact_faces), 3))
+        if not body_pairs:
             return near
-        swept_boxes(self.surfaces.faces, y, ahead, self._reach, low, high)
+        swept_boxes(self.surfaces.faces, y, y_end, self._reach, low, high)
         boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
-        for pair in two:
+        for pair in body_pairs:
             first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
             if (first <= last).all():
                 for k in pair:
                     mark_faces(self._faces_of[k], low, high, first, last, near)
         return near
 
-    def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return pairs of bodies with faces that come within reach of each other on the path from y to ``ahead``, both
+    def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
+        """Return pairs of bodies with faces that come within reach of each other on the path from y to ``y_end``, both
         (s,3) m. ``island`` (b,) numbers the bodies' islands: pairs of one island, and negative numbers, are left out.
         """
-        two = [(a, b) for a, b in self._two if island[a] != island[b] and min(island[a], island[b]) >= 0]
-        near = self._near_boxes(two, y, ahead)
+        body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
+        near = self._near_boxes(body_pairs, y, y_end)
         if not near.any():
             return set()
         faces, broad_phase = self.surfaces.faces[near], ipctk.LBVH()
         broad_phase.can_vertices_collide = ipctk.make_vertex_patches_filter(self.surfaces.body_ids.astype(np.int32))
-        ends = (np.asfortranarray(each, dtype=np.float64) for each in (y, ahead))
+        ends = (np.asfortranarray(each, dtype=np.float64) for each in (y, y_end))
         no_edges, triangles = (np.asfortranarray(each, dtype=np.int32) for each in (NO_PAIRS, faces))
         broad_phase.build(*ends, no_edges, triangles, self._reach)
         found = broad_phase.detect_face_face_candidates()
         body = self.surfaces.body_ids[faces[:, 0]]
         both = np.column_stack([body[_numbers(found, "face0_id")], body[_numbers(found, "face1_id")]])
-        return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(two)
+        return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(body_pairs)
 
     def value(self, y: np.ndarray) -> float:
         """Return the barrier potential at y (s,3) m, J."""
-        return self._barrier(self.normal_collisions(y), self._asked.mesh, self._asked.at(y))
+        return self._barrier(self.normal_collisions(y), self._submesh_in_use.mesh, self._submesh_in_use.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """Return the gradient at y (s,3) m, (s,3) N."""
         found, out = self.normal_collisions(y), np.zeros_like(y)
-        out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
+        out[self._submesh_in_use.kept] = self._barrier.gradient(
+            found, self._submesh_in_use.mesh, self._submesh_in_use.at(y)
+        ).reshape(-1, 3)
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
@@ -250,9 +258,9 @@ class Barrier:
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the active pairs as arguments of :func:`hessian_stencils`, cached for the last collisions."""
         near = self.normal_collisions(y)
-        if self._read is None or self._read[0] is not near:
-            self._read = near, self._stencils_of(near, self._asked)
-        return self._read[1]
+        if self._stencils is None or self._stencils[0] is not near:
+            self._stencils = near, self._stencils_of(near, self._submesh_in_use)
+        return self._stencils[1]
 
     def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Read the stencils from ipctk's collisions. Weights of face and edge pairs are computed here as in ipctk: to
@@ -275,11 +283,11 @@ class Barrier:
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
         areas = active.mesh.vertex_areas, active.mesh.edge_areas()
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
-        numbers = np.zeros((len(points), 3))
-        numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
-        numbers[:, 1] = self._dmin
-        numbers[len(points) - len(ee) :, 2] = active.mollified[first] * active.mollified[second]
-        return points, parts, numbers
+        pair_parameters = np.zeros((len(points), 3))
+        pair_parameters[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
+        pair_parameters[:, 1] = self._dmin
+        pair_parameters[len(points) - len(ee) :, 2] = active.mollified[first] * active.mollified[second]
+        return points, parts, pair_parameters
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
         """Return the tangential collisions at y (s,3) m, with friction bounds and tangent planes there."""
@@ -291,14 +299,14 @@ class Barrier:
         used = points >= 0
         counts = used.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
+        interpolation = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
         ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # first side first
         bodies = np.sort(self.surfaces.body_ids[ends], axis=1)
         mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
         # The vector between the nearest points is along the normal.
-        apart = shares @ y
-        normals = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        return TangentialCollisions(shares, mu * forces, mu * slopes, normals, bodies)
+        vectors = interpolation @ y
+        normals = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return TangentialCollisions(interpolation, mu * forces, mu * slopes, normals, bodies)
 
     def collision_count(self, y: np.ndarray) -> int:
         """Return the number of active pairs."""
@@ -308,7 +316,7 @@ class Barrier:
         """Return the smallest distance of active pairs, m; inf without any."""
         found = self.normal_collisions(y)
         return (
-            float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
+            float(np.sqrt(found.compute_minimum_distance(self._submesh_in_use.mesh, self._submesh_in_use.at(y))))
             if len(found)
             else np.inf
         )

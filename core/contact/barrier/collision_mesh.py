@@ -1,4 +1,7 @@
-"""Collision mesh: the vertices, faces and bodies of surfaces that collide, and the pairs that never do."""
+"""Collision mesh: the vertices, faces and bodies of surfaces that collide, and the pairs that never do.
+
+Bodies and colliders share one mesh. Tets move it by the proxy's map (``contact/proxy/collision_proxy.py``).
+"""
 
 from __future__ import annotations
 

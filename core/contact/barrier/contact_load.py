@@ -64,52 +64,56 @@ class ContactStepPotential(BarrierStepPotential):
     at the step's beginning and, once they have changed, those of the solver's iterations.
     """
 
-    def __init__(self, meeting: ContactLoad, motion: Motion) -> None:
-        self._meeting, self._barrier, self._points = meeting, meeting.barrier, meeting.points
+    def __init__(self, contact: ContactLoad, motion: Motion) -> None:
+        self._contact, self._barrier, self._points = contact, contact.barrier, contact.points
         self.collider_positions, self._step, self._theta = (
-            meeting.collider_positions,
+            contact.collider_positions,
             motion.at_end_of_step.step,
             motion.theta,
         )
         self._start = self._points.positions(motion.x_prev)
-        came = motion.extrapolation * (self.collider_positions - meeting.previous_collider_positions)
-        self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + came])
-        self._is_renewed = self._is_settled = False  # during the step's iterations, and at its solution
-        self._taken: np.ndarray | None = None  # nodal forces of the solver's last whole step
+        extrapolated = motion.extrapolation * (self.collider_positions - contact.previous_collider_positions)
+        self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + extrapolated])
+        self._is_updated = self._is_settled = False  # during the step's iterations, and at its solution
+        self._friction_forces: np.ndarray | None = None  # nodal forces of the solver's last whole step
         self.projected = True
         # Surfaces at the last Hessian, and their tangential collisions.
         self._model: tuple[np.ndarray, TangentialCollisions] | None = None
         # The slip is predicted from unchanged velocities.
         velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
-        gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
+        collider_velocities = (
+            self.collider_positions - contact.previous_collider_positions - extrapolated
+        ) / self._step
         tangential = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
         self._update_lagging(
-            tangential, tangential.nodal_friction_bounds(), np.concatenate([self._points.moved(velocities), gone])
+            tangential,
+            tangential.nodal_friction_bounds(),
+            np.concatenate([self._points.moved(velocities), collider_velocities]),
         )
 
     def _update_lagging(
-        self, tangential: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
+        self, tangential: TangentialCollisions, nodal_forces: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the tangential collisions and their nodal forces ``pressing`` (b + c,3) N;
+        """Update the lagged friction from the tangential collisions and their ``nodal_forces`` (b + c,3) N;
         ``velocities`` (b + c,3) m/s predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
-        self._relative_displacement, self._pressing = shares, pressing
+        self._relative_displacement, self._lagged_forces = shares, nodal_forces
         slips = None if velocities is None else shares @ velocities
-        numbers = self._step, self._barrier.eps_v
+        time_and_speed = self._step, self._barrier.eps_v
         self._friction = LaggedFriction(
-            forces, normals, shares @ self._base, *numbers, predicted_velocity=slips, bodies=bodies
+            forces, normals, shares @ self._base, *time_and_speed, predicted_velocity=slips, bodies=bodies
         )
 
     @property
     def remaining_displacement(self) -> np.ndarray:
         """Displacement of colliders that remains to their targets, (c,3) m."""
-        return self._meeting.targets - self.collider_positions
+        return self._contact.targets - self.collider_positions
 
     def end_step(self) -> None:
         """Begin the next step at the colliders' current positions."""
-        self._meeting.previous_collider_positions, self._meeting.collider_positions = (
-            self._meeting.collider_positions,
+        self._contact.previous_collider_positions, self._contact.collider_positions = (
+            self._contact.collider_positions,
             self.collider_positions,
         )
 
@@ -126,9 +130,11 @@ class ContactStepPotential(BarrierStepPotential):
     def _to_unknowns(self, forces: np.ndarray) -> np.ndarray:
         return self._points.spread(forces[: len(self._start)])
 
-    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
         """See :meth:`BarrierStepPotential.max_step_size`."""
-        collider_displacement = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
+        collider_displacement = (
+            self.remaining_displacement if with_remaining else np.zeros_like(self.collider_positions)
+        )
         return self._barrier.collision_free_step_size(
             self._displaced_surface(positions), self._surface_displacement(dx, collider_displacement)
         )
@@ -186,18 +192,18 @@ class ContactStepPotential(BarrierStepPotential):
             return False
         (here, before), y = self._model, self._displaced_surface(positions)
         tangential = before.extrapolated(y - here)
-        gone = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
-        if gone @ tangential.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * tangential.friction_bounds.sum():
+        slips = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
+        if slips @ tangential.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * tangential.friction_bounds.sum():
             return False
-        last, self._taken = self._taken, tangential.nodal_friction_bounds()
-        less, more = sorted((_force_norm(self._taken), _force_norm(self._pressing)))
+        last, self._friction_forces = self._friction_forces, tangential.nodal_friction_bounds()
+        less, more = sorted((_force_norm(self._friction_forces), _force_norm(self._lagged_forces)))
         if less > (1.0 - LAG_IMMEDIATE) * more and (
-            last is None or _relative_difference(self._taken, last) > LAG_TOLERANCE
+            last is None or _relative_difference(self._friction_forces, last) > LAG_TOLERANCE
         ):
             return False
-        anew = self._update_friction(tangential, self._taken, y, LAG_TOLERANCE)
-        self._is_renewed |= anew
-        return anew
+        is_changed = self._update_friction(tangential, self._friction_forces, y, LAG_TOLERANCE)
+        self._is_updated |= is_changed
+        return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
         """Update friction once from the normal forces at a solution if they have changed; return True if so. Friction
@@ -206,18 +212,18 @@ class ContactStepPotential(BarrierStepPotential):
         if self._model is None or self._is_settled:
             return False
         y = self._displaced_surface(positions)
-        beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_renewed else LAG_TOLERANCE
+        beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_updated else LAG_TOLERANCE
         tangential = self._barrier.tangential_collisions(y)
         self._is_settled = self._update_friction(tangential, tangential.nodal_friction_bounds(), y, beyond)
         return self._is_settled
 
     def _update_friction(
-        self, tangential: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
+        self, tangential: TangentialCollisions, nodal_forces: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
         """Update friction if the nodal forces differ by more than ``beyond``, a part of them; return True if so."""
-        if _relative_difference(pressing, self._pressing) <= beyond:
+        if _relative_difference(nodal_forces, self._lagged_forces) <= beyond:
             return False
-        self._update_lagging(tangential, pressing)
+        self._update_lagging(tangential, nodal_forces)
         self._friction.linearize_at(self._relative_displacement @ y)
         return True
 

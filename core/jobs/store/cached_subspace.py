@@ -19,6 +19,7 @@ import numpy as np
 from ...foundation.files.digest import digest
 from ...foundation.progress import OnStepProgress, ignore_step_progress
 from ...methods.model.model import Model
+from ...methods.subspaces.cubature_check import ENOUGH, cubature_energy_fraction, sufficient_point_count
 from ...methods.subspaces.reduced_model import (
     POINTS_A_MODE,
     Subspace,
@@ -27,7 +28,6 @@ from ...methods.subspaces.reduced_model import (
     find_subspace,
     subspace_of,
 )
-from ...methods.subspaces.softening import ENOUGH, cubature_energy_fraction, sufficient_point_count
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 

@@ -12,7 +12,7 @@ Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole at sigma_i
 from __future__ import annotations
 
 from ...foundation.kernels.jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, off_zero, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, off_zero, principal_hessian
 
 
 @kernel
@@ -40,7 +40,7 @@ def _curvature(sigma, parameters, H, flip, twist):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         a = lam * (s[0] * s[1] * s[2] - 1.0)
-        stretch_and_volume(s, 2.0 * mu, a, lam, H[e], flip[e], twist[e])
+        principal_hessian(s, 2.0 * mu, a, lam, H[e], flip[e], twist[e])
         for k in range(3):
             total = off_zero(s[0] + s[1] + s[2] - s[k])
             twist[e, k] = 2.0 * mu * (1.0 - 2.0 / total) + a * s[k]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundation.kernels.jit import inner_kernel, kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 LARGEST_EXPONENT = 10.0
 """2b p above which a polynomial continues the exponential."""
@@ -74,7 +74,7 @@ def _gradient(sigma, parameters, out):
         mu, lam, rate = _numbers(parameters[e])
         slope, _second = _slopes(rate * _stretching(s))
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        stress_and_volume(s, mu * slope, a, out[e])
+        principal_stress(s, mu * slope, a, out[e])
 
 
 @kernel
@@ -84,7 +84,7 @@ def _curvature(sigma, parameters, H, flip, twist):
         mu, lam, rate = _numbers(parameters[e])
         slope, second = _slopes(rate * _stretching(s))
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        stretch_and_volume(s, mu * slope, a, lam, H[e], flip[e], twist[e])
+        principal_hessian(s, mu * slope, a, lam, H[e], flip[e], twist[e])
         for i in range(3):
             for j in range(3):
                 H[e, i, j] += rate * mu * second * s[i] * s[j]

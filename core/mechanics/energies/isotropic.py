@@ -62,7 +62,7 @@ class IsotropicEnergy:
 
     ``own`` names the fields of ``MaterialSettings`` that it uses besides: the columns of its parameters after mu and
     lambda. They are dimensionless, so animated stiffness scales mu and lambda only. With contact between bodies, steps
-    are limited so that no tet inverts if its energy ``stays_upright``.
+    are limited so that no tet inverts if its energy ``prevents_inversion``.
     """
 
     name: str
@@ -70,7 +70,7 @@ class IsotropicEnergy:
     description: str
     principal: PrincipalFunction
     rotation_invariant: bool = True
-    stays_upright: bool = False
+    prevents_inversion: bool = False
     own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def off_zero(total):
 
 
 @inner_kernel
-def stretch_and_volume(s, own, slope, second, H, flip, twist):
+def principal_hessian(s, own, slope, second, H, flip, twist):
     """Compute the curvature of ``own/2 |F|^2 + g(J)`` at principal stretches s (3,) into H (3,3), flip and twist (3,):
     ``second J_i J_j``, plus ``own`` on the diagonal and ``slope s_k`` off it, with ``slope = g'`` and ``second = g''``.
     """
@@ -131,7 +131,7 @@ def stretch_and_volume(s, own, slope, second, H, flip, twist):
 
 
 @inner_kernel
-def stress_and_volume(s, own, slope, out):
+def principal_stress(s, own, slope, out):
     """Compute the gradient of the same energy into out (3,): ``own s_i + slope J_i``."""
     out[0] = own * s[0] + slope * s[1] * s[2]
     out[1] = own * s[1] + slope * s[0] * s[2]

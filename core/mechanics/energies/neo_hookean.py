@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundation.kernels.jit import inner_kernel, kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 SMALLEST_RATIO = 0.1
 """Volume ratio J below which a polynomial continues the energy."""
@@ -32,7 +32,7 @@ def _log_ratio(s):
 
 
 @inner_kernel
-def _slopes(s, mu, lam):
+def _volumetric_derivatives(s, mu, lam):
     """Return ``g'`` and ``g''`` at principal stretches s."""
     J = s[0] * s[1] * s[2]
     at = max(J, SMALLEST_RATIO)
@@ -57,7 +57,7 @@ def _value(sigma, parameters, out):
             log = np.log(SMALLEST_RATIO)
             first = (lam * log - mu) / SMALLEST_RATIO
             below = J - SMALLEST_RATIO
-            slope, _second = _slopes(s, mu, lam)
+            slope, _second = _volumetric_derivatives(s, mu, lam)
             psi = mu * (stretching - log) + 0.5 * lam * log * log + 0.5 * (first + slope) * below
         out[e] = ordered(psi)
 
@@ -67,8 +67,8 @@ def _gradient(sigma, parameters, out):
     for e in range(len(sigma)):
         s = sigma[e]
         mu = parameters[e, 0]
-        slope, _second = _slopes(s, mu, parameters[e, 1])
-        stress_and_volume(s, mu, slope, out[e])
+        slope, _second = _volumetric_derivatives(s, mu, parameters[e, 1])
+        principal_stress(s, mu, slope, out[e])
 
 
 @kernel
@@ -76,8 +76,8 @@ def _curvature(sigma, parameters, H, flip, twist):
     for e in range(len(sigma)):
         s = sigma[e]
         mu = parameters[e, 0]
-        slope, second = _slopes(s, mu, parameters[e, 1])
-        stretch_and_volume(s, mu, slope, second, H[e], flip[e], twist[e])
+        slope, second = _volumetric_derivatives(s, mu, parameters[e, 1])
+        principal_hessian(s, mu, slope, second, H[e], flip[e], twist[e])
 
 
 ENERGY = IsotropicEnergy(
@@ -85,5 +85,5 @@ ENERGY = IsotropicEnergy(
     label="Neo-Hookean",
     description="Textbook rubber: the more it is compressed, the stiffer it gets",
     principal=PrincipalFunction(_value, _gradient, _curvature),
-    stays_upright=True,
+    prevents_inversion=True,
 )

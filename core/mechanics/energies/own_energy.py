@@ -59,7 +59,7 @@ def register_energy(
     principal = OwnFunction.of(psi, everywhere)
     _check(name, principal)
     ENERGIES[name] = IsotropicEnergy(
-        name, label or name, description or "A custom energy", principal, stays_upright=not everywhere
+        name, label or name, description or "A custom energy", principal, prevents_inversion=not everywhere
     )
 
 

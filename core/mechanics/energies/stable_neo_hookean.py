@@ -10,7 +10,7 @@ match the Lame parameters. With ``J_i = dJ/dsigma_i`` and ``a = lambda' (J-1) - 
 from __future__ import annotations
 
 from ...foundation.kernels.jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 
 @kernel
@@ -31,7 +31,7 @@ def _gradient(sigma, parameters, out):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        stress_and_volume(s, mu, a, out[e])
+        principal_stress(s, mu, a, out[e])
 
 
 @kernel
@@ -40,7 +40,7 @@ def _curvature(sigma, parameters, H, flip, twist):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        stretch_and_volume(s, mu, a, lam, H[e], flip[e], twist[e])
+        principal_hessian(s, mu, a, lam, H[e], flip[e], twist[e])
 
 
 ENERGY = IsotropicEnergy(

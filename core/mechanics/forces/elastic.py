@@ -91,7 +91,7 @@ class ElasticDensity:
     @property
     def prevents_inversion(self) -> bool:
         """True if inversion must be prevented for some energy in contact."""
-        return any(law.stays_upright for law, _rows in self.groups)
+        return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
         """Return the largest step size, at most 1, along dx (n,3) m that inverts no tet whose energy forbids it."""
@@ -107,7 +107,7 @@ class ElasticDensity:
         """Return the indices (k,) of uninverted tets whose energy prevents inversion, and their gradients (k,3,3)."""
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
-            chosen[rows] = law.stays_upright
+            chosen[rows] = law.prevents_inversion
         if not chosen.any():
             return np.zeros(0, dtype=np.int64), np.zeros((0, 3, 3))
         F = self.gradients(positions)

@@ -40,7 +40,7 @@ class CurrentModes:
     label = "EigenFit (Current Modes)"
     description = "As published: modes of the current shape, recomputed in each step; takes two to four times as long"
     of_positions, controls = True, False
-    ways = ((),)
+    variants = ((),)
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:

@@ -170,7 +170,7 @@ class Matching:
     label = "EigenFit"
     description = "A potential of the stretches, from the vibrations at rest: matches all of them in every pose"
     of_positions, controls = False, True
-    ways = ((),)
+    variants = ((),)
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:

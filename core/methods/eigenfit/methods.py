@@ -13,8 +13,8 @@ from ...foundation.schema.settings import SolverSettings
 from ...mechanics.forces.step_potential import Load
 from ..subspaces.space import Space
 from .current_modes import CurrentModes
+from .fitted_materials import FittedMaterials, OneStiffness
 from .matching import Matching, Pairs, Spectra
-from .scaled_stiffness import FittedMaterials, OneStiffness
 from .vibrations import Springs
 
 
@@ -22,7 +22,7 @@ class MatchMethod(Protocol):
     """Interface of a match method. ``name`` is its word in the settings, ``label`` and ``description`` are its texts
     for the artist. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its
     negative curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
-    ``ways``: alternative values of its further arguments; the first is for bodies that cannot be tried.
+    ``variants``: alternative values of its further arguments; the first is for bodies that cannot be tried.
 
     ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness of each element
     or cubature point, or its mu and lambda; None for no change.
@@ -33,13 +33,13 @@ class MatchMethod(Protocol):
     description: ClassVar[str]
     of_positions: ClassVar[bool]
     controls: ClassVar[bool]
-    ways: ClassVar[tuple[tuple[float, ...], ...]]
+    variants: ClassVar[tuple[tuple[float, ...], ...]]
     spectra: Spectra
     pairs: Pairs
     stiffness: np.ndarray | None
 
     def __init__(
-        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *way: float
+        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
         """Match a space at its rest stiffness; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
 
@@ -67,18 +67,18 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 
 
 def match_methods(
-    solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False
+    solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False
 ) -> tuple[type[MatchMethod], ...]:
     """Return the methods to be tried; the first is used where a trial is not possible. SettingsError lists the known
     ones.
 
     The automatic choice begins with materials, which add no cost to a step and are more accurate on most bodies
-    (``docs/design/eigenfit.md``). But materials cannot control vibrations. On a body that ``lets_go`` of all its pins,
-    materials that are right in flight sag too much before the release.
+    (``docs/design/eigenfit.md``). But materials cannot control vibrations. With ``frees_pins`` (all pins are released
+    at some frame), materials that are right in flight sag too much before the release.
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        return (Matching,) if is_controlled or lets_go else (FittedMaterials, Matching)
+        return (Matching,) if is_controlled or frees_pins else (FittedMaterials, Matching)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return (METHODS[name],)

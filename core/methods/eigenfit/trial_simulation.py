@@ -200,19 +200,19 @@ def best_match(
 ) -> MatchMethod:
     """Return the match with the least error; without ``off``, which returns the error of a match, the first method's.
 
-    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all variants
-    (``ways``) of a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues
-    on another machine makes the same choice.
+    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ``variants``
+    of a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on another
+    machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
     best, least = None, np.inf
     for method in methods:
-        several = space.is_reduced and len(method.ways) > 1
+        several = space.is_reduced and len(method.variants) > 1
         made = (
-            method(space, spectra, each, springs, *way)
+            method(space, spectra, each, springs, *variant)
             for each in (pairs if several else pairs[:1])
-            for way in (method.ways if several else method.ways[:1])
+            for variant in (method.variants if several else method.variants[:1])
         )
         tried = ((each, round(min(off(each), 1e3), 3)) for each in made)
         found, far = min(tried, key=lambda each: each[1])

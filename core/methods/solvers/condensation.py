@@ -47,7 +47,7 @@ from ...foundation.kernels.simd_math import (
     vector,
 )
 from ...mechanics.assembly.tangent_blocks import complete_blocks
-from . import workspace as at
+from . import condensation_layout as at
 from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, shares_of, twists_of
 
 

@@ -37,7 +37,7 @@ from ...numerics.optimization.step_report import REDONE_BY, Iteration, StepRepor
 from ..model.nodes import Nodes, single_vertices
 from ..model.state import State
 from ..subspaces.space import Space
-from .conjac_map import ConJacMap, ReducedSystem, by_columns, by_mass, products
+from .conjac_map import ConJacMap, ReducedSystem, project_mass, project_stiffness, project_vector
 from .incremental_potential import IncrementalPotential, NewtonIterate
 from .modal_integration import exponential_step
 from .newton import NewtonSolver, minimize, replacing_step
@@ -46,28 +46,28 @@ from .rigid_components import RigidComponent, RigidParts
 from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
-WEIGHT = 1e-9
+QUASISTATIC_MASS = 1e-9
 """Part of the mass that quasistatic vertices keep in a step, so that the matrix of unconstrained parts has a factor."""
 
-LIGHT = 1e-6
+MINIMIZATION_MASS = 1e-6
 """Part of the mass in the matrix of a minimization over all vertices, so that it has a factor."""
 
-CALMING = 30
+MIN_ITERATIONS = 30
 """Largest number of iterations of such a minimization, unless ``max_iterations`` is larger."""
 
-ROUNDS = 4
+LOAD_ROUNDS = 4
 """Fixed-point rounds that find the end-of-step forces other than elasticity."""
 
-SLOW = 0.1
+REFACTORIZE_ABOVE = 0.1
 """Part of the last correction's decrement above which the tangent is factorised again."""
 
 ROUND_OFF = 1e-9
 """Part of the potentials' magnitude below which an energy error is round-off."""
 
-STILL = 1e-12
+AT_REST = 1e-12
 """Squared displacement in a step, over the body's size, below which the body is at rest."""
 
-EXCESS = 0.1
+ENERGY_TOLERANCE = 0.1
 """Part of the kinetic energy by which a step may exceed its linear system's energy before it is repeated."""
 
 
@@ -75,47 +75,47 @@ class ConJacSolver(StepSolver):
     """ConJac with exact integration of its dynamic nodes: the steps of this module's description ([ConJac20],
     modified).
 
-    Settings: ``max_iterations`` limits the quasistatic corrections (a minimization gets at least ``CALMING``);
+    Settings: ``max_iterations`` limits the quasistatic corrections (a minimization gets at least ``MIN_ITERATIONS``);
     ``tolerance`` also ends the rounds for other forces. The others are those of :class:`StepSolver` without
     ``integrator``: free steps are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        super().__init__(self._following(model), settings, linear_solver)
-        self._settle_in(model)
+        super().__init__(self._quasistatic_space(model), settings, linear_solver)
+        self._set_model(model)
         self.drag = self.mass_damping_load(model)
         self.integrator = bdf2  # keeps its history
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
         """Continue with the same body, as :meth:`StepSolver.follow`."""
-        super().follow(self._following(model), pinned, stiffness)
+        super().follow(self._quasistatic_space(model), pinned, stiffness)
         newton = self._newton
-        self._settle_in(model)
+        self._set_model(model)
         if newton is not None:
-            newton.follow(self._weightless(model), pinned, stiffness)
+            newton.follow(self._nearly_massless(model), pinned, stiffness)
             self._newton = newton
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """Advance a state, as :meth:`StepSolver.step`, for any ``integrator``."""
-        self._asked, self._solved = (pin_targets, time_step, loads), None
+        self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
         except FactorizationError:
             return replacing_step(self, state, pin_targets, time_step, loads)
 
-    def _following(self, model: Space) -> Space:
+    def _quasistatic_space(self, model: Space) -> Space:
         """Return the quasistatic space: the nodes' centres are prescribed, and masses are nearly zero."""
         nodes = self._nodes_of(model)
         given = np.union1d(model.pinned, nodes.centres).astype(np.int64)
-        return replace(model, masses=WEIGHT * model.masses, pinned=given)
+        return replace(model, masses=QUASISTATIC_MASS * model.masses, pinned=given)
 
     def _nodes_of(self, model: Space) -> Nodes:
         none = single_vertices(np.zeros(0, dtype=np.int64), model.unknowns)
         return none if model.nodes is None else model.nodes
 
-    def _settle_in(self, model: Space) -> None:
+    def _set_model(self, model: Space) -> None:
         """Set the body's model. The linear systems, made by the base class, remain those of the quasistatic space."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
@@ -129,68 +129,71 @@ class ConJacSolver(StepSolver):
         """Solve a step, as :meth:`StepSolver.solve`."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
-            wholes = self._rigid.components_at(state.positions)
+            rigid = self._rigid.components_at(state.positions)
         free = step.without_contact()
-        carried = self._carried(state, deformation, wholes, free, report)
+        reduced = self._reduced_system(state, deformation, rigid, free, report)
         touches = step.has_active_contact(state.positions) or step.has_active_contact(
             self.start(step.time.predicted, step)
         )
         if not touches:
-            end = self._flown(state, deformation, carried, wholes, free, report)
+            end = self._integrated(state, deformation, reduced, rigid, free, report)
             if end is not None and step.is_path_collision_free(state.positions, end.x):
                 return end
             report.converged, report.reason = False, ""
         if not touches and end is None:
-            end = self._calmed(state, carried, step, report)
+            end = self._minimized(state, reduced, step, report)
             report.reason += f"{REDONE_BY}Implicit Euler, as the nodes' own motion gained energy"
             return end
-        pins, h, loads = self._asked
-        calm = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
-        end = self._calmed(state, carried, calm, report)
+        pins, h, loads = self._step_arguments
+        bdf2_step = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
+        end = self._minimized(state, reduced, bdf2_step, report)
         if step.contact is not None:
-            step.contact.collider_positions = calm.contact.collider_positions
+            step.contact.collider_positions = bdf2_step.contact.collider_positions
         return end
 
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
         """Record the gradient of the potential that was minimized, as :meth:`StepSolver._record_gradient`."""
-        return super()._record_gradient(at, state, self._solved or step, report)
+        return super()._record_gradient(at, state, self._minimized_potential or step, report)
 
-    def _calmed(self, state: State, carried: ReducedSystem, step: IncrementalPotential, report: StepReport) -> Solution:
+    def _minimized(
+        self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
+    ) -> Solution:
         """Solve a step, with any contact, by Newton's method over all vertices; the basis T carries the mass."""
-        time, k = step.time, carried.map.J.shape[2]
-        speeds = carried.speeds(self.model.mass @ (time.predicted - time.base))
-        report.lost = self._lost(carried, speeds, time.predicted - time.base)
-        Y = np.concatenate([self._nodes.means(), carried.unseen_momenta], axis=2)
-        Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
-        inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
+        time, k = step.time, reduced.map.J.shape[2]
+        speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
+        report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
+        Y = np.concatenate([self._nodes.means(), reduced.unresolved_momenta], axis=2)
+        Y[:, :, k:] -= np.tensordot(Y[:, :, :k], reduced.mass[:k, k:], axes=1)
+        inertia = NodeInertia(Y, reduced.mass, time.base, speeds, step.h)
         acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
-        body, given = self._light(), (self.model.pinned, step.prescribed_positions, step.damping)
-        whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
-        start = body.initial_iterate(time.base + carried.T @ speeds, state, whole, report)
-        most = max(self.settings.max_iterations, CALMING)
+        body, given = self._nearly_massless_newton(), (self.model.pinned, step.prescribed_positions, step.damping)
+        potential = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
+        start = body.initial_iterate(time.base + reduced.T @ speeds, state, potential, report)
+        most = max(self.settings.max_iterations, MIN_ITERATIONS)
         body.settings = replace(self.settings, max_iterations=report.iterations + most)
-        at, self._solved = minimize(body, start, whole, report, projected=step.damping is None), whole
+        at = minimize(body, start, potential, report, projected=step.damping is None)
+        self._minimized_potential = potential
         report.reason = report.reason or f"the cap of {most} iterations was reached"
-        velocities = carried.T @ inertia.moved(at.x) / step.h
+        velocities = reduced.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
-    def _light(self) -> NewtonSolver:
+    def _nearly_massless_newton(self) -> NewtonSolver:
         """Return Newton's solver for the nearly massless body."""
         if self._newton is None:
-            self._newton = NewtonSolver(self._weightless(self.model), self.settings, self.linear_solver)
+            self._newton = NewtonSolver(self._nearly_massless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
         return self._newton
 
-    def _weightless(self, model: Space) -> Space:
-        return replace(model, masses=LIGHT * model.masses)
+    def _nearly_massless(self, model: Space) -> Space:
+        return replace(model, masses=MINIMIZATION_MASS * model.masses)
 
-    def _carried(
+    def _reduced_system(
         self,
         state: State,
         deformation: Deformation,
-        wholes: list[RigidComponent],
+        rigid: list[RigidComponent],
         step: IncrementalPotential,
         report: StepReport,
         projected: bool = False,
@@ -200,33 +203,35 @@ class ConJacSolver(StepSolver):
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
             map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
-            J = self._rigid.exact(map_.J, self._nodes, wholes)
-            unseen, momenta = self._unseen(wholes)
-            T = np.concatenate([J, unseen], axis=2) if unseen.shape[2] else J
-            mass = by_mass(self.model.mass, T)
+            J = self._rigid.exact(map_.J, self._nodes, rigid)
+            unresolved, momenta = self._unresolved_rigid_motions(rigid)
+            T = np.concatenate([J, unresolved], axis=2) if unresolved.shape[2] else J
+            mass = project_mass(self.model.mass, T)
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
-            stiffness[:k, :k] = map_.stiffness - WEIGHT * mass[:k, :k]
+            stiffness[:k, :k] = map_.stiffness - QUASISTATIC_MASS * mass[:k, :k]
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.damping is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
-            if has_others and by_tets and not wholes:  # few elements, often
-                elastic = stiffness - products(self._others_at(ahead, deformation, step), self.model.mesh.tets, T)
+            if has_others and by_tets and not rigid:  # few elements, often
+                elastic = stiffness - project_stiffness(
+                    self._other_stiffness(ahead, deformation, step), self.model.mesh.tets, T
+                )
             elif has_others:
                 blocks = np.empty_like(self.system.blocks)
                 tangent_blocks(
                     tangent, self.system.N, step.h**2 * self.elastic.weights, 0.0 * self.system.masses, blocks
                 )
-                elastic = products(blocks, self.model.mesh.tets, T)
+                elastic = project_stiffness(blocks, self.model.mesh.tets, T)
                 if step.strain is not None and self.system.low_rank is not None:
                     along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
                     along = T.reshape(-1, T.shape[2]).T @ along
                     elastic += along @ self.system.low_rank.core @ along.T
         return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
-    def _unseen(self, wholes: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
+    def _unresolved_rigid_motions(self, rigid: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
         """Return the rigid motions that no node resolves, (n,3,c), and M times these."""
-        unseen = self._rigid.unresolved_motions(self._nodes, wholes)
-        return unseen, (self.model.mass @ unseen.reshape(len(unseen), -1)).reshape(unseen.shape)
+        unresolved = self._rigid.unresolved_motions(self._nodes, rigid)
+        return unresolved, (self.model.mass @ unresolved.reshape(len(unresolved), -1)).reshape(unresolved.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
@@ -245,80 +250,84 @@ class ConJacSolver(StepSolver):
                     return tangent
         raise self.system.error()
 
-    def _flown(
+    def _integrated(
         self,
         state: State,
         deformation: Deformation,
-        carried: ReducedSystem,
-        wholes: list[RigidComponent],
+        reduced: ReducedSystem,
+        rigid: list[RigidComponent],
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
         """Return the solution along the nodes' exact motion, or None if it gains energy."""
-        T, x0, h = carried.T, state.positions, step.h
+        T, x0, h = reduced.T, state.positions, step.h
         with report.timed("local"):
-            speeds = carried.speeds(self.model.mass @ (h * state.velocities))
-            report.lost = self._lost(carried, speeds, h * state.velocities)
-            forces = -by_columns(T, self._elastic_gradient(deformation, step))
-            given = np.zeros_like(x0)
-            given[self.model.pinned] = step.prescribed_positions - x0[self.model.pinned]
-            if given.any():
-                pulled = h**2 * self.elastic.nodal_forces(carried.tangent.stress_change(self.elastic.delta_F(given)))
-                pulled[self.model.pinned] = 0.0
-                given += carried.newton_step(carried.map, pulled)
-                forces = forces - 0.5 * by_columns(T, pulled)
-            u, after, pushed = self._flow(state, deformation, carried, given, speeds, forces, step)
-            dx = T @ u + given
-            x = x0 + self._rigid.turned(dx, wholes)
+            speeds = reduced.speeds(self.model.mass @ (h * state.velocities))
+            report.lost = self._lost_energy(reduced, speeds, h * state.velocities)
+            forces = -project_vector(T, self._elastic_gradient(deformation, step))
+            prescribed_dx = np.zeros_like(x0)
+            prescribed_dx[self.model.pinned] = step.prescribed_positions - x0[self.model.pinned]
+            if prescribed_dx.any():
+                prescribed_force = h**2 * self.elastic.nodal_forces(
+                    reduced.tangent.stress_change(self.elastic.delta_F(prescribed_dx))
+                )
+                prescribed_force[self.model.pinned] = 0.0
+                prescribed_dx += reduced.newton_step(reduced.map, prescribed_force)
+                forces = forces - 0.5 * project_vector(T, prescribed_force)
+            u, end_speeds, other_forces = self._flow(state, deformation, reduced, prescribed_dx, speeds, forces, step)
+            dx = T @ u + prescribed_dx
+            x = x0 + self._rigid.turned(dx, rigid)
         check_direction(dx, 0.0)
         with report.timed("line_search"):
             at = self.evaluate(x, step, deformation)
-            first = carried.map.J.shape[2]
-            bent = dx - T[:, :, first:] @ u[first:]
-        gained = T @ (after - speeds)
-        load = self.model.mass @ (gained - self._rigid.without_rigid_motion(gained, wholes))
-        at = self._settle(at, carried, load, step, report, self.settings.max_iterations)
+            first = reduced.map.J.shape[2]
+            elastic_dx = dx - T[:, :, first:] @ u[first:]
+        gained = T @ (end_speeds - speeds)
+        load = self.model.mass @ (gained - self._rigid.without_rigid_motion(gained, rigid))
+        at = self._quasistatic_correction(at, reduced, load, step, report, self.settings.max_iterations)
         with report.timed("line_search"):
-            excess, kinetic = self._accounts(state, deformation, at, carried, (u, after, pushed), (dx, bent), step)
+            excess, kinetic = self._energy_balance(
+                state, deformation, at, reduced, (u, end_speeds, other_forces), (dx, elastic_dx), step
+            )
         unsure = ROUND_OFF * at.magnitude
-        if (excess > np.maximum(EXCESS * kinetic, unsure)).any():
+        if (excess > np.maximum(ENERGY_TOLERANCE * kinetic, unsure)).any():
             return None
         there = self._rigid.components_at(at.x)
-        velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
+        velocities = self._rigid.transported(T @ end_speeds, rigid, there, h**2 * self.gravity.forces)
         for k, rows in enumerate(self._bodies):
             self._rigid.remove_energy(velocities, rows, there, excess[k], kinetic[k], unsure)
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
 
-    def _accounts(
+    def _energy_balance(
         self,
         state: State,
         deformation: Deformation,
         at: NewtonIterate,
-        carried: ReducedSystem,
+        reduced: ReducedSystem,
         flow: tuple[np.ndarray, np.ndarray, np.ndarray],
-        moves: tuple[np.ndarray, np.ndarray],
+        displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each body, the final energy beyond its linear system's, and the linear system's kinetic energy.
-        ``flow`` holds u, u' and the forces besides elasticity; ``moves`` displacements (n,3) m and their elastic part.
+        ``flow`` holds u, u' and the forces besides elasticity; ``displacements`` (n,3) m and their elastic part.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
-            alone, own = np.zeros_like(x0), carried.columns_of(rows)
+            alone, own = np.zeros_like(x0), reduced.columns_of(rows)
             alone[rows] = 1.0
             end = at.value if len(self._bodies) == 1 else self.evaluate(x0 + alone * (at.x - x0), step).value
-            dx, bent = (alone * each for each in moves)
-            u, after, pushed = (each[own] for each in flow)
-            excess[k] = end - self._energy(state, deformation, carried, dx, bent, step) + float(u @ pushed)
-            kinetic[k] = 0.5 * float(after @ carried.mass[np.ix_(own, own)] @ after)
+            dx, elastic_dx = (alone * each for each in displacements)
+            u, end_speeds, other_forces = (each[own] for each in flow)
+            excess[k] = end - self._energy(state, deformation, reduced, dx, elastic_dx, step) + float(u @ other_forces)
+            kinetic[k] = 0.5 * float(end_speeds @ reduced.mass[np.ix_(own, own)] @ end_speeds)
         return excess, kinetic
 
     def _flow(
         self,
         state: State,
         deformation: Deformation,
-        carried: ReducedSystem,
-        given: np.ndarray,
+        reduced: ReducedSystem,
+        prescribed_dx: np.ndarray,
         speeds: np.ndarray,
         forces: np.ndarray,
         step: IncrementalPotential,
@@ -327,39 +336,39 @@ class ConJacSolver(StepSolver):
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
         has_others = k > 0 and (bool(step.potentials) or step.damping is not None)
-        elastic = carried.stiffness
+        elastic = reduced.stiffness
         u = speeds
-        for _ in range(ROUNDS if has_others else 1):
+        for _ in range(LOAD_ROUNDS if has_others else 1):
             if has_others:
-                b, S_p = self._others(state, deformation, carried, given, u, step)
-                elastic = carried.elastic
+                b, S_p = self._other_forces(state, deformation, reduced, prescribed_dx, u, step)
+                elastic = reduced.elastic
             before = u
             # One thread: synchronization at so small a matrix costs hundreds of times the work shared.
             with one_blas_thread():
-                u, after = exponential_step(carried.mass, elastic, speeds, forces, (b, S_p))
-            if self.model.max_displacement(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
+                u, end_speeds = exponential_step(reduced.mass, elastic, speeds, forces, (b, S_p))
+            if self.model.max_displacement(reduced.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
                 break
-        return u, after, b - S_p @ u
+        return u, end_speeds, b - S_p @ u
 
-    def _others(
+    def _other_forces(
         self,
         state: State,
         deformation: Deformation,
-        carried: ReducedSystem,
-        given: np.ndarray,
+        reduced: ReducedSystem,
+        prescribed_dx: np.ndarray,
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return b and S_p (:mod:`.modal_integration`) of the forces besides elasticity and weight, after displacement
         u.
         """
-        T, x = carried.T, state.positions + carried.T @ u + given
+        T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
-        S_p = products(self._others_at(x, there, step), self.model.mesh.tets, T)
-        return S_p @ u - by_columns(T, g), S_p
+        S_p = project_stiffness(self._other_stiffness(x, there, step), self.model.mesh.tets, T)
+        return S_p @ u - project_vector(T, g), S_p
 
-    def _others_at(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
+    def _other_stiffness(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
         """Return the element blocks (m,10,3,3) of the stiffness besides elasticity."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
@@ -372,30 +381,30 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        carried: ReducedSystem,
+        reduced: ReducedSystem,
         dx: np.ndarray,
-        bent: np.ndarray,
+        elastic_dx: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
         """Return the linear system's potential energy after displacements dx (n,3) m. Forces besides elasticity and
-        weight keep their initial energy. Only the elastic part ``bent`` (n,3) m of dx has a stiffness.
+        weight keep their initial energy. Only the elastic part ``elastic_dx`` (n,3) m of dx has a stiffness.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
-        curved = self.elastic.delta_F(bent)
+        delta_F_elastic = self.elastic.delta_F(elastic_dx)
         energies = (self.elastic.stress(deformation) * dF).sum(axis=(1, 2))
-        energies += 0.5 * (carried.tangent.stress_change(curved) * curved).sum(axis=(1, 2))
+        energies += 0.5 * (reduced.tangent.stress_change(delta_F_elastic) * delta_F_elastic).sum(axis=(1, 2))
         linear = float(np.sum(self.elastic.weights * energies))
         linear += self.gravity.value(state.positions + dx) - self.gravity.value(state.positions)
         if step.strain is not None:
             linear += float(np.sum(step.strain_gradient(deformation) * dx)) + 0.5 * step.low_rank(deformation).work(dx)
         return step.value(state.positions, deformation)[0] + h2 * linear
 
-    def _lost(self, carried: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
+    def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
         """Return the part of the kinetic energy of velocities (n,3) missing in the nodes' speeds (k,); 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
-        if before <= STILL * self.model.size**2 * float(self.model.lumped_masses.sum()):
+        if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0
-        return max(1.0 - float(speeds @ carried.mass @ speeds) / before, 0.0)
+        return max(1.0 - float(speeds @ reduced.mass @ speeds) / before, 0.0)
 
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
         """Return the gradient of elasticity, its correction and weight, times h², (n,3) kg m."""
@@ -406,34 +415,34 @@ class ConJacSolver(StepSolver):
         g[self.model.pinned] = 0.0
         return g
 
-    def _settle(
+    def _quasistatic_correction(
         self,
         at: NewtonIterate,
-        carried: ReducedSystem,
+        reduced: ReducedSystem,
         load: np.ndarray,
         step: IncrementalPotential,
         report: StepReport,
         most: int,
-        renews: bool = True,
+        refactorizes: bool = True,
     ) -> NewtonIterate:
         """Move the quasistatic vertices until their forces balance a ``load`` (n,3) kg m, with at most ``most``
-        corrections. With ``renews``, the tangent is factorised again if the step's own converges too slowly.
+        corrections. With ``refactorizes``, the tangent is factorised again if the step's own converges too slowly.
         """
-        map_, last, most = carried.map, np.inf, most + report.iterations
+        map_, last, most = reduced.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:
             with report.timed("assembly"):
                 whole = step.gradient_at(at.x, at.deformation)
                 g = whole + load
             with report.timed("solve"):
-                dx = carried.newton_step(map_, g)
-            if renews and -float((g * dx).sum()) > SLOW * last:
+                dx = reduced.newton_step(map_, g)
+            if refactorizes and -float((g * dx).sum()) > REFACTORIZE_ABOVE * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
                 # The unresolved rigid motions differ from those at the step's beginning, and nothing resists them.
-                unseen, momenta = self._unseen(self._rigid.components_at(at.x))
-                T = np.concatenate([carried.map.J, unseen], axis=2)
-                carried = carried._replace(T=T, unseen_momenta=momenta)
-                dx = carried.newton_step(map_, g)
+                unresolved, momenta = self._unresolved_rigid_motions(self._rigid.components_at(at.x))
+                T = np.concatenate([reduced.map.J, unresolved], axis=2)
+                reduced = reduced._replace(T=T, unresolved_momenta=momenta)
+                dx = reduced.newton_step(map_, g)
             last = decrement = -float((g * dx).sum())
             check_direction(dx, decrement)
 

@@ -45,20 +45,20 @@ class ConJacMap:
     def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
         self._system, self._nodes, self._k = system, nodes, len(nodes.centres)
         n, size = nodes.rows.shape[1], 3 * self._k
-        felt, pulls = self._pulls(tets, n)
-        pulls[np.isin(felt, pinned)] = 0.0
-        own = np.searchsorted(felt, nodes.centres)
-        S = -pulls[own].reshape(size, size)
-        pulls[own] = 0.0
+        coupled, coupling = self._coupling(tets, n)
+        coupling[np.isin(coupled, pinned)] = 0.0
+        own = np.searchsorted(coupled, nodes.centres)
+        S = -coupling[own].reshape(size, size)
+        coupling[own] = 0.0
         self._is_mean = nodes.rows.nnz > self._k
         # Columns of Y, then of Q.
         self._solved = np.zeros((n, 3, 2 * size if self._is_mean else size))
-        self._solved[felt, :, :size] = pulls
+        self._solved[coupled, :, :size] = coupling
         if self._is_mean:
             self._solved[:, :, size:] = nodes.means()
         system.solve_columns(self._solved)
         self._solved[nodes.centres, :, :size] = np.eye(size).reshape(self._k, 3, size)  # displacements of the centres
-        S = S - np.tensordot(pulls, self._solved[felt, :, :size], axes=((0, 1), (0, 1)))
+        S = S - np.tensordot(coupling, self._solved[coupled, :, :size], axes=((0, 1), (0, 1)))
         S = 0.5 * (S + S.T)
         if not self._is_mean:
             self.J, self.stiffness = self._solved, S
@@ -76,7 +76,7 @@ class ConJacMap:
         p = self._system.solve(-g)
         if not self._is_mean:
             return p
-        r = by_columns(self._solved, gradient)[: 3 * self._k]
+        r = project_vector(self._solved, gradient)[: 3 * self._k]
         found = self._inverse @ np.concatenate([-r, -self._rows(p[:, :, None])[:, 0]])
         return p + self._moved(found[:, None])[:, :, 0]
 
@@ -90,40 +90,40 @@ class ConJacMap:
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
-    def _pulls(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def _coupling(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the vertices (f,) that K couples to the centres, and minus K's columns there, (f,3,3k). Element blocks
         and the low-rank part of the matrix contribute.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
         element, corner = np.nonzero(node[tets] >= 0)
-        felt = np.unique(np.concatenate([tets[element].ravel(), self._nodes.centres]))
-        felt = felt if low_rank is None else np.arange(n)
-        pulls = np.zeros((len(felt), 3, self._k, 3))
+        coupled = np.unique(np.concatenate([tets[element].ravel(), self._nodes.centres]))
+        coupled = coupled if low_rank is None else np.arange(n)
+        coupling = np.zeros((len(coupled), 3, self._k, 3))
         for other in range(CORNERS):
             first, second = np.maximum(corner, other), np.minimum(corner, other)
             pair = self._system.blocks[element, first * (first + 1) // 2 + second]
             # The rows of a pair's block belong to its first corner.
             pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
-            index = np.searchsorted(felt, tets[element, other])
-            np.subtract.at(pulls, (index, slice(None), node[tets[element, corner]]), pair)
-        pulls = pulls.reshape(len(felt), 3, 3 * self._k)
+            index = np.searchsorted(coupled, tets[element, other])
+            np.subtract.at(coupling, (index, slice(None), node[tets[element, corner]]), pair)
+        coupling = coupling.reshape(len(coupled), 3, 3 * self._k)
         if low_rank is not None:
             vectors, core = low_rank
-            pulls -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
-        return felt, pulls
+            coupling -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
+        return coupled, coupling
 
 
-def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
+def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
     """Return ``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k). Only tets with nonzero blocks are
     visited.
     """
-    felt = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
+    coupled = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
     total = np.zeros((T.shape[2], T.shape[2]))
     for a in range(CORNERS):
-        rows = T[tets[felt, a]]
+        rows = T[tets[coupled, a]]
         for b in range(a + 1):
-            part = np.einsum("mij,mjk->mik", blocks[felt, a * (a + 1) // 2 + b], T[tets[felt, b]], optimize=True)
+            part = np.einsum("mij,mjk->mik", blocks[coupled, a * (a + 1) // 2 + b], T[tets[coupled, b]], optimize=True)
             product = np.tensordot(rows, part, axes=((0, 1), (0, 1)))
             total += product if a == b else product + product.T
     return total
@@ -137,7 +137,7 @@ class ReducedSystem(NamedTuple):
 
     map: ConJacMap
     T: np.ndarray
-    unseen_momenta: np.ndarray
+    unresolved_momenta: np.ndarray
     mass: np.ndarray
     stiffness: np.ndarray
     elastic: np.ndarray
@@ -146,27 +146,27 @@ class ReducedSystem(NamedTuple):
     def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
         """Return Newton's step (n,3) m for a gradient (n,3) kg m, by a map, while the basis T is fixed."""
         first = map_.J.shape[2]
-        unseen, weighed = self.T[:, :, first:], self.unseen_momenta
-        dx = map_.newton_step(gradient - weighed @ by_columns(unseen, gradient))
-        return dx - unseen @ by_columns(weighed, dx)
+        unresolved, momenta = self.T[:, :, first:], self.unresolved_momenta
+        dx = map_.newton_step(gradient - momenta @ project_vector(unresolved, gradient))
+        return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
         """Return the speeds (k,) in T that are nearest, by the mass, to velocities with momenta (n,3)."""
         if not self.mass.size:
             return np.zeros(0)
-        return scipy.linalg.solve(self.mass, by_columns(self.T, momenta), assume_a="pos")
+        return scipy.linalg.solve(self.mass, project_vector(self.T, momenta), assume_a="pos")
 
     def columns_of(self, rows: slice) -> np.ndarray:
         """Return the indices of T's columns that move the vertices ``rows`` of one of several bodies."""
         return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
 
 
-def by_columns(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
+def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
     """Return ``T^T pull`` (k,) for forces (n,3) and columns T (n,3,k)."""
-    return np.tensordot(T, pull, axes=((0, 1), (0, 1)))
+    return np.tensordot(T, forces, axes=((0, 1), (0, 1)))
 
 
-def by_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
+def project_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
     """Return ``T^T M T`` (k,k) for columns (n,3,k), ``ROWS`` vertices at a time, since M T is as large as T."""
     n, _, k = T.shape
     flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))

@@ -43,22 +43,24 @@ class PublishedConJacSolver(ConJacSolver):
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """Solve a step, as :meth:`StepSolver.solve`."""
         beta, gamma = self.settings.damping_factor, self.settings.stabilization
-        before, wholes = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
-        carried = self._carried(state, before, wholes, step, report, projected=True)
+        before, rigid = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
+        reduced = self._reduced_system(state, before, rigid, step, report, projected=True)
         # Unresolved rigid motions have no stiffness. If nodes resolve all of them, the step is the paper's.
-        balanced = wholes if carried.T.shape[2] > 3 * len(self._nodes.centres) else []
+        balanced = rigid if reduced.T.shape[2] > 3 * len(self._nodes.centres) else []
         with report.timed("solve"):
-            x, T = self.start(state.positions, step), carried.T
+            x, T = self.start(state.positions, step), reduced.T
             g = step.gradient_at(x, self.elastic.deformation(x, before))
             pull = np.tensordot(T, step.h * (self.model.mass @ state.velocities) - g, axes=((0, 1), (0, 1)))
-            moved = scipy.linalg.solve(carried.mass + beta * carried.stiffness, pull, assume_a="pos")
+            moved = scipy.linalg.solve(reduced.mass + beta * reduced.stiffness, pull, assume_a="pos")
             dx = T @ moved
         x = x + dx
         if gamma == 0.0:
             at = self.evaluate(x, step, before)
-            x = self._settle(at, carried, np.zeros_like(x), step, report, self.settings.corrections, renews=False).x
+            x = self._quasistatic_correction(
+                at, reduced, np.zeros_like(x), step, report, self.settings.corrections, renews=False
+            ).x
         while report.iterations < self.settings.corrections and not report.reason:
-            correction = gamma * carried.map.newton_step(self._rigid.balanced(g, balanced))
+            correction = gamma * reduced.map.newton_step(self._rigid.balanced(g, balanced))
             x = x + correction
             decrement = -float((g * correction).sum())
             size = self.model.max_displacement(correction)[0]

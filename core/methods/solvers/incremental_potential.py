@@ -77,10 +77,12 @@ class IncrementalPotential:
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step
         self.element_weights = self.h**2 * elastic.weights
-        self.renewals_left = MAX_LAGGING_ITERATIONS
-        self._following = MAX_LAGGING_UPDATES
+        self.lagging_iterations_left = MAX_LAGGING_ITERATIONS
+        self._lagging_updates_left = MAX_LAGGING_UPDATES
 
-    def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
+    def value_without_elastic(
+        self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
+    ) -> tuple[float, float]:
         """Return the potential without the elastic energy, and the sum of the parts' magnitudes, kg m². Internal
         damping takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
         """
@@ -96,9 +98,9 @@ class IncrementalPotential:
         """Return the potential at x (n,3) m, and the sum of its parts' magnitudes, kg m²."""
         s = None if self.damping is None else deformation.stretch()
         stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
-        rest, magnitude = self.rest_of_value(x, s, stretch)
+        other, magnitude = self.value_without_elastic(x, s, stretch)
         elastic = self.h**2 * self._elastic.value(deformation)
-        return rest + elastic, magnitude + abs(elastic)
+        return other + elastic, magnitude + abs(elastic)
 
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
@@ -160,13 +162,13 @@ class IncrementalPotential:
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
-    def max_step_size(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+    def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
         """Return the largest part (at most 1) of a step dx (n,3) m from x that is free of collisions and inversions; 1
-        without a barrier. Obstacles stand still, or with ``going`` make their whole remaining displacement.
+        without a barrier. Obstacles stand still, or with ``with_remaining`` make their whole remaining displacement.
         """
         if self.contact is None:
             return 1.0
-        return min(self.contact.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
+        return min(self.contact.max_step_size(x, dx, with_remaining), self._elastic.inversion_free_step_size(x, dx))
 
     def without_contact(self) -> IncrementalPotential:
         """Return a copy without the barrier."""
@@ -182,7 +184,7 @@ class IncrementalPotential:
         if contact is None:
             return not self.has_active_contact(x)
         positions = contact.collider_positions
-        if self.max_step_size(before, x - before, going=True) == 1.0:
+        if self.max_step_size(before, x - before, with_remaining=True) == 1.0:
             contact.collider_positions = positions + contact.remaining_displacement
             if not self.has_active_contact(x):
                 return True
@@ -226,14 +228,14 @@ class IncrementalPotential:
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
         """Update lagged terms at a solution x (n,3) m. Return True if they changed."""
-        self.renewals_left -= 1
+        self.lagging_iterations_left -= 1
         settled = self.contact is not None and self.contact.update_at_solution(x)
         return self._update(x) or settled
 
     def update_lagging(self, x: np.ndarray) -> bool:
         """Update lagged terms at an iterate x (n,3) m. Return True if they changed."""
-        self._following -= 1
-        return self._following >= 0 and self._update(x)
+        self._lagging_updates_left -= 1
+        return self._lagging_updates_left >= 0 and self._update(x)
 
     def _update(self, x: np.ndarray) -> bool:
         # A list, not a generator: every potential is updated, also after one returned True.

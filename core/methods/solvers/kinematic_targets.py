@@ -1,5 +1,5 @@
 """Dirichlet conditions with contact: move pins and colliders to their prescribed positions without collisions, before
-the step is solved.
+the step is solved. Without contact ``StepSolver.start`` sets them.
 
 If the straight path is free of collisions, they move there at once. Otherwise all vertices move with them along
 Newton's direction
@@ -74,7 +74,10 @@ def advance_prescribed_motion(
         dx_prescribed = np.zeros_like(x)
         dx_prescribed[model.pinned] = step.prescribed_positions - x[model.pinned]
         collider_x, collider_dx = contact.collider_positions, contact.remaining_displacement
-        if not (dx_prescribed.any() or collider_dx.any()) or step.max_step_size(x, dx_prescribed, going=True) == 1.0:
+        if (
+            not (dx_prescribed.any() or collider_dx.any())
+            or step.max_step_size(x, dx_prescribed, with_remaining=True) == 1.0
+        ):
             contact.collider_positions = collider_x + collider_dx
             x += dx_prescribed
             x[model.pinned] = step.prescribed_positions
@@ -89,7 +92,7 @@ def advance_prescribed_motion(
         merit = _merit(
             solver, step, _PathPoint(x, collider_x, remaining), dx, collider_dx, np.inf if is_approaching else rho
         )
-        alpha_max = step.max_step_size(x, dx, going=True)
+        alpha_max = step.max_step_size(x, dx, with_remaining=True)
         start, magnitude = here.value + rho * remaining, here.magnitude + rho * remaining
         slope -= rho * remaining
         if is_approaching:

@@ -120,13 +120,13 @@ class LinearlyImplicitSolver(StepSolver):
             linearized = _Linearized(self, state, step)
         while not report.reason:
             with report.timed("assembly"):
-                creeping = step.contact is not None and is_stagnating(report.history)
-                g = linearized.assembled(x, not creeping)
+                stagnating = step.contact is not None and is_stagnating(report.history)
+                g = linearized.assembled(x, not stagnating)
             with report.timed("factorization"):
-                is_indefinite = creeping and not self.system.try_factorize()
+                is_indefinite = stagnating and not self.system.try_factorize()
                 if is_indefinite:
                     linearized.assembled(x)
-                if is_indefinite or not creeping:
+                if is_indefinite or not stagnating:
                     self.system.factorize()
             with report.timed("solve"):
                 dx = self.system.solve(-g)

@@ -104,11 +104,11 @@ class MixedFEMSolver(StepSolver):
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
-                guessed = self._guessed(self.elastic.deformation(state.positions, deformation))
+                guessed = self._restart_mask(self.elastic.deformation(state.positions, deformation))
             tangled = 0 if guessed is None else UNTANGLING
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
-                at = self._restarted(at, self._guessed(at.deformation) if report.iterations else guessed, step)
+                at = self._restarted(at, self._restart_mask(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.predicted_decrease)
@@ -162,7 +162,7 @@ class MixedFEMSolver(StepSolver):
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.predicted_decrease
         return agree or bool(report.reason)
 
-    def _guessed(self, deformation: Deformation) -> np.ndarray | None:
+    def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
         """Return a mask (m,) of the tets whose stretches restart at a deformation, or None. It selects the surroundings
         of inverted tets that are not near pins, or all tets of a tangled body.
         """
@@ -183,7 +183,7 @@ class MixedFEMSolver(StepSolver):
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
         """Return an iterate from its decompositions, with the energies of the step's current potentials."""
-        rest, magnitude = step.rest_of_value(x, stretch.s, stretch)
+        rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
@@ -194,16 +194,16 @@ class MixedFEMSolver(StepSolver):
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             damping = step.damping and step.damping.condensed(at.deformation, False, self.system.N, step.h**2)
             low_rank = step.low_rank(at.deformation)
-        first, *others = self._turnings(report)
-        direction = self._along(mixed, first, damping, low_rank, at, step, report)
+        first, *others = self._polar_hessian_terms(report)
+        direction = self._with_direction(mixed, first, damping, low_rank, at, step, report)
         for turning in others:
             if direction is None or direction.predicted_decrease <= 0.0:
-                direction = self._along(mixed, turning, damping, low_rank, at, step, report)
+                direction = self._with_direction(mixed, turning, damping, low_rank, at, step, report)
         if direction is None:
             self.system.factorize()  # raises FactorizationError
         return direction
 
-    def _turnings(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
+    def _polar_hessian_terms(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
         """Return the terms of the constraint's second derivative, in the order in which they are tried until the matrix
         is definite.
         """
@@ -221,7 +221,7 @@ class MixedFEMSolver(StepSolver):
             (PolarHessianTerms.ALL, PolarHessianTerms.TENSION) if self.system.is_small else (PolarHessianTerms.TENSION,)
         )
 
-    def _along(
+    def _with_direction(
         self,
         mixed: Mixed,
         turning: PolarHessianTerms,
@@ -243,8 +243,8 @@ class MixedFEMSolver(StepSolver):
             if not self.system.try_factorize():
                 return None
         with report.timed("solve"):
-            apart = at.polar - mixed.s
-            g = self._condensed_gradient(at, P, step, apart)
+            residual = at.polar - mixed.s
+            g = self._condensed_gradient(at, P, step, residual)
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
             dF = self.elastic.delta_F(dx)
@@ -254,12 +254,12 @@ class MixedFEMSolver(StepSolver):
                 multiplier, curvature = multiplier + damping_stress, curvature + damping_curvature
             bent = 0.0
             if step.strain is not None:
-                moved = step.strain.step_by(at.stretch, apart, ds, system.low_rank is not None)
+                moved = step.strain.step_by(at.stretch, residual, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
                 # The matrix holds only an approximation of its second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
             if step.strain is not None or step.damping is not None:
-                work = step.element_weights * (multiplier * apart).sum(axis=1)
+                work = step.element_weights * (multiplier * residual).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares except for twists under pressure: the decrement minus the curvature of c would cancel in
             # stiff bodies. The gain of tension alone is omitted, which is conservative.
@@ -268,13 +268,13 @@ class MixedFEMSolver(StepSolver):
         return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
 
     def _condensed_gradient(
-        self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, apart: np.ndarray
+        self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa, with ``apart`` = s(F) - s (m,6)."""
+        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa, with ``residual`` = s(F) - s (m,6)."""
         if step.strain is None:
             return step.gradient(at.x, P)
         bends = self.system.low_rank is not None
-        return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, apart, bends))
+        return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, residual, bends))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential

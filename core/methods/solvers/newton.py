@@ -12,7 +12,7 @@ import numpy as np
 
 from ...mechanics.forces.step_potential import LoadsOrFactory
 from ...numerics.integrators import backward_euler
-from ...numerics.optimization.line_search import Trial, backtrack, lengthen
+from ...numerics.optimization.line_search import Trial, backtrack, expand
 from ...numerics.optimization.step_report import REDONE_BY, Iteration, StepReport
 from ..model.state import State
 from .incremental_potential import IncrementalPotential, NewtonIterate
@@ -54,7 +54,7 @@ def line_search_with_contact(
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
         return alpha, accepted
-    return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
+    return expand(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
 
 
 class NewtonSolver(StepSolver):
@@ -108,9 +108,9 @@ def newton_iteration(
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
-        creeping = step.contact is not None and is_stagnating(report.history)
-        projected = projected and not creeping
-        _assemble(solver, at, step, projected, not creeping)
+        stagnating = step.contact is not None and is_stagnating(report.history)
+        projected = projected and not stagnating
+        _assemble(solver, at, step, projected, not stagnating)
     with report.timed("factorization"):
         is_indefinite = not projected and not solver.system.try_factorize()
         if is_indefinite:
@@ -137,20 +137,20 @@ def newton_iteration(
 
 
 def _assemble(
-    solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True
+    solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, project_contact: bool = True
 ) -> None:
-    """Assemble the system with ``projected`` elasticity; ``touching`` projects the barrier."""
+    """Assemble the system with ``projected`` elasticity; ``project_contact`` projects the barrier."""
     added, system = None, solver.system
     if step.damping is not None:
         added = step.damping.condensed(at.deformation, not projected, system.N, step.h**2)[1]
     tangent = step.tangent(at.deformation, projected)
     if step.contact is not None:
-        step.contact.projected = touching
+        step.contact.projected = project_contact
     low_rank = step.low_rank(at.deformation)
     system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 
 
-def replacing_step(
+def fallback_step(
     solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
     """Return a step of implicit Euler by Newton's method that replaces one whose matrix was not positive definite. The

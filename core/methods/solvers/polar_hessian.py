@@ -28,7 +28,7 @@ from ...foundation.kernels.simd_math import (
     vector,
 )
 from ...foundation.kernels.small_matrix import SMALLEST_SUM
-from . import workspace as at
+from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):

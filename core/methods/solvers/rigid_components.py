@@ -105,7 +105,7 @@ class RigidParts:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
         return velocities
 
-    def carried(
+    def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
         """Transport velocities (n,3), in m per step, from the components ``before`` to those ``after`` a step. Momenta

@@ -136,7 +136,8 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Return initial positions with pins at their prescribed positions."""
+        """Return initial positions with pins at their prescribed positions (Dirichlet values; with contact
+        :mod:`.kinematic_targets` moves them)."""
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
@@ -150,7 +151,7 @@ class StepSolver:
         """
         if step.contact is None:
             return self.start(guess, step)
-        self.system.uncouple()
+        self.system.clear_pairs()
         x = advance_prescribed_motion(self, state.positions, step, report)
         if step.contact.normalized_gap(x) < np.inf:
             return x
@@ -164,7 +165,7 @@ class StepSolver:
         DivergenceError names a vertex that is not finite or has flown away.
         """
         check_finite(at.x, "position")
-        self._check_flight(state, at.x, step)
+        self._check_divergence(state, at.x, step)
         gradient = step.gradient_at(at.x, at.deformation)
         report.gradient_norm = float(np.linalg.norm(gradient))
         report.linear_solver = self.system.choice
@@ -173,7 +174,7 @@ class StepSolver:
             report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
         return gradient
 
-    def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
+    def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE plus ten times
         the displacement of the pins.
         """
@@ -269,7 +270,7 @@ class StepSolver:
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):
             return False
         report.converged, report.reason = False, ""
-        if unconverged or step.renewals_left >= 0:
+        if unconverged or step.lagging_iterations_left >= 0:
             return True
         report.reason = f"friction or pin forces still changed after {MAX_LAGGING_ITERATIONS} lagging iterations"
         return False

@@ -21,7 +21,7 @@ from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.forces.step_potential import StepPotential
 from ...numerics.linear_solvers.linear_system import LinearSystem
-from .cubature_elastic import CubatureElastic
+from .reduced_elastic import CubatureElastic
 from .reduced_stiffness import ReducedStiffness
 
 

@@ -11,8 +11,8 @@ from scipy.linalg import block_diag
 
 from ..model.merged_model import concatenate_columns
 from ..model.model import Model, Slices
+from .cubature import Cubature
 from .reduced_model import ReducedModel, Subspace, in_basis
-from .spectral_clusters import Cubature
 
 
 def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:

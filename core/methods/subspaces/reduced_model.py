@@ -26,16 +26,16 @@ from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ..model.model import Model, Slices
 from ..model.state import State
-from .cubature_elastic import CubatureElastic
+from .cubature import Cubature, spectral_clusters, weight_features
 from .dense_system import DenseSystem
 from .material_parts import material_parts
 from .pin_handles import PinHandles, handle_weights
+from .reduced_elastic import CubatureElastic
 from .reduced_points import ReducedPoints
 from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import SkinningModes, skinning_modes
-from .spectral_clusters import Cubature, spectral_clusters, weight_features
 
 STEPS = ("modes", "handles", "cubature", "projection")
 """Steps of the reduction, in order."""

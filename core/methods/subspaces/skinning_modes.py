@@ -54,29 +54,29 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
     free = np.setdiff1d(np.arange(n), model.pinned)
-    loose = np.setdiff1d(np.unique(islands), islands[model.held])
-    _check(count, len(free), len(loose))
+    free_islands = np.setdiff1d(np.unique(islands), islands[model.held])
+    _check(count, len(free), len(free_islands))
     held = H if model.anchors is None else H + ALONG * model.anchors
     values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, on_progress)
-    kept = _whole_clusters(values, count, len(loose))
+    kept = _whole_clusters(values, count, len(free_islands))
     weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
     weights[free] = vectors[:, :kept]
     # The lowest modes, as many as there are free islands, span the islands' constants. Replace them by these.
-    for column, island in enumerate(loose):
+    for column, island in enumerate(free_islands):
         constant = (islands == island).astype(np.float64)
         weights[:, column], eigenvalues[column] = constant / np.sqrt(constant @ (M @ constant)), 0.0
     return SkinningModes(_with_sign(weights), eigenvalues, islands, H)
 
 
-def _check(count: int, free: int, loose: int) -> None:
+def _check(count: int, free: int, free_islands: int) -> None:
     most = min(free, MOST_MODES)
     if count > most:
         limit = "there are free vertices" if free < MOST_MODES else "the preview carries"
         raise SubspaceError(f"{count} modes are more than {limit}.", f"Set Modes to {most} or less.")
-    if count < max(loose, 1):
+    if count < max(free_islands, 1):
         raise SubspaceError(
-            f"The body has {loose} separate parts without a pin, and each needs a mode of its own to move.",
-            f"Set Modes to {max(loose, 1)} or more, or join the parts.",
+            f"The body has {free_islands} separate parts without a pin, and each needs a mode of its own to move.",
+            f"Set Modes to {max(free_islands, 1)} or more, or join the parts.",
         )
 
 
@@ -90,11 +90,11 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
         ) from error
 
 
-def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
+def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
     """Return the number of modes to keep, up to ``count``, so that the next one has a different eigenvalue."""
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
-    while kept < len(values) and kept > loose + 1 and same[kept - 1]:
+    while kept < len(values) and kept > free_islands + 1 and same[kept - 1]:
         kept -= 1
     return kept
 

@@ -13,10 +13,10 @@ Each step multiplies a vibration of angular frequency omega, as the complex numb
 For small w this removes about ``(theta - 1/2) w²`` of the amplitude. For large w, r tends to ``-rho``,
 ``rho = (1 - theta) / theta``: each step leaves a part rho of vibrations too fast for the step, with alternating sign;
 at theta = 1/2 they ring forever. The default is rho = 0.9, theta = 1 / (1 + rho) = 1/1.9. It damps slow vibrations by a
-nineteenth of implicit Euler's damping. (Notes on "theta 0.9, implicit Euler to h/1.9" mean rho.)
+nineteenth of implicit Euler's damping.
 
-Pins, contact and unconverged steps: ``solvers/extrapolated``. Sources: Hairer, Wanner, "Solving Ordinary Differential
-Equations II", Sec. IV.3; [EigenFit19] Chen et al., EigenFit, 2019, Sec. 4.
+Pins, contact and unconverged steps: ``methods/solvers/theta_extrapolation.py``. Sources: Hairer, Wanner, "Solving
+Ordinary Differential Equations II", Sec. IV.3; [EigenFit19] Chen et al., EigenFit, 2019, Sec. 4.
 """
 
 from __future__ import annotations

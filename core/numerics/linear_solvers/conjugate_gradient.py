@@ -107,7 +107,7 @@ class ConjugateGradients:
         self._preconditioner.prepare(scale, added)
         self.low_rank = low_rank
 
-    def uncouple(self) -> None:
+    def clear_pairs(self) -> None:
         """Do nothing: this solver stores no coupled pattern."""
 
     def try_factorize(self) -> bool:

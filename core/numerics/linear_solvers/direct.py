@@ -77,7 +77,7 @@ class Direct:
             self._sparsity.add(pairs, self._values)
         self.low_rank = low_rank
 
-    def uncouple(self) -> None:
+    def clear_pairs(self) -> None:
         """Forget earlier pairs: a step's bits must not depend on the steps that this process ran before.
 
         The pattern that the last step made first, without earlier pairs, is reused if the next step begins with the

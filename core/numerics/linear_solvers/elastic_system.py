@@ -6,7 +6,8 @@ from the tangent in the frame of its singular vectors and the shape gradients, `
 Other potentials of points inside a tet add to its ten blocks, so that the sparsity is that of the mesh and is found
 once.
 
-Trap: rows of pinned vertices are left out, not set to the identity; pin targets enter through the step's start.
+Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Pin targets enter
+through the step's start (``StepSolver.start``), and the gradient's rows of pins are zeroed.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ class ElasticSystem(LinearSystem):
         low_rank = self.low_rank and self.low_rank.of(self.free)
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
-    def uncouple(self) -> None:
-        """Forget coupled pairs, as :meth:`LinearSystem.uncouple`."""
-        self._solver.uncouple()
+    def clear_pairs(self) -> None:
+        """Forget coupled pairs, as :meth:`LinearSystem.clear_pairs`."""
+        self._solver.clear_pairs()
 
     def _diagonals(self) -> np.ndarray:
         """Return a copy of the diagonals of the element blocks, (m,10,3)."""

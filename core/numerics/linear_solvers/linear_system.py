@@ -35,7 +35,7 @@ class LinearSystem:
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Do nothing for other shear moduli (m,), Pa: a factorisation needs the matrix alone."""
 
-    def uncouple(self) -> None:
+    def clear_pairs(self) -> None:
         """Forget previously coupled pairs of vertices, so that a resumed bake gives the same bits."""
 
     def assemble_tangent(

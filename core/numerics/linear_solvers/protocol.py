@@ -92,7 +92,7 @@ class SystemSolver(Protocol):
         None.
         """
 
-    def uncouple(self) -> None:
+    def clear_pairs(self) -> None:
         """Forget earlier pairs: the following bits must not depend on them."""
 
     def try_factorize(self) -> bool:

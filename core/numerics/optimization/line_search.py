@@ -48,7 +48,7 @@ def backtrack(
     return 0.0, None
 
 
-def lengthen(
+def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
     """Double an accepted step up to ``longest`` while the merit decreases."""

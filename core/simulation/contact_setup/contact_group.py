@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...contact.barrier.barrier_set import BarrierSet, ContactPairParameters
 from ...contact.barrier.collision_mesh import CollisionMesh, mean_edge
 from ...contact.barrier.contact_load import ContactLoad
-from ...contact.barrier.multi_gap_barrier import BarrierSet, ContactPairParameters
 from ...contact.barrier.rest_contact_exclusions import initially_touching_pairs
 from ...foundation.errors import OverlapError
 from ...geometry.mesh.nearest_point import NearestPointSearch

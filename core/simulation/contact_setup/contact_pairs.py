@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...contact.barrier.barrier_potential import Barrier
+from ...contact.barrier.barrier_set import ContactPairParameters
 from ...contact.barrier.collision_mesh import CollisionMesh
-from ...contact.barrier.multi_gap_barrier import ContactPairParameters
 from ...jobs.job.environment import Collider, Ground
 from ...jobs.job.groups import can_collide
 from ...jobs.job.job import Job

@@ -24,8 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ...contact.barrier.barrier_set import BarrierSet
 from ...contact.barrier.contact_load import ContactLoad
-from ...contact.barrier.multi_gap_barrier import BarrierSet
 from ...mechanics.forces.step_potential import Load
 from ...methods.model.state import State
 from ...methods.solvers.protocol import Solver

@@ -123,8 +123,8 @@ def body_matching(
     except MatchError as error:
         only = factors is not None and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
-    lets_go = bool(pinned.held.any() and not always.held.any())
-    methods = match_methods(solver, factors is not None, lets_go) if solver.is_matched else (Matching,)
+    frees_pins = bool(pinned.held.any() and not always.held.any())
+    methods = match_methods(solver, factors is not None, frees_pins) if solver.is_matched else (Matching,)
     is_tried = solver.is_matched and (finer or space.is_reduced)
     trial = _trial(job, model, space, always, firm, finer, store, on_progress) if is_tried else None
     matching, match = _matched(solver, methods, space, springs, spectra, factors, trial)

@@ -25,7 +25,7 @@ from ...jobs.job.job import Job
 from ...jobs.store.cached_subspace import CachedSubspace
 from ...mechanics.materials.fields import MaterialFields
 from ...methods.eigenfit.match_report import Match
-from ...methods.subspaces.softening import ENOUGH
+from ...methods.subspaces.cubature_check import ENOUGH
 
 
 def mesh_report(

@@ -40,7 +40,7 @@ from .display_pin_correction import PinCorrection
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .mesh_report import mesh_report
-from .meshing import make_in_child, needs_a_child
+from .mesher_process import make_in_child, needs_a_child
 
 VIBRATIONS = "vibrations"
 """Name of the last step of progress, for a body that is matched."""

@@ -19,7 +19,7 @@ from sinew.blender_addon.cache.frame_folders import default_folder
 from sinew.blender_addon.jobs import job_queue, task
 from sinew.blender_addon.jobs.process import LOG_NAME, python_executable
 from sinew.blender_addon.jobs.state_machine import Ended, Stage, State, StopAsked
-from sinew.blender_addon.window import playback, visibility
+from sinew.blender_addon.window import esc_after_playback, visibility
 from sinew.core.foundation.errors import SinewError
 from sinew.core.foundation.events import Event, FrameDone, Phase
 from sinew.core.foundation.process import child_process
@@ -171,7 +171,7 @@ def test_handles_that_fail_leave_the_result_as_it_is(body, saved):
 @pytest.fixture
 def pressed(monkeypatch):
     """Do what Stop does; called directly, since without a window Blender never invokes an operator."""
-    monkeypatch.setattr(playback, "_ended_at", -math.inf)
+    monkeypatch.setattr(esc_after_playback, "_ended_at", -math.inf)
     at_work(monkeypatch).state = State(stage=Stage.RUNNING, started=time.monotonic())
 
     def press(by_key: bool = True, playing: tuple[bool, ...] = (False,), over_panel: bool = True) -> Any:
@@ -187,9 +187,9 @@ def pressed(monkeypatch):
 def test_esc_stops_the_playback_first(pressed, monkeypatch):
     assert pressed(playing=(False, True)) == {"PASS_THROUGH"} and pressed(playing=(False, False)) == "stops"
     assert pressed(by_key=False, playing=(False, True)) == "stops", "the button stops the bake at any time"
-    playback.note_end()  # Blender's own key ends the playback first and passes the event on
+    esc_after_playback.note_end()  # Blender's own key ends the playback first and passes the event on
     assert pressed() == {"PASS_THROUGH"} and pressed(by_key=False) == "stops"
-    monkeypatch.setattr(playback, "SAME_EVENT", 0.0)
+    monkeypatch.setattr(esc_after_playback, "SAME_EVENT", 0.0)
     assert pressed() == "stops"
 
 

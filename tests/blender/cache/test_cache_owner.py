@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache.frame_folders import recorded_folder
-from sinew.blender_addon.scene_export import cache_out
+from sinew.blender_addon.scene_export import mesh_cache
 
 from ..scenes import keyed
 
@@ -73,9 +73,9 @@ def test_what_windows_has_kept_is_found_elsewhere(half_baked, saved):
     name = recorded_folder(half_baked).name
     assert half_baked.sinew.bake.folder == f"//sinew_cache/scene/{name}"
     assert cache.filepath == f"//sinew_cache/scene/{name}/sinew_bake.pc2"
-    assert cache_out.lost(half_baked, half_baked.sinew.bake) == ""
+    assert mesh_cache.lost(half_baked, half_baked.sinew.bake) == ""
     cache.filepath = f"//sinew_cache\\scene\\{name}\\sinew_bake.pc2"
-    assert cache_out.lost(half_baked, half_baked.sinew.bake) == ""
+    assert mesh_cache.lost(half_baked, half_baked.sinew.bake) == ""
 
 
 def test_a_backup_writes_to_a_folder_of_its_own(half_baked, saved, evaluated):

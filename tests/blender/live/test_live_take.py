@@ -14,7 +14,7 @@ from sinew.blender_addon.bake import baking
 from sinew.blender_addon.blend_data import list_animation
 from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.live import live, live_recording, live_view
-from sinew.blender_addon.scene_export import take_out
+from sinew.blender_addon.scene_export import take_to_springs
 from sinew.blender_addon.scene_import import animation_in, picks
 from sinew.blender_addon.scene_import.springs_in import keyed_springs
 from sinew.blender_addon.window import visibility
@@ -196,20 +196,20 @@ def test_another_take_replaces_the_springs_of_the_first(soft_body):
     strengths = [f"sinew.springs[{k}].strength" for k in range(2)]
     assert sorted(curve_paths(soft_body)) == sorted([*curves, *strengths])
     assert edits(soft_body) == []
-    take_out.remove_take(soft_body)
+    take_to_springs.remove_take(soft_body)
     soft_body.sinew.springs[0].name = soft_body.sinew.springs[0].take
-    take_out.remove_take(soft_body)
+    take_to_springs.remove_take(soft_body)
     assert curve_paths(soft_body) == curves and [o.name for o in bpy.data.objects] == ["Body"]
 
 
 def test_what_another_body_is_tied_to_stays(soft_body):
     spring = take_springs([[], [Grab(11, np.ones(3), 300.0)]], np.zeros((12, 3)))
     put = [soft_body, bpy.context.scene, [*spring, replace(spring[0], name="Grab")], 1, 1.0]
-    take_out.put_take(*put)
+    take_to_springs.put_take(*put)
     assert [s.name for s in soft_body.sinew.springs] == ["Grab 11", "Grab"]
     other = bpy.data.objects.new("Other", bpy.data.meshes.new("Other"))
     other.sinew.springs.add().target = soft_body.sinew.springs[0].target
-    take_out.remove_take(soft_body)
+    take_to_springs.remove_take(soft_body)
     assert not soft_body.sinew.springs and "Body Grab 11" in bpy.data.objects and "Body Grab" not in bpy.data.objects
 
 
@@ -218,7 +218,7 @@ def test_springs_of_a_take_stretch_with_the_scenes_time(soft_body):
     render.frame_map_old, render.frame_map_new = 100, 150
     asked = [[], *([Grab(11, np.array([0.1 * k, 0.2, 0.3]), 100.0 * k)] for k in (1, 2, 4))]
     given = take_springs(asked, rest)
-    take_out.put_take(soft_body, bpy.context.scene, given, 1, 1.0)
+    take_to_springs.put_take(soft_body, bpy.context.scene, given, 1, 1.0)
     (read,) = live.job_in.make_job(soft_body, bpy.context).body.springs
     (kept,) = keyed_springs(soft_body, bpy.context, {"Grab 11"}, (1, soft_body.sinew.frame_end))
     for part in ("vertices", "weights", "targets", "stiffness"):

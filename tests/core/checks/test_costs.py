@@ -60,7 +60,7 @@ def test_each_of_a_group_has_its_part_of_the_seconds_and_contact_is_told_apart()
     assert own_pace(bar, seconds, 1000, []) == Pace(seconds, 1000, bar.body.solver.modes)
     alone = bar.with_body(contact=ContactSettings(self_contact=True))
     assert own_pace(alone, seconds, 1000, []).seconds == seconds / CONTACT
-    whole = cost_of(BODY, ResolutionSettings(), SolverSettings(), 1000, paces[0], meets=True)
+    whole = cost_of(BODY, ResolutionSettings(), SolverSettings(), 1000, paces[0], has_contact=True)
     assert whole.seconds == pytest.approx(CONTACT * told(pace=paces[0]).seconds) and whole.disk > told().disk
     reduced = split_jobs(
         replace(bar, bodies=tuple(replace(b, solver=SolverSettings("subspace_mixed_fem")) for b in bodies))

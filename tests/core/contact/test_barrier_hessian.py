@@ -145,7 +145,7 @@ def test_what_is_far_from_all_else_is_not_asked_of():
     for k in range(12):
         way = (body == 0)[:, None] * ((0.3, 0.1, 0.02) * rng.standard_normal(3) - (0.0, 0.0, 0.03 * (k % 3 == 2)))
         free = told(points, way)
-        asked.add(len(barrier._asked.kept))
+        asked.add(len(barrier._submesh_in_use.kept))
         for part in (0.0, 0.5, 1.0):
             y = np.asfortranarray(points + part * free * way)
             short.append(
@@ -160,5 +160,5 @@ def test_what_is_far_from_all_else_is_not_asked_of():
             np.testing.assert_allclose(barrier.gradient(y), expected, atol=1e-9 * np.abs(expected).max(initial=1e-9))
         points = y
     barrier.clear_candidates()
-    assert not len(barrier.normal_collisions(points + (body == 0)[:, None])) and not len(barrier._asked.kept)
+    assert not len(barrier.normal_collisions(points + (body == 0)[:, None])) and not len(barrier._submesh_in_use.kept)
     assert len(asked) > 1 and min(asked) < 0.6 * len(points) and min(short) < 1.0 == max(short)

@@ -12,8 +12,8 @@ from sinew.benchmarks.bodies import block, held_end
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.methods.eigenfit.vibrations import reduced_vibrations, rigid_count, vibrations
 from sinew.core.methods.model.model import build_model
+from sinew.core.methods.subspaces.cubature import Cubature
 from sinew.core.methods.subspaces.reduced_model import in_basis
-from sinew.core.methods.subspaces.spectral_clusters import Cubature
 
 from .bodies import bar, dense_stiffness, free_pairs, reduced, springs_of, with_springs
 

@@ -139,10 +139,10 @@ def test_a_pattern_serves_the_next_step_that_begins_with_it():
 
     expected = solved(new, few)
     for between in ((), (others,), (few, None, few)):
-        used.uncouple()
+        used.clear_pairs()
         assert np.array_equal(solved(used, few), expected)
         before = used._solver
-        used.uncouple()
+        used.clear_pairs()
         assert np.array_equal(solved(used, few), expected) and used._solver is before
         for pairs in between:
             solved(used, pairs)

@@ -13,8 +13,8 @@ from sinew.core.jobs.store.cached_subspace import cached_subspace, modes_key, un
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.jobs.store.shared_cache import copy_cached_from
 from sinew.core.methods.model.model import build_model
+from sinew.core.methods.subspaces.cubature_check import ENOUGH
 from sinew.core.methods.subspaces.reduced_model import POINTS_A_MODE, STEPS
-from sinew.core.methods.subspaces.softening import ENOUGH
 from sinew.core.simulation.frame_loop.bake import bake
 from sinew.core.simulation.preparation.prepare import Stopped, prepare
 

@@ -5,9 +5,9 @@ import pytest
 from sinew.benchmarks import creatures
 from sinew.benchmarks.bodies import block
 from sinew.core.foundation.errors import SubspaceError
-from sinew.core.methods.subspaces import spectral_clusters as module
+from sinew.core.methods.subspaces import cubature as module
+from sinew.core.methods.subspaces.cubature import every_tet, spectral_clusters, weight_features
 from sinew.core.methods.subspaces.reduced_model import find_subspace
-from sinew.core.methods.subspaces.spectral_clusters import every_tet, spectral_clusters, weight_features
 
 
 def cloud(seed=0, count=2000):

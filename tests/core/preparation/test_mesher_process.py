@@ -18,7 +18,7 @@ from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.jobs.store.store_lock import locked
 from sinew.core.simulation.frame_loop.bake import build_mesh
-from sinew.core.simulation.preparation import meshing
+from sinew.core.simulation.preparation import mesher_process
 
 from ..jobs import box_surface, shaken_bar
 
@@ -59,9 +59,9 @@ def in_place_of_ftetwild(tmp_path, monkeypatch):
         (package / "PyfTetWildWrapper.py").write_text(code)
         monkeypatch.syspath_prepend(str(package.parent))
 
-    monkeypatch.setattr(meshing, "_may_end", False)
+    monkeypatch.setattr(mesher_process, "_may_end", False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(meshing.sweep.__globals__["tempfile"], "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(mesher_process.sweep.__globals__["tempfile"], "gettempdir", lambda: str(tmp_path))
     return put
 
 
@@ -112,13 +112,13 @@ def test_every_task_ends_with_a_parent_that_is_killed(robust, in_place_of_ftetwi
     in_place_of_ftetwild(SLEEPS)
     if task == "live":
         store = FrameStore.create(store.folder, job.with_body(solver=SolverSettings("subspace_mixed_fem", modes=2)))
-    command = meshing.command(sys.executable, store.folder, "bake" if task == "by a wrapper" else task)
+    command = mesher_process.command(sys.executable, store.folder, "bake" if task == "by a wrapper" else task)
     command[4] = "PARENT"
     if task == "by a wrapper":  # as an executable of Python's may be
         if sys.platform == "win32":
             pytest.skip("there is no shell")
         command = ["/bin/sh", "-c", '"$@"; exit $?', "python3.11", *command]
-    started, environment = [sys.executable, "-c", STARTS, *command], meshing.child_environment()
+    started, environment = [sys.executable, "-c", STARTS, *command], mesher_process.child_environment()
     parent = subprocess.Popen(started, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         while not list(tmp_path.glob("sinew-*/began")):
@@ -143,14 +143,14 @@ def test_every_task_ends_with_a_parent_that_is_killed(robust, in_place_of_ftetwi
 
 def test_a_needle_is_called_so():
     def said(*size):
-        return meshing.crash(box_surface(size, (2, 1, 1)), "robust", -11).message
+        return mesher_process.crash(box_surface(size, (2, 1, 1)), "robust", -11).message
 
     assert "by signal 11): it is a needle, 1.2 mm thick" in said(1.0, 1.2e-3, 1e-3)
     assert "needle" not in said(1.0, 1.0, 1e-4) and "needle" not in said(1.0, 0.2, 0.2)
     turned = box_surface((1.0, 1e-3, 1e-3), (2, 1, 1))
     axes = np.linalg.qr(np.array([(1.0, 2.0, 3.0), (0.0, 1.0, 4.0), (5.0, 6.0, 0.0)]))[0]
     turned = SurfaceMesh(turned.positions @ axes, turned.triangles)
-    assert "needle" in meshing.crash(turned, "clean", 3).message
+    assert "needle" in mesher_process.crash(turned, "clean", 3).message
 
 
 def test_the_command_line_outlives_a_crash(tmp_path, in_place_of_ftetwild, capfd):

@@ -1,4 +1,5 @@
-"""Frames -> a PC2 file beside the .blend and a Mesh Cache modifier that plays it, after the simulated modifiers.
+"""Playback of a bake by Blender: a PC2 file beside the .blend and a Mesh Cache modifier after the simulated ones. No
+handler of ours runs at a frame change; results as shape keys (:mod:`.shape_keys`) need none, either.
 
 The modifier overwrites the result of those before it, so shape keys, armature and shared meshes stay unchanged. A
 duplicate is needed only if a modifier before it makes vertices, since a render may make a different number.

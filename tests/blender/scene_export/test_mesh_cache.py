@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.objects.modifier_stack import stack_position
-from sinew.blender_addon.scene_export.cache_out import cache_path
 from sinew.blender_addon.scene_export.frames_out import apply_cache, apply_frames, remove_result
+from sinew.blender_addon.scene_export.mesh_cache import cache_path
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import MeshError, StoreError
 

@@ -47,7 +47,7 @@ step that is tried.
 EPSILON, BY_VOLUME = 0.1, 0.5
 """Defaults that suit most bodies."""
 
-BESIDE = 0.3
+OFF_DIAGONAL_WEIGHT = 0.3
 """Weight a of off-diagonal entries."""
 
 RESIDUAL = 1e-2
@@ -64,7 +64,7 @@ class OneStiffness:
     label = "One Stiffness"
     description = "The whole body softer or stiffer, so that its first vibration is right (DAC); as fast as unmatched"
     of_positions = controls = False
-    ways = ((),)
+    variants = ((),)
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
         first = pairs.coarse[0]
@@ -82,7 +82,7 @@ class FittedMaterials:
     label = "Fitted Materials"
     description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as fast as unmatched"
     of_positions = controls = False
-    ways = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
+    variants = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _Fit:
     def _fitted(self, z: np.ndarray, found: Vibrations) -> _Fitted:
         now = track_modes(found, self._others, self._space.mass)
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
-        firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
+        firmness = np.where(i == j, 1.0, OFF_DIAGONAL_WEIGHT) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
         away = firmness * (T - np.diag(now.eigenvalues))[i, j]
         total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
         return _Fitted(found.modes, now.modes, firmness, away, total)
