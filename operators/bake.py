@@ -109,7 +109,7 @@ def _can_bake_all(context: Any) -> None:
     polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
     polls.disable_if(context.mode.startswith("EDIT"), polls.IN_EDIT)
     left = bake_queue.unfinished(bake_queue.own_bodies(context.scene))
-    polls.disable_if(not left, "Every body of the scene is baked")
+    polls.disable_if(not left, "No body of the scene is left to bake")
 
 
 def _about_all(context: Any, properties: Any) -> str:

@@ -75,8 +75,8 @@ def _can_propose(context: Any) -> None:
 
 @operator("Propose Nodes", _can_propose, EDITS)
 def propose_nodes(self: Any, context: Any, obj: Any) -> None:
-    """Refill the group of dynamic nodes, with as many as the number beside: far from one another and from the pins,
-    most of them where the body is soft, one in each stiff part, in pairs if it is symmetric in X.
+    """Replace the group of dynamic nodes by as many as the number beside: far from one another and from the pins,
+    mostly in soft regions, one in each stiff part without pins, mirrored in X if the body is symmetric.
     """
     group, count = proposing.propose(obj, context)
     self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")

@@ -213,7 +213,7 @@ def can_record(_context: Any = None) -> None:
     """Check that a take can be stored as springs of the object and frames in a cache."""
     session = is_live()
     obj = session.object
-    disable_if(not bpy.data.filepath, f"{UNSAVED}: what is recorded is kept beside it")
+    disable_if(not bpy.data.filepath, f"{UNSAVED}: recorded frames are stored beside it")
     if obj is not None:
         with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):

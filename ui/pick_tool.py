@@ -24,7 +24,7 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_keymap = (
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, None),
-        # For an active object that is not a body.
+        # Ordinary selection if the active object is not a body.
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
     )
 

@@ -125,7 +125,7 @@ def _acts_from_afar(obj: Any) -> bool:
 def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> bool:
     try:
         return job_in.terms(obj, context, frames) == job_in.terms(other, context, frames)
-    except SinewError:  # reported in its own turn
+    except SinewError:  # reported when that body itself is read
         return False
 
 

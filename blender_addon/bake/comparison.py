@@ -149,7 +149,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
         raise SettingsError(
             "The vertices of the mesh differ from those of the bake.", "Undo that edit, or press Bake Again."
         )
-    # Compare plays the body without its contact partners. That is not an edit; the panel says so.
+    # Compare simulates the body without its contact partners, which does not make the bake out of date.
     group = {name: getattr(theirs.body, name) for name in ("contact_with", "group_members", "group_index")}
     for solver in choices.compared_solver_names(obj.sinew):
         job = compared(own, other, solver)
@@ -291,7 +291,7 @@ def frame_words(found: Difference, frame: int, scene: Any) -> str:
 
 
 def range_words(found: Difference, scene: Any) -> str:
-    """Describe the distance between ghost and bake over all frames."""
+    """Return the largest and the mean distance between the bake and its comparison (the ghost) over all frames."""
     first, last, worst = found.frames[0], found.frames[-1], found.worst
     where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
     return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"

@@ -150,7 +150,9 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Compare the expensive inputs of all baked bodies, or return the delay if edits or a playback continue."""
+    """Timer: compare inputs that are slow to read with their snapshots, for baked bodies in Object Mode in open scenes.
+    Return None, or the seconds to wait while edits or a playback continue.
+    """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
         return AFTER

@@ -42,7 +42,9 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
-    """Do this in the active scene; ``opened_in`` was active when the .blend was opened."""
+    """Bake, save, export and render the active scene; return the exit code. ``opened_in``: the scene that was active
+    before.
+    """
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
     _tell_of_blocked_python(tell)

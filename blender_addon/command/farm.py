@@ -49,7 +49,7 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
         target = folder / source.relative_to(TEMPLATES)
         top = folder if is_chosen else folder.parent
         if os.path.realpath(target.parent) != os.path.join(os.path.realpath(top), target.parent.relative_to(top)):
-            raise OSError(errno.ELOOP, "a link leads elsewhere")
+            raise OSError(errno.ELOOP, f"{target.parent} is a link out of the output folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         with open_own(target, "wb") as file:
             file.write(source.read_bytes())

@@ -72,7 +72,7 @@ def _batch(made: argparse.ArgumentParser) -> None:
     made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to search for them")
     made.add_argument("--jobs", type=_count, default=1, metavar="N", help="how many at once (default: 1)")
     made.add_argument("--fresh", action="store_true", help="bake and render everything again")
-    made.add_argument("--render", action="store_true", help="render each after its bake")
+    made.add_argument("--render", action="store_true", help="render the frame range of each after its bake")
     _how(made)
     made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     made.add_argument("--blender", metavar="PATH", help="the Blender to start (default: this one)")

@@ -31,7 +31,7 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
 def active(scene: Any) -> Iterator[None]:
     """Make a scene active within the context: Blender evaluates its animation and saves it as the active one."""
     before = bpy.context.scene
-    if scene == before:  # any assignment would be an edit
+    if scene == before:  # assigning even the same scene would mark the .blend as edited
         yield
         return
     window = bpy.context.window or bpy.context.window_manager.windows[0]

@@ -141,12 +141,15 @@ def pace(obj: Any, number: int) -> float:
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the frequencies of a body's table, Hz, which identify its mode shapes on disk."""
+    """Return the listed frequencies of a body, Hz, which identify its mode shapes on disk."""
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of a body's table from its bake or live store; StoreError if neither has them."""
+    """Return the mode shapes of a body's listed vibrations from its bake or live store.
+
+    StoreError if neither has them.
+    """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):
         shapes = None if folder is None else cached_shapes(FrameStore(folder))

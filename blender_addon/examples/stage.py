@@ -126,13 +126,13 @@ class Stage:
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
-    def floor(self, radius: float, colour: Sequence[float], *bodies: Any) -> Any:
-        """Add a round floor at the cursor's height, a collider of the bodies with these settings."""
+    def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
+        """Add a round floor at the cursor's height. With settings of bodies it becomes their collider, 2 mm thick."""
         collection = None
-        if bodies:
+        if body_settings:
             collection = bpy.data.collections.new(f"{self.collection.name} Colliders")
             self.collection.children.link(collection)
-        for settings in bodies:
+        for settings in body_settings:
             settings.collisions.collection, settings.collisions.thickness = collection, 0.002 * self.metre
         shader = self.shader("Floor", colour, roughness=0.8)
         floor = self.mesh("Floor", [disc(radius, 0.05 * radius)], shader, smooth=False)

@@ -1,9 +1,10 @@
 """State machine of a background task, independent of Blender: its state, and the transition for each event.
 
     WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
-                          a part at a time       StopAsked: STOPPING     until the scene can take it
+                         in short parts         StopAsked: STOPPING    until the scene can be changed
 
-Events that cannot happen in a stage, such as a late line of a killed child, change nothing.
+StopAsked before RUNNING, and Over in any stage, lead to OVER. Events that cannot happen in a stage, such as a late line
+of a killed child, change nothing.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: the user must act before the scene can take the result; "" if not."""
+    """Event: ``words`` say what the user must do before the scene can take the result; "" if nothing."""
 
     words: str
 

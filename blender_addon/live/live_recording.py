@@ -107,9 +107,9 @@ def put(obj: Any, context: Any, take: Take) -> int:
     baking.keep_earlier(obj, job, folder)
     store = FrameStore.create(folder, job)
     store.take_over(recorded)
-    obj.sinew.solver = job.body.solver.solver  # so that a bake of the springs gives the same positions
+    obj.sinew.solver = job.body.solver.solver  # so that a later bake with the recorded springs repeats these positions
     baking.note_meeting([obj], ())
-    obj.sinew.bake.message, obj.sinew.bake.separation_object = "", None  # of the previous bake
+    obj.sinew.bake.message, obj.sinew.bake.separation_object = "", None  # left by the previous bake
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(take.edits)
     recorded.keep_until(None)

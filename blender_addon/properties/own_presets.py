@@ -39,7 +39,9 @@ def folder() -> Path:
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a preset; the name is percent-encoded, so each name has its own file."""
+    """Return the file of a preset; the name is percent-encoded. Where a file system ignores case, names that
+    differ only in case share a file.
+    """
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 

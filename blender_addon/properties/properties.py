@@ -135,7 +135,9 @@ class SinewMaterial(bpy.types.PropertyGroup):
     )
     log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
     fitted: number("Fitted", "Logarithm of the stiffness in Pa that was chosen by the body's size; 0 where none was")
-    use_range: switch("Painted Range", "Paint the stiffness of the material between two values, with a second map")
+    use_range: switch(
+        "Painted Range", "Vary the stiffness between two values by a second vertex group, the stiffness map"
+    )
     painted_value: _in_its_unit(
         "log_painted_stiffness",
         "Where Painted",

@@ -73,7 +73,7 @@ class BodySampler:
             raise PinError(gone, "Choose a vertex group under Pins, or none.")
         if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
             remedy = f"Lower the weights of some vertices in “{name}”, or raise Pin Threshold."
-            raise PinError("Every vertex is pinned.", remedy)
+            raise PinError("Every vertex of a face is pinned.", remedy)
 
     def parts(self) -> dict[str, Any]:
         """Return the samples as fields of the job's body; a constant stiffness is omitted."""

@@ -27,8 +27,8 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring not named in ``without``; ``mesh`` is the mesh at the simulated stack position.
-    Raise SpringError for a spring without target or vertices.
+    """Return a sampler for each spring not named in ``without``; ``mesh`` is that of the object after
+    its last simulated modifier. Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]

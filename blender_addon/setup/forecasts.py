@@ -78,7 +78,7 @@ def _cost(obj: Any, context: Any) -> Cost | None:
     try:
         resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
         return cost_of(measure, resolution, solver, points, _pace(obj), _meets(obj, context))
-    except SinewError:  # a setting of another version, which a bake reports
+    except SinewError:  # a setting saved by another version; a bake reports it
         return None
 
 

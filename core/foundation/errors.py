@@ -37,7 +37,7 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Context in which errors are prefixed with a name, if there are ``several`` objects."""
+    """Context in which SinewErrors are prefixed with a name, if there are ``several`` objects."""
     try:
         yield
     except SinewError as error:
@@ -123,7 +123,7 @@ class NotEnoughMemoryError(SinewError):
 
 
 class DivergenceError(VertexError):
-    """A step produced NaN or infinite positions; contains the first vertex."""
+    """A step produced NaN or infinite positions, or threw a vertex too far; contains the first such vertex."""
 
 
 class StoreError(SinewError):

@@ -220,8 +220,8 @@ def _opposite(n, m):
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Return the signed distance of y, and set n (3,) to its gradient. ``away`` is y less its closest point; ``hit`` is
-    the first face on the path from ``start``, or -1.
+    """Return the signed distance of y, and set n (3,) to its gradient. ``away`` is y minus its closest point, on face
+    ``tri``; ``sign`` is -1 inside a solid; ``hit`` is the first face on the path from ``start``, or -1.
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to the side that the point came from.

@@ -109,7 +109,7 @@ def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None)
     if dtype is not None and array.dtype != dtype and array.size and np.dtype(dtype).kind in "iu":
         limits = np.iinfo(dtype)
         if array.min() < limits.min or array.max() > limits.max:
-            raise error(f"{label} has a number beyond {limits.max}.", "Give smaller ones.")
+            raise error(f"{label} has a number outside {limits.min} to {limits.max}.", "Give numbers in that range.")
     return np.ascontiguousarray(array, dtype=dtype)
 
 

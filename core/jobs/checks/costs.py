@@ -107,7 +107,7 @@ def cost_of(
     ``pace`` is that of a bake with its solver, if known.
     """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
-    vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
+    vertices, modes = tets / TETS_A_VERTEX, mode_count(solver)
     entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
     memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
     seconds = seconds_a_frame(solver, tets, pace) * (CONTACT if has_contact else 1.0)
@@ -117,7 +117,7 @@ def cost_of(
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
     """Estimate the seconds a frame of a body of ``tets`` tets without contact, on two cores."""
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
-    if modes := modes_of(solver):
+    if modes := mode_count(solver):
         return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
     return solver.substeps * known.seconds * (tets / max(known.tets, 1)) ** GROWTH
 
@@ -129,12 +129,12 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
     contact; in a subspace all parts are equal.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
-    parts = [1.0 if modes_of(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
+    parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
     return Pace(seconds * parts[0] / sum(parts) / contact, tets, solver.modes)
 
 
-def modes_of(solver: SolverSettings) -> int:
-    """Return the modes that a solver steps; 0 in the full space."""
+def mode_count(solver: SolverSettings) -> int:
+    """Return the number of modes of a subspace solver; 0 in the full space."""
     return solver.modes if solver.kind.takes_modes else 0
 
 

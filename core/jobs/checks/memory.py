@@ -18,7 +18,7 @@ from ...mechanics.assembly.sparsity import BlockSparsity
 from ...numerics.linear_solvers.factor_size import entries_of
 from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
 from ..job.job import Job
-from .costs import TETS_A_VERTEX, modes_of, outside_bytes, peak_bytes, vertex_factor
+from .costs import TETS_A_VERTEX, mode_count, outside_bytes, peak_bytes, vertex_factor
 
 LEAST_CELLS = 2
 
@@ -74,12 +74,12 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 def _modes(job: Job) -> int:
     """Return the modes of the job's subspace, with the handles that pins add; 0 in the full space."""
-    modes = modes_of(job.body.solver)
+    modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
 
 def _fewer_modes(job: Job) -> str:
-    return ", or fewer Modes" if modes_of(job.body.solver) > 1 else ""
+    return ", or fewer Modes" if mode_count(job.body.solver) > 1 else ""
 
 
 def _field_factors(job: Job) -> int:
@@ -95,7 +95,7 @@ def _axis_factors(job: Job) -> int:
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields
-    return 3 if (outside or damped) and not modes_of(job.body.solver) else 0
+    return 3 if (outside or damped) and not mode_count(job.body.solver) else 0
 
 
 def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:

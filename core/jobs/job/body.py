@@ -1,7 +1,8 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-Each field names its fingerprint and its other properties (``core/foundation/schema/field_metadata.py``). Files, cutting
-and the words for edits follow from them.
+The metadata of a field (``core/foundation/schema/field_metadata.py``) says which fingerprint it belongs to, whether it
+varies over the frames, and its name for artists. Saving, conversion to other frames and the list of edits derive from
+it.
 """
 
 from __future__ import annotations
@@ -254,7 +255,8 @@ class Body:
             self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
         ):
             raise SettingsError(
-                "The shape at the first frame does not have one position for each vertex.", "Set Rest Shape again."
+                f"The initial shape has shape {self.initial_shape.shape}, not {(n, 3)}, or is not finite.",
+                "Press Set Rest Shape again, or give one position per vertex.",
             )
         if self.moduli is not None:
             expected = frames, len(moduli(self.materials))
@@ -323,7 +325,7 @@ class Body:
         if not fits(self.pin_positions, frames) or self.pin_positions.shape[1:] != (p, 3):
             raise PinError(
                 f"The pin positions have shape {self.pin_positions.shape}, not {(frames, p, 3)}.",
-                "Give one position a frame and pin, or one a pin that holds still.",
+                "Give one position per frame and pin, or one per pin that holds still.",
             )
         if not np.isfinite(self.pin_positions).all():
             raise PinError(
@@ -332,7 +334,7 @@ class Body:
         if self.pin_held.shape != (frames, p):
             raise PinError(
                 f"Whether pins are held has shape {self.pin_held.shape}, not {(frames, p)}.",
-                "Give one value a frame and pin.",
+                "Give one value per frame and pin.",
             )
 
     def _validate_surroundings(self, frames: int, first: int) -> None:
@@ -357,7 +359,10 @@ class Body:
         if len(set(others)) < len(others):
             raise SettingsError(f"Two pairs name “{max(others, key=others.count)}”.", "Remove one of them.")
         if self.name in others:
-            raise SettingsError("A pair names the body itself.", "Set its own Friction under Collide With instead.")
+            raise SettingsError(
+                "A pair is for two different bodies.",
+                "For self-contact set the body's own Friction under Collide With.",
+            )
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
             raise FieldError("A force field names an absorber that does not exist.", "Name one by its number, from 0.")
         for each in (*self.force_fields, *self.absorbers):
@@ -371,7 +376,7 @@ class Body:
         if self.accelerations.shape not in ((frames, n, 3), (frames, 1, 3)):
             raise SettingsError(
                 f"The accelerations have shape {self.accelerations.shape}, not {(frames, n, 3)} or {(frames, 1, 3)}.",
-                "Give one vector a frame and vertex, or one a frame for all of the body.",
+                "Give one vector per frame and vertex, or one per frame for the whole body.",
             )
         bad = np.argwhere(~np.isfinite(self.accelerations))
         if len(bad):

@@ -53,7 +53,7 @@ class Spring:
         if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
             raise SpringError(
                 f"The arrays of the spring “{self.name}” do not fit each other.",
-                "Give one weight a vertex, one stiffness a frame, and one target a sample and vertex.",
+                "Give one weight per vertex, one stiffness per frame, and one target per sample and vertex.",
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
             raise SpringError(

@@ -91,7 +91,7 @@ class ForceField:
             if not has or self.vertices.shape[2] != 3:
                 raise self._refuse("has no vertices", "Give its object a mesh, or choose another shape.")
         if self.form.shape == "POINTS" and (self.normals is None or self.normals.shape[1:] != self.vertices.shape[1:]):
-            raise self._refuse("has no normals", "Give one a vertex.")
+            raise self._refuse("has no normals", "Give one per vertex.")
         if self.form.shape == "SURFACE":
             t = self.triangles
             if t is None or t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:

@@ -98,7 +98,8 @@ class Table:
             keys = np.concatenate([frames[:1], np.atleast_1d(keys)])[None]
         fits = keys.ndim == 2 and keys.shape[1] == 1 + size and np.isfinite(keys).all()
         if not fits or (np.diff(keys[:, 0]) <= 0).any():
-            raise SettingsError(f"{self._label_of(name)} is not a list of [frame, {shown}].", remedy)
+            problem = "has frames that do not ascend" if fits else f"is not a list of [frame, {shown}]"
+            raise SettingsError(f"{self._label_of(name)} {problem}.", remedy)
         values = np.column_stack([np.interp(frames, keys[:, 0], column) for column in keys[:, 1:].T])
         return values[:, 0] if size == 1 else values
 
@@ -112,7 +113,7 @@ class Table:
         return values
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return positions (k,3) at each frame, (frames,k,3), displaced by the table's motion."""
+        """Return positions (k,3) at each frame, (frames,k,3), displaced by the table's entry ``motion``, if any."""
         return positions + self.keyed("motion", STILL, 3)[:, None]
 
     def chosen(self) -> np.ndarray:

@@ -120,7 +120,7 @@ def _ply_header(text: str) -> tuple[str, list[_Element]]:
             case [word, *_] if word not in ("comment", "obj_info"):
                 raise ValueError(f"its header has a line “{line.strip()[:60]}”")
     if not kind or any(element.count < 0 or not element.properties for element in elements):
-        raise ValueError("its header names no known format, or an element without properties")
+        raise ValueError("its header names no known format, a negative count, or an element without properties")
     return kind, elements
 
 

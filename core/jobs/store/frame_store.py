@@ -234,7 +234,7 @@ class FrameStore:
         (n,) Pa and the tetrahedra's ``vertices`` (v,3) m. On return it is safe on disk and the simulation can continue.
         """
         self.check_whole()
-        remove(self._path("handles"))  # they are made of all frames
+        remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
         whose = {"frame": frame, "job": self.key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
         about = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}

@@ -165,10 +165,10 @@ class PinnedSurface:
 
 
 class PinLoad(NamedTuple):
-    """Springs that hold a surface.
+    """Springs that hold the pinned part of a surface at its targets.
 
-    ``points``, c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they stiffen; ``shares``
-    (c,p), interpolation from the pinned vertices' positions to the targets.
+    ``points``, the c points of the surface; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they
+    stiffen; ``shares`` (c,p), interpolation from the pinned vertices' positions to the targets.
     """
 
     points: Points

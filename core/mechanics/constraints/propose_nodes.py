@@ -23,7 +23,7 @@ def propose_nodes(
     part: np.ndarray | None = None,
     mirror: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return vertices (count,) int32 in the order in which they are chosen, fewer if there is no room for more.
+    """Propose dynamic nodes: up to ``count`` vertices, int32, in the order of choice.
 
     Farthest-point sampling [Gonzalez 1985], with distances scaled by a power of the softness. First each stiff part
     gets one node and no other; then the soft rest gets the remaining ones.
@@ -34,12 +34,12 @@ def propose_nodes(
     softness : (n,) float64
         1 over Young's modulus, in any unit; 0 where no node may be.
     pinned : (p,) vertices
-        Neither nodes, nor close to any. A stiff part that contains one gets none.
+        Never nodes; nodes are chosen far from them. A stiff part that contains one gets none.
     part : (n,) int, optional
-        Number of the stiff part that a vertex belongs to, -1 in the soft rest (:func:`stiff_parts`).
+        Label of the stiff part that a vertex belongs to, -1 elsewhere (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 if there is none. Nodes come in
-        pairs then: if one is left over and none lies on the plane, it is left out.
+        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 if there is none. Soft
+        regions then get nodes in pairs: a last one without a vertex on the plane is left out.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part

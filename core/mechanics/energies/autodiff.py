@@ -33,12 +33,12 @@ FUNCTIONS: dict[np.ufunc, Callable[[np.ndarray], Derivatives]] = {
 
 def _power(p: np.ndarray | float) -> Callable[[np.ndarray], Derivatives]:
     def of(x: np.ndarray) -> Derivatives:
-        first, second = p * np.ones_like(x), p * (p - 1.0) * np.ones_like(x)
+        first_factor, second_factor = p * np.ones_like(x), p * (p - 1.0) * np.ones_like(x)
         # Not 0 * inf at x = 0.
         return (
             x**p,
-            np.where(first == 0.0, 0.0, first * x ** (p - 1.0)),
-            np.where(second == 0.0, 0.0, second * x ** (p - 2.0)),
+            np.where(first_factor == 0.0, 0.0, first_factor * x ** (p - 1.0)),
+            np.where(second_factor == 0.0, 0.0, second_factor * x ** (p - 2.0)),
         )
 
     return of

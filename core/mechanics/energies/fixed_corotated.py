@@ -1,4 +1,4 @@
-"""Fixed corotated energy: linear in the stretch, with the exact volume ratio.
+"""Fixed corotated energy: quadratic in the stretch and in the volume ratio.
 
     psi = mu |S - I|^2 + lambda/2 (J - 1)^2
 
@@ -49,6 +49,6 @@ def _curvature(sigma, parameters, H, flip, twist):
 ENERGY = IsotropicEnergy(
     name="fixed_corotated",
     label="Fixed Corotated",
-    description="Stiff and springy bodies: linear in the stretch, keeps its volume",
+    description="Stiff and springy bodies: stress grows linearly with the stretch, keeps its volume",
     principal=PrincipalFunction(_value, _gradient, _curvature),
 )

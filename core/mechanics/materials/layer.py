@@ -47,5 +47,5 @@ class Layer:
             raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:
             raise SettingsError(
-                f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value a vertex."
+                f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value per vertex."
             )

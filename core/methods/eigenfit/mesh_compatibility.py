@@ -50,7 +50,10 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
             raise MatchError("pins hold much less than a cell.", "Pin more of the surface, or raise Cells Across.")
         ends = (_ends(each.mesh.rest_positions[each.held]) for each in (coarse, finer))
         if np.abs(np.subtract(*ends)).max() > APART * cell:
-            raise MatchError("pins hold another region in its finer lattice.", "Raise Cells Across, or choose Draft.")
+            raise MatchError(
+                "pins hold different regions of the body and of its finer lattice.",
+                "Raise Cells Across, or choose Draft.",
+            )
 
 
 def _parts(mesh: TetMesh) -> int:

@@ -44,7 +44,9 @@ class Springs(NamedTuple):
 
 
 class Vibrations(NamedTuple):
-    """``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3) by the unknowns of the space, zero at pins."""
+    """``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3), displacements of the r
+    unknowns of the space, zero at pins.
+    """
 
     eigenvalues: np.ndarray
     modes: np.ndarray

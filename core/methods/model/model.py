@@ -258,7 +258,7 @@ def _checked(
         if np.shape(values) not in ((), (len(mesh.tets),)):
             raise MaterialError(
                 f"A material field has shape {np.shape(values)}, not {(len(mesh.tets),)}.",
-                "Give one number a tet, or one.",
+                "Give one number per tet, or a single number for all.",
             )
     E, nu, rho = (
         np.broadcast_to(np.asarray(a, dtype=np.float64), len(mesh.tets))

@@ -61,7 +61,9 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
         own = label[mesh.tets[found.tet_indices, 0]] == label[centre]
         weight = np.where(own & ~found.outside, 1.0 - np.sum(unit**2, axis=1), 0.0)
         row = np.asarray((weight @ found.matrix(mesh.tets, count)).ravel()) * (1.0 - is_given)
-        row[centre] += SMALLEST * SMALLEST * max(float(row.sum()), 1.0)  # for parts thinner than the samples
+        row[centre] += (
+            SMALLEST * SMALLEST * max(float(row.sum()), 1.0)
+        )  # parts so thin that no sample of the ball is inside
         rows.append(sp.csr_matrix(row / row.sum()))
     return Nodes(centres, sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, count)))
 

@@ -40,7 +40,7 @@ from ..subspaces.space import Space
 from .conjac_map import ConJacMap, ReducedSystem, project_mass, project_stiffness, project_vector
 from .incremental_potential import IncrementalPotential, NewtonIterate
 from .modal_integration import exponential_step
-from .newton import NewtonSolver, minimize, replacing_step
+from .newton import NewtonSolver, fallback_step, minimize
 from .protocol import check_direction
 from .rigid_components import RigidComponent, RigidParts
 from .step_solver import StepSolver
@@ -103,7 +103,7 @@ class ConJacSolver(StepSolver):
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
         except FactorizationError:
-            return replacing_step(self, state, pin_targets, time_step, loads)
+            return fallback_step(self, state, pin_targets, time_step, loads)
 
     def _quasistatic_space(self, model: Space) -> Space:
         """Return the quasistatic space: the nodes' centres are prescribed, and masses are nearly zero."""
@@ -123,8 +123,6 @@ class ConJacSolver(StepSolver):
         self._bodies = [each.vertices for each in model.slices] or [slice(None)]
         self._newton: NewtonSolver | None = None
 
-    # -- a step ---------------------------------------------------------------------------------------------------
-
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """Solve a step, as :meth:`StepSolver.solve`."""
         with report.timed("local"):
@@ -132,9 +130,7 @@ class ConJacSolver(StepSolver):
             rigid = self._rigid.components_at(state.positions)
         free = step.without_contact()
         reduced = self._reduced_system(state, deformation, rigid, free, report)
-        touches = step.has_active_contact(state.positions) or step.has_active_contact(
-            self.start(step.time.predicted, step)
-        )
+        touches = any(map(step.has_active_contact, (state.positions, self.start(step.time.predicted, step))))
         if not touches:
             end = self._integrated(state, deformation, reduced, rigid, free, report)
             if end is not None and step.is_path_collision_free(state.positions, end.x):
@@ -213,14 +209,11 @@ class ConJacSolver(StepSolver):
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.damping is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
             if has_others and by_tets and not rigid:  # few elements, often
-                elastic = stiffness - project_stiffness(
-                    self._other_stiffness(ahead, deformation, step), self.model.mesh.tets, T
-                )
+                other = self._other_stiffness(ahead, deformation, step)
+                elastic = stiffness - project_stiffness(other, self.model.mesh.tets, T)
             elif has_others:
-                blocks = np.empty_like(self.system.blocks)
-                tangent_blocks(
-                    tangent, self.system.N, step.h**2 * self.elastic.weights, 0.0 * self.system.masses, blocks
-                )
+                blocks, weights = np.empty_like(self.system.blocks), step.h**2 * self.elastic.weights
+                tangent_blocks(tangent, self.system.N, weights, 0.0 * self.system.masses, blocks)
                 elastic = project_stiffness(blocks, self.model.mesh.tets, T)
                 if step.strain is not None and self.system.low_rank is not None:
                     along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
@@ -268,9 +261,8 @@ class ConJacSolver(StepSolver):
             prescribed_dx = np.zeros_like(x0)
             prescribed_dx[self.model.pinned] = step.prescribed_positions - x0[self.model.pinned]
             if prescribed_dx.any():
-                prescribed_force = h**2 * self.elastic.nodal_forces(
-                    reduced.tangent.stress_change(self.elastic.delta_F(prescribed_dx))
-                )
+                stress_change = reduced.tangent.stress_change(self.elastic.delta_F(prescribed_dx))
+                prescribed_force = h**2 * self.elastic.nodal_forces(stress_change)
                 prescribed_force[self.model.pinned] = 0.0
                 prescribed_dx += reduced.newton_step(reduced.map, prescribed_force)
                 forces = forces - 0.5 * project_vector(T, prescribed_force)
@@ -286,9 +278,8 @@ class ConJacSolver(StepSolver):
         load = self.model.mass @ (gained - self._rigid.without_rigid_motion(gained, rigid))
         at = self._quasistatic_correction(at, reduced, load, step, report, self.settings.max_iterations)
         with report.timed("line_search"):
-            excess, kinetic = self._energy_balance(
-                state, deformation, at, reduced, (u, end_speeds, other_forces), (dx, elastic_dx), step
-            )
+            flow = u, end_speeds, other_forces
+            excess, kinetic = self._energy_balance(state, deformation, at, reduced, flow, (dx, elastic_dx), step)
         unsure = ROUND_OFF * at.magnitude
         if (excess > np.maximum(ENERGY_TOLERANCE * kinetic, unsure)).any():
             return None
@@ -438,7 +429,7 @@ class ConJacSolver(StepSolver):
             if refactorizes and -float((g * dx).sum()) > REFACTORIZE_ABOVE * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
-                # The unresolved rigid motions differ from those at the step's beginning, and nothing resists them.
+                # Rigid motions that no node resolves have no stiffness, and have changed since the step's beginning.
                 unresolved, momenta = self._unresolved_rigid_motions(self._rigid.components_at(at.x))
                 T = np.concatenate([reduced.map.J, unresolved], axis=2)
                 reduced = reduced._replace(T=T, unresolved_momenta=momenta)

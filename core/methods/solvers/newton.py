@@ -157,7 +157,7 @@ def fallback_step(
     report states this.
     """
     newton = NewtonSolver(solver.model, solver.settings, solver.linear_solver)
-    newton.integrator = solver.integrator  # the state has its history
+    newton.integrator = solver.integrator  # so that the new state keeps its history
     new, report = newton.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
     report.reason += f"{REDONE_BY}Implicit Euler and Newton FEM, as the matrix was not positive definite"
     return new, report

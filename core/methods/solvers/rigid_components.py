@@ -80,16 +80,16 @@ class RigidParts:
             found.append(RigidComponent(rows, away, mixed, A, weighed, np.linalg.pinv(products, hermitian=True)))
         return found
 
-    def balanced(self, gradient: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
-        """Return a gradient (n,3) without the forces that accelerate each part as a rigid body."""
-        for each in wholes:
+    def balanced(self, gradient: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
+        """Return the gradient (n,3) minus its part that would accelerate each of the components rigidly."""
+        for each in components:
             gradient = gradient - each.weighed @ each.rigid_motion(gradient)
         return gradient
 
-    def turned(self, dx: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
+    def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
         """Return a displacement (n,3) m whose linearized rotations of parts are replaced by finite ones."""
         moved = dx.copy()
-        for each in wholes:
+        for each in components:
             turn = each.rotation(self._mass @ dx)
             moved[each.vertices] += (
                 Rotation.from_rotvec(turn).apply(each.centred_positions)
@@ -98,10 +98,10 @@ class RigidParts:
             )
         return moved
 
-    def without_rigid_motion(self, velocities: np.ndarray, wholes: list[RigidComponent]) -> np.ndarray:
+    def without_rigid_motion(self, velocities: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
         """Return velocities (n,3) without the rigid motion of parts."""
         momenta = self._mass @ velocities
-        for each in wholes:
+        for each in components:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
         return velocities
 
@@ -126,7 +126,7 @@ class RigidParts:
         self,
         velocities: np.ndarray,
         rows: slice,
-        wholes: list[RigidComponent],
+        components: list[RigidComponent],
         excess: float,
         kinetic: float,
         unsure: float,
@@ -136,27 +136,27 @@ class RigidParts:
         most ``kinetic - excess``. An excess below ``unsure`` is ignored.
         """
         if abs(excess) > unsure:
-            own = self.without_rigid_motion(velocities, wholes)
+            own = self.without_rigid_motion(velocities, components)
             vibrating = 0.5 * float(np.sum(own[rows] * (self._mass @ own)[rows]))
             left = np.sqrt(np.clip(1.0 - excess / vibrating, 0.0, 1.0 + GIVEN)) if vibrating > 0.0 else 0.0
             velocities[rows] -= (1.0 - left) * own[rows]
         vertices = range(*rows.indices(len(velocities)))
-        wholes = [each for each in wholes if each.vertices[0] in vertices]
-        if wholes and all(each.mixed.shape[1] < 6 for each in wholes):
+        components = [each for each in components if each.vertices[0] in vertices]
+        if components and all(each.mixed.shape[1] < 6 for each in components):
             now = 0.5 * float(np.sum(velocities[rows] * (self._mass @ velocities)[rows]))
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
-    def exact(self, J: np.ndarray, nodes: Nodes, wholes: list[RigidComponent]) -> np.ndarray:
+    def exact(self, J: np.ndarray, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
         """Return J (n,3,k) without its round-off error in the rigid motions of parts."""
-        for each in wholes:
+        for each in components:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
             J = J + (each.motions - J @ seen) @ np.linalg.pinv(seen, UNRESOLVED)
         return J
 
-    def unresolved_motions(self, nodes: Nodes, wholes: list[RigidComponent]) -> np.ndarray:
+    def unresolved_motions(self, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
         """Return the rigid motions of parts that leave all nodes at rest, (n,3,c), orthonormal by the mass."""
         found = [np.zeros((self._mass.shape[0], 3, 0))]
-        for each in wholes:
+        for each in components:
             values, vectors = np.linalg.eigh(each.inverse)
             R = each.motions @ (vectors * np.sqrt(np.maximum(values, 0.0)))
             seen = (nodes.rows @ R.reshape(len(R), -1)).reshape(-1, R.shape[2])

@@ -175,8 +175,8 @@ class StepSolver:
         return gradient
 
     def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE plus ten times
-        the displacement of the pins.
+        """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE body sizes, plus
+        ten times the displacement of the pins and by gravity.
         """
         flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))

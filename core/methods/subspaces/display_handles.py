@@ -19,11 +19,11 @@ POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
 
 
 class DisplayHandles:
-    """Handles of the surface of a subspace's body, whose vertices are tied to the mesh by an embedding.
+    """Handles that deform the surface of a body in a subspace; an embedding ties the surface to the mesh.
 
     Attributes
     ----------
-    weights : (p,h) of the surface's vertices, those of modes and then of pins
+    weights : (p,h), skinning weights of the surface's vertices; first those of the modes' handles, then of the pins'
     """
 
     def __init__(self, subspace: Subspace, embedding: Embedding) -> None:

@@ -78,10 +78,9 @@ class Direct:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Forget earlier pairs: a step's bits must not depend on the steps that this process ran before.
-
-        The pattern that the last step made first, without earlier pairs, is reused if the next step begins with the
-        same pairs: it would be rebuilt identically.
+        """Begin a step with the matrix pattern without contact pairs, so that results do not depend on the steps that
+        this process ran before. If the last step extended the pattern only once, and the next one begins with the same
+        pairs, the extended pattern and its factorization order are reused: they would be rebuilt identically.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone

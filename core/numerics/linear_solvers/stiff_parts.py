@@ -46,7 +46,9 @@ def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.nd
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
-    """Return bands of like stiffness, (m,) int64, rising: split at jumps, and where a band would be too wide."""
+    """Return the number of each tet's band of similar stiffness, (m,) int64, from the softest. Bands are split at
+    jumps, and where one would be too wide.
+    """
     decades = np.log10(stiffness)
     levels = np.unique(decades)
     cluster = np.concatenate([[0], np.cumsum(np.diff(levels) > JUMP)])

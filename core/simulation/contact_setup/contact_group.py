@@ -171,8 +171,8 @@ class ContactGroup:
         starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
         surfaces = self._surfaces._replace(excluded_pairs=through)
-        size = min(each.model.size for each in self._prepared)
-        return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * size)
+        smallest_size = min(each.model.size for each in self._prepared)
+        return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * smallest_size)
 
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """Return the contact of some of the bodies with all colliders, on their joined space ``whole``. OverlapError if

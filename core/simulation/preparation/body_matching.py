@@ -95,7 +95,7 @@ def body_matching(
         return None, Match()
     before = store.match() if store is not None else ""
     if before.startswith(REFUSED):
-        return None, Match(before)  # a resumed bake continues as it began, with any free memory
+        return None, Match(before)  # a resumed bake stays unmatched, even with enough memory now
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
     model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
@@ -250,7 +250,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
         mesh = tetrahedralize(body.surface, finer, body.refinement)
     except (MeshError, NotEnoughMemoryError) as error:  # these errors do not name this lattice's own setting
         remedy = error.remedy.replace("Cells Across", "Match Cells")
-        raise MatchError(f"the finer lattice's {error.message}", remedy) from error
+        raise MatchError(f"the finer lattice cannot be made. {error.message}", remedy) from error
     embedding = embed(body.surface.positions, mesh)
     pinned = pinned_surface(job, mesh, embedding)
     return body_model(job, mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned

@@ -65,7 +65,7 @@ def test_scale_that_becomes_zero(body, saved):
 
 def test_everything_pinned(body, saved):
     body.vertex_groups["Pins"].add(list(range(12)), 1.0, "REPLACE")
-    assert "Every vertex is pinned" in refusal(body, PinError)
+    assert "Every vertex of a face is pinned" in refusal(body, PinError)
 
 
 def test_pin_group_gone(body, saved):

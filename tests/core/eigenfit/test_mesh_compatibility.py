@@ -148,7 +148,7 @@ def test_a_lattice_for_which_there_is_no_memory_is_not_made_and_the_bake_goes_on
         patch.setattr(module, "check_before_tetrahedra", lambda of: check(of, free(of)))
         prepared, said = told(matched, short)
         assert prepared.matching is None
-        assert "the finer lattice's 16 cells across need about 0.3 GB of memory; 0.0 GB are free." in said
+        assert "the finer lattice cannot be made. 16 cells across need about 0.3 GB of memory; 0.0 GB are free." in said
         again, same = told(matched, long)
         assert again.matching and same == begun
     prepared, same = told(matched, short)

@@ -38,7 +38,7 @@ def no_members(folder: Path) -> Any:
     return grouped(1.0, 0)
 
 
-@specimen("everything pinned", refused="Every vertex is pinned")
+@specimen("everything pinned", refused="Every vertex of a face is pinned")
 def all_pinned(folder: Path) -> Any:
     return grouped(1.0)
 
