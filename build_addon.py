@@ -1,7 +1,7 @@
-"""The one entry point of the repository: ``python build_addon.py demo|test|build|mount|get-blender|bench|lock``.
+"""Command line of the repository: ``python build_addon.py demo|manual|test|build|mount|get-blender|bench|lock``.
 
-Needs Python 3.11 and nothing else: what a subcommand wants is installed, pinned, into ``.venv`` of the repository.
-The parts lie in ``building/``; here are only the dispatch and :func:`mount`.
+It needs only Python 3.11 or newer. Subcommands install the pinned packages that they need into virtual environments of
+the repository. Their code is in ``building/``; this file contains only the dispatch and :func:`mount`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def mount() -> ModuleType:
 
 
 def load_building() -> ModuleType:
-    """The parts of this script, as ``sinew_building``: apart from the package, since they run where none of its
-    dependencies is."""
+    """Return the modules of ``building/`` as the package ``sinew_building``. They are not part of ``sinew``, since they
+    run without its dependencies."""
     return _load("sinew_building", _PARTS / "__init__.py", [_PARTS])
 
 
 def main(arguments: list[str]) -> int:
-    """Run one subcommand; the exit code."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older Python is told so
+    """Run one subcommand; return the exit code."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - the message for older Pythons
         print(f"build_addon.py needs Python 3.11 or newer, this is {sys.version.split()[0]}.", file=sys.stderr)
         return 2
     load_building()

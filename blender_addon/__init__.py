@@ -1,20 +1,20 @@
-"""All that knows both Blender and the library, except buttons and panels.
+"""Blender add-on: all code that uses both Blender and the library, except operators and panels.
 
-Importing this package loads neither: Blender is met in :func:`register`.
+Importing this package loads neither Blender nor the library; :func:`register` loads both.
 """
 
 from __future__ import annotations
 
 
 def register() -> None:
-    """Register every class, property, key and command."""
+    """Register all classes, properties, handlers, key bindings and the ``sinew`` command in Blender."""
     from . import registration
 
     registration.register()
 
 
 def unregister() -> None:
-    """Undo :func:`register`; a running bake is stopped first."""
+    """Kill a running bake, whose finished frames stay on disk, and undo :func:`register`."""
     from . import registration
 
     registration.unregister()

@@ -32,7 +32,7 @@ ANSWERING = (
     outdated,
     mode_playback,
 )
-"""Modules with ``HANDLERS``, in order: cancelled readings restore the scene of live mode, then live mode its own."""
+"""Modules with ``HANDLERS``, in calling order: a cancelled reading restores live mode, then live mode the scene."""
 
 KEYS = (
     ("Window", "stop_vibration", "ESC", {}, {"by_key": True}),
@@ -43,7 +43,7 @@ KEYS = (
     ("Object Mode", "live_play", "P", {}, {"by_key": True}),
     ("Object Mode", "live_step", "RIGHT_ARROW", {"repeat": True}, {}),
 )
-"""Keymap, operator, key, options of the key event, and properties of the operator."""
+"""Key bindings: keymap, operator, key, options of the key event, and properties of the operator."""
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
@@ -52,7 +52,7 @@ _is_registered = False
 
 
 def register() -> None:
-    """Register everything, for Blender or a script; a second call does nothing."""
+    """Register the add-on, in Blender or in a script with the ``bpy`` module; a second call does nothing."""
     if is_registered():
         return
     from .. import operators, ui
@@ -87,7 +87,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Undo :func:`register`, ending a child first. A second call, as some Blenders make at exit, does nothing."""
+    """Kill the child process and undo :func:`register`. A second call, as some Blenders make at exit, does nothing."""
     if not is_registered():
         return
     from .. import operators, ui
@@ -127,7 +127,7 @@ def unregister() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Any]]:
-    """Yield Blender's handler lists, if this version has them (one came with 4.3), with each of our handlers."""
+    """Yield pairs of a Blender handler list and our handler, if this version has the list (one came with 4.3)."""
     handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
         if hasattr(bpy.app.handlers, name):
@@ -135,27 +135,28 @@ def _handlers() -> Iterator[tuple[list[Any], Any]]:
 
 
 def _end_threads() -> None:
-    """End the threads of the kernels, if any kernels were loaded in this process."""
+    """End the worker threads of the Numba kernels, if the kernels were loaded in this process."""
     if kernels := sys.modules.get(f"{PACKAGE}.core.foundation.kernels.jit"):
         kernels.end_threads()
 
 
 def leave() -> None:
-    """Unregister at exit: some ``bpy`` wheels have not done so by then and would crash freeing our classes."""
+    """Unregister at exit, since some ``bpy`` wheels do not, and crash when they free our classes."""
     unregister()
     _let_go_of_bpy()
 
 
 def _let_go_of_bpy() -> None:
-    """Remove ``bpy`` from our modules. Blender 4.2 keeps classes whose properties call functions, and so their modules,
-    which would hold ``bpy`` beyond the interpreter's end; freeing its contents then crashes."""
+    """Remove ``bpy`` from our modules. Blender 4.2 never frees classes whose properties have callbacks, nor their
+    modules; ``bpy`` in these would outlive the interpreter, and freeing its contents then crashes.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
             vars(module).pop("bpy", None)
 
 
 def is_registered() -> bool:
-    """Return True if objects have our properties; works without ``bpy``, which is gone after :func:`leave`."""
+    """Return True if the add-on is registered; works after :func:`leave`, which has removed ``bpy``."""
     return _is_registered
 
 
@@ -167,7 +168,7 @@ def _define_stroke() -> None:
 
 def _add_keys() -> None:
     configuration = bpy.context.window_manager.keyconfigs.addon
-    if configuration is None:  # under --background there are no keys
+    if configuration is None:  # with --background Blender has no key configuration
         return
     for editor, operator, key, pressed, given in KEYS:
         keymap = configuration.keymaps.new(name=editor, space_type="EMPTY")

@@ -17,7 +17,7 @@ def run(options: argparse.Namespace) -> int:
     if Path(sys.prefix).resolve() != environments.folder("main").resolve():
         python = environments.ensure("main")
         return subprocess.run([str(python), str(ROOT / "build_addon.py"), *sys.argv[1:]]).returncode
-    # build_addon.py, the main script of this process.
+    # The main script of this process is build_addon.py.
     sys.modules["__main__"].mount()
     registry = importlib.import_module("sinew.benchmarks.registry")
     if options.list or not options.name:

@@ -1,6 +1,6 @@
 """Build hook for wheels of the library: adds the files of the package root to the folders named in ``pyproject.toml``.
 
-An editable wheel (``pip install -e .``) has none: ``editable/sinew`` is on the path, and mounts the checkout.
+An editable wheel (``pip install -e .``) gets no files: ``editable/sinew`` is on the path, and mounts the checkout.
 """
 
 from __future__ import annotations

@@ -26,46 +26,46 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build_addon.py", allow_abbrev=False)
     commands = parser.add_subparsers(dest="subcommand", required=True)
 
-    demo = commands.add_parser("demo", help="build, install, simulate and render a scene into out")
+    demo = commands.add_parser("demo", help="build and install the extension, run a demo scene into out")
     demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
-    manual = commands.add_parser("manual", help="the pictures of README and manual anew (windowed Blender, renders)")
-    manual.add_argument("--renders", action="store_true", help="the renders alone, without the windowed Blender")
+    manual = commands.add_parser("manual", help="make the pictures of README and manual (needs a windowed Blender)")
+    manual.add_argument("--renders", action="store_true", help="make only the renders, which need no windowed Blender")
     manual.set_defaults(run=_manual)
 
-    test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
+    test = commands.add_parser("test", help="run all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
     parts = "main, bpy-4.2, bpy-5.0, bpy-5.2, rounding, gui, gui-long, gui-sid"
-    test.add_argument("--part", action="append", help=f"only this part: {parts}")
+    test.add_argument("--part", action="append", help=f"run only this part: {parts}")
     test.set_defaults(run=_test)
 
-    build = commands.add_parser("build", help="the extension zip into dist")
-    build.add_argument("--python", help="wheels for one Python only: 3.11, 3.13, 3.14")
+    build = commands.add_parser("build", help="build the extension zip into dist")
+    build.add_argument("--python", help="include wheels of one Python only: 3.11, 3.13, 3.14")
     build.add_argument(
-        "--with-tetgen", action="store_true", help="with TetGen (AGPL-3.0), which the method Clean needs"
+        "--with-tetgen", action="store_true", help="include TetGen (AGPL-3.0), which the meshing method Clean needs"
     )
-    build.add_argument("--platform", default="linux-x64", help=f"{', '.join(PLATFORMS)}, or all")
+    build.add_argument("--platform", default="linux-x64", help=f"platform of the zip: {', '.join(PLATFORMS)}, or all")
     build.set_defaults(run=_build)
 
     mount = commands.add_parser("mount", help="make `import sinew` work in the Python that runs this")
     mount.add_argument("--remove", action="store_true")
     mount.set_defaults(run=_mount)
 
-    blender = commands.add_parser("get-blender", help="a windowed Blender into .blender, for the tests (needs root)")
-    blender.add_argument("--release", default="trixie", choices=("trixie", "sid"), help="of Debian; sid has the newest")
+    blender = commands.add_parser("get-blender", help="install a windowed Blender into .blender, to test (needs root)")
+    blender.add_argument("--release", default="trixie", choices=("trixie", "sid"), help="Debian release; sid is newest")
     blender.set_defaults(run=_get_blender)
 
-    bench = commands.add_parser("bench", help="benchmarks")
+    bench = commands.add_parser("bench", help="run or list benchmarks")
     bench.add_argument("name", nargs="?")
     bench.add_argument("--list", action="store_true")
-    bench.add_argument("--case", default="*", help="only the cases whose names match this pattern")
-    bench.add_argument("--data", help="folder of bodies; default: ../shared/data, when it is there")
+    bench.add_argument("--case", default="*", help="run only the cases whose names match this pattern")
+    bench.add_argument("--data", help="folder of bodies; default: ../shared/data, if it exists")
     bench.add_argument("--json", help="write the rows to this file")
     bench.set_defaults(run=_bench)
 
-    lock = commands.add_parser("lock", help="write wheels.lock anew")
-    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="to move to; all others stay as they are")
+    lock = commands.add_parser("lock", help="update wheels.lock and requirements.lock")
+    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="new version; all other versions stay")
     lock.set_defaults(run=_lock)
     return parser
 

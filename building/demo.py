@@ -19,7 +19,7 @@ SCENES = {
 
 
 ENVIRONMENT = "bpy-4.2"
-"""Environment of the demo scenes, with Blender and little else: as for a user, the extension brings the rest."""
+"""Environment of the demo scenes: Blender and few packages; as for a user, the extension brings all others."""
 
 
 def run(scene: str = "headline") -> int:
@@ -31,7 +31,7 @@ def run(scene: str = "headline") -> int:
     target.mkdir(parents=True, exist_ok=True)
     python = environments.ensure(ENVIRONMENT)
     print("Building the extension ...", flush=True)
-    # The wheels of one Python suffice, and halve the size.
+    # The wheels for one Python suffice, and halve the size of the zip.
     archive = extension_zip.build("3.11")
     variables = profile.install(ENVIRONMENT, archive, OUT / "profiles" / "demo")
     variables["SINEW_PACKAGE"] = profile.package_name()

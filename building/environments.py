@@ -1,6 +1,6 @@
 """Virtual environments in the repository, from the pins of ``pyproject.toml`` and ``wheels.lock``.
 
-An environment is rebuilt if its pins have changed; new pins are added to it.
+An environment is rebuilt if a pin changed or was removed; added pins are installed into it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def python_of(name: str) -> Path:
 
 
 def ensure(name: str) -> Path:
-    """Make an environment if it is absent, or update it if its pins have changed; return its interpreter."""
+    """Create an environment if it does not exist, or update it if its pins have changed; return its interpreter."""
     plan = project.environment(name)
     if name == "main":
         plan = dataclasses.replace(plan, requirements=(*plan.requirements, *lock.pins(plan.python, sys.platform)))
@@ -84,7 +84,7 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
     base = find_python(plan.python)
     if base is None:
         raise BuildError(
-            f"{place.name} needs Python {plan.python} with the modules venv and ensurepip, and none was found.\n"
+            f"{place.name} needs Python {plan.python} with the modules venv and ensurepip, which was not found.\n"
             f"Install it (Debian: apt-get install python{plan.python} python{plan.python}-venv; or pyenv, or uv)."
         )
     print(f"Making {place.name} (Python {plan.python}, {len(plan.requirements)} packages) ...", flush=True)
@@ -104,7 +104,7 @@ def _install(place: Path, requirements: Sequence[str]) -> None:
             "install",
             "--disable-pip-version-check",
             "--no-deps",
-            "--no-compile",  # Python compiles on import, a small part of the files
+            "--no-compile",  # Python compiles files when they are imported, and most never are
             "--require-hashes",
             "--only-binary",
             ":all:",
@@ -134,7 +134,7 @@ def _check_bpy(python: str) -> None:
 
 
 def run_quietly(command: list[str], complaint: str, environment: dict[str, str] | None = None) -> str:
-    """Run a command and return its standard output; raise BuildError with the last lines if it fails."""
+    """Run a command and return its output; if it fails, raise BuildError with ``complaint`` and the last lines."""
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode != 0:
         tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])

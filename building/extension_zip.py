@@ -25,7 +25,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Return the files of the zip by their path in it, without manifest and wheels; raise BuildError for a symlink."""
+    """Return the files by their path in the zip, without manifest and wheels; raise BuildError for a symbolic link."""
     found = {}
     for path in _tracked():
         name = path.relative_to(ROOT).as_posix()
@@ -35,23 +35,23 @@ def sources() -> dict[str, Path]:
             found[name] = path
     for path in found.values():
         if Path(os.path.realpath(path)) != Path(os.path.realpath(ROOT), path.relative_to(ROOT)):
-            raise BuildError(f"{path} is a link, which no zip carries.\nPut the file in its place.")
+            raise BuildError(f"{path} is a symbolic link.\nReplace it by the file, since a zip has no links.")
     return found
 
 
 def _tracked() -> list[Path]:
-    """Return the files that git tracks, to exclude stray files from the zip; all files in a source archive, which has
-    no git repository.
+    """Return the files that git tracks, to exclude stray files from the zip; without a git repository, as in a source
+    archive, return all files.
     """
     if not (ROOT / ".git").exists():
         places = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
-        print("There is no git repository here: the zip gets all files that lie in its folders.", file=sys.stderr)
+        print("There is no git repository here: the zip gets all files in the source folders.", file=sys.stderr)
         return sorted(path for path in (*places, *ROOT.iterdir()) if path.is_file() and "__pycache__" not in path.parts)
     command = ["git", "-C", str(ROOT), "ls-files", "-z"]
     names = environments.run_quietly(command, "git cannot list the files of the zip").split("\0")
     paths = sorted(ROOT / name for name in names if name)
     if gone := [path for path in paths if not os.path.lexists(path)]:
-        raise BuildError(f"{gone[0]} is tracked by git, but is not there.\nRestore it, or commit that it is deleted.")
+        raise BuildError(f"{gone[0]} is tracked by git, but does not exist.\nRestore it, or commit its deletion.")
     return paths
 
 
@@ -83,7 +83,7 @@ def _lines(texts: list[str]) -> str:
 
 
 def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
-    """Return the path of the zip, for all supported Pythons or one, with or without TetGen."""
+    """Return the path of the zip for all supported Pythons, or only for ``python``; with or without TetGen."""
     label = (f"-cp{python.replace('.', '')}" if python else "") + ("-tetgen" if tetgen else "")
     return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
 

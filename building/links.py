@@ -1,7 +1,8 @@
 """``build_addon.py mount``: links the package ``sinew`` of this checkout into the running Python's site-packages.
 
 The links have the layout of the wheel and the extension zip, so ``import sinew`` and ``python -m sinew`` work, and
-edits take effect at once. Dependencies are not installed: ``.venv/bin/python build_addon.py mount`` has them all.
+edits take effect at once. Dependencies are not installed; the Python in ``.venv`` has them all
+(``.venv/bin/python build_addon.py mount``).
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ MARK = "mounted-by-build_addon"
 
 
 def folder() -> Path:
-    """Return the folder in which the package is linked."""
+    """Return the folder ``sinew`` in site-packages that gets the links."""
     if sys.prefix == sys.base_prefix and not site.ENABLE_USER_SITE:
         raise BuildError(
-            "this Python is no virtual environment and has no user folder.\nUse .venv/bin/python build_addon.py mount"
+            "this Python is not in a virtual environment and has no user folder.\n"
+            "Use .venv/bin/python build_addon.py mount"
         )
     base = sysconfig.get_path("purelib") if sys.prefix != sys.base_prefix else site.getusersitepackages()
     return Path(base) / "sinew"
@@ -32,9 +34,7 @@ def make() -> int:
     """Link the package; return 0."""
     place = folder()
     if place.exists() and not (place / MARK).exists():
-        raise BuildError(
-            f"{place} is there and was not made by this command.\nUninstall it first (pip uninstall sinew)."
-        )
+        raise BuildError(f"{place} exists and was not made by this command.\nUninstall it first (pip uninstall sinew).")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / MARK).write_text(f"{ROOT}\n")

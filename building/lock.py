@@ -1,5 +1,5 @@
-"""``wheels.lock``, the exact wheels of the zips and the main environment, by file and SHA-256; ``requirements.lock``,
-SHA-256 of the other packages of the environments, for the pins of ``pyproject.toml`` on Linux.
+"""Reader and writer of ``wheels.lock``, file names and SHA-256 of the wheels of the zips and the main environment, and
+of ``requirements.lock``, SHA-256 of all other packages of the environments, as pinned in ``pyproject.toml``, on Linux.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def write(wheels: list[Wheel]) -> None:
 
 
 def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel]:
-    """Return the wheels for these Pythons and this platform; raise BuildError if the lock lacks one, or has a version
-    outside the range in ``pyproject.toml``.
+    """Return the wheels for these Pythons and this platform; raise BuildError if ``wheels.lock`` lacks a wheel, or has
+    a version outside the range in ``pyproject.toml``.
     """
     chosen = []
     for python in pythons:
@@ -67,7 +67,7 @@ def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel
 
 
 def pins(python: str, system: str) -> list[str]:
-    """Return the exact versions for a Python version and a ``sys.platform``, as requirements."""
+    """Return requirements ``NAME==VERSION`` of the locked wheels for a Python version and a ``sys.platform``."""
     (platform,) = [name for name, each in platforms.PLATFORMS.items() if each.system == system]
     return [f"{wheel.project}=={wheel.version}" for wheel in select([python], platform)]
 
@@ -86,7 +86,7 @@ def hashed(requirements: Sequence[str]) -> list[str]:
 
 
 def write_hashes(hashes: Mapping[str, Iterable[str]]) -> None:
-    """Write ``requirements.lock`` from hashes by requirement."""
+    """Write ``requirements.lock`` from the SHA-256 of each requirement."""
     lines = ["# Hashes of the pins of pyproject.toml, by `python build_addon.py lock`."]
     lines += [" --hash=sha256:".join([each, *sorted(hashes[each])]) for each in sorted(hashes)]
     HASHES.write_text("\n".join([*lines, ""]), encoding="utf-8")

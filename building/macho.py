@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 ARM64 = b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"
-"""First bytes of a library: 64-bit magic, little-endian; CPU_TYPE_ARM64."""
+"""First bytes of a library for ARM: 64-bit magic number, little-endian; CPU_TYPE_ARM64."""
 _FAT = 0xCAFEBABE
 _HEADER = 32
 _LOAD, _LOAD_WEAK, _LOAD_AGAIN = 0xC, 0x80000018, 0x8000001F
@@ -19,8 +19,8 @@ _SYSTEM = ("/usr/lib/", "/System/Library/")
 
 @dataclass(frozen=True)
 class MachO:
-    """Header of a library: ``needs`` (loaded libraries) and ``places`` (rpaths) as stored; ``is_signed``: has the code
-    signature that Macs with ARM processors require.
+    """Header of a library: paths of the libraries that it loads (``needs``) and rpaths (``places``), as stored;
+    ``is_signed``, True if it has the code signature that Macs with ARM processors require.
     """
 
     needs: tuple[str, ...]
@@ -50,7 +50,7 @@ def read(data: bytes) -> MachO:
 
 
 def missing(name: str, library: MachO, files: set[str]) -> list[str]:
-    """Return the libraries that a library loads but neither macOS nor the files of its package provide."""
+    """Return the libraries that the library ``name`` loads but neither macOS nor the ``files`` of its wheel provide."""
     own = PurePosixPath(name).parent
 
     def found(need: str) -> bool:

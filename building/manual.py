@@ -1,4 +1,4 @@
-"""``build_addon.py manual``: pictures of manual and README, screenshots of a windowed Blender and renders."""
+"""``build_addon.py manual``: makes the pictures of manual and README, screenshots of a windowed Blender and renders."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def run(renders_alone: bool = False) -> int:
     if not renders_alone:
         os.environ["SINEW_MANUAL"] = "1"
         if testing.run(["gui"], ["-k", "manual"]) != 0:
-            raise BuildError("the windowed Blender made no pictures; what it said stands above.")
+            raise BuildError("the windowed Blender made no pictures; see its output above.")
         for picture in sorted((OUT / "manual").glob("*.png")):
             shutil.copyfile(picture, PICTURES / picture.name)
     python = environments.ensure("main")
     script = ROOT / "docs" / "manual" / "render_examples.py"
     if subprocess.run([str(python), str(script), str(PICTURES)], cwd=ROOT).returncode != 0:
-        raise BuildError("the examples were not rendered; what went wrong stands above.")
+        raise BuildError("the examples were not rendered; see the output above.")
     for picture in sorted(PICTURES.iterdir()):
         print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size / 1e3:.0f} kB")
     return 0

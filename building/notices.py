@@ -13,18 +13,18 @@ from .project import BuildError
 ADDED = Path(__file__).resolve().parent / "licences"
 """Licence texts, ``PROJECT.txt``, of projects whose wheels contain none, copied from their sources."""
 CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
-"""Licences of projects whose metadata are less exact than their texts."""
+"""Licences of projects whose metadata name the licence less exactly than their licence texts."""
 _IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
 _HEAD = """# Third-party notices
 
 Sinew itself is free software under the GNU General Public License, version 3 or later (`LICENSE`). This zip carries
-the libraries below (`wheels/`), each as its authors have published it and under its own terms. What a library in turn
-carries is named by its bill of materials, and its terms are among that library's texts.
+the libraries below (`wheels/`), each as its authors have published it and under its own terms. Libraries inside a
+library are named under “Carries”, from its bill of materials; their terms are among that library's texts.
 """
 
 
 def third_party(wheels: list[Path]) -> str:
-    """Return the notices for these wheels, identical texts once; raise BuildError if one has no licence text."""
+    """Return the notices for these wheels, identical texts once; raise BuildError if a wheel has no licence text."""
     entries: dict[str, tuple[list[str], dict[str, str]]] = {}
     for path in sorted(wheels):
         title, facts, texts = _read(path)
@@ -44,7 +44,7 @@ def _fenced(text: str) -> str:
 
 
 def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return name and version, facts, and licence texts by file name of a wheel."""
+    """Return a wheel's title (name and version), facts for the notices, and licence texts by file name."""
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
@@ -60,7 +60,7 @@ def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
         texts = {"LICENSE, of its sources": (ADDED / f"{project}.txt").read_text(encoding="utf-8").strip()}
     if not texts:
         raise BuildError(
-            f"{path.name} brings no licence text.\nPut that of its sources into {ADDED.name}/{project}.txt."
+            f"{path.name} contains no licence text.\nPut the text from its sources into {ADDED.name}/{project}.txt."
         )
     homes = dict(each.split(", ", 1) for each in metadata.get_all("Project-URL", []))
     home = metadata["Home-page"] or next(

@@ -1,4 +1,4 @@
-"""Platforms of the zips, with Blender's names."""
+"""Platforms for which zips are built, by Blender's names for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .project import BuildError
 @dataclass(frozen=True)
 class Platform:
     """Platform: compatible wheel ``tags``, best first; ``system``, its ``sys.platform``; ``magic``, the first bytes of
-    its compiled modules; ``pythons``, the versions in the lock.
+    its compiled modules; ``pythons``, the Python versions in ``wheels.lock``.
     """
 
     tags: tuple[str, ...]
@@ -26,7 +26,7 @@ PLATFORMS = {
         ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
         "linux",
         b"\x7fELF\x02\x01",
-        (*OFFICIAL, "3.14"),  # of Debian's Blender 5.2; no official Blender has it yet
+        (*OFFICIAL, "3.14"),  # Python of Debian's Blender 5.2; no official Blender has it yet
     ),
     "windows-x64": Platform(("win_amd64",), "win32", b"MZ", OFFICIAL),
     # Oldest macOS first, to support most users; cvxopt and pytetwild need 15.
@@ -40,7 +40,7 @@ PLATFORMS = {
 
 
 def named(platform: str) -> Platform:
-    """Return the platform of a name; raise BuildError if there is none."""
+    """Return the platform with this name; raise BuildError if there is none."""
     if platform not in PLATFORMS:
         raise BuildError(f"No zip for {platform}.\nChoose one of {', '.join(PLATFORMS)}.")
     return PLATFORMS[platform]

@@ -13,7 +13,7 @@ from .project import BuildError
 
 REPOSITORY = "user_default"
 
-# Runs in the target's own Python. Success means that the package was imported under its extension name.
+# Runs in the Python of the tested environment. Success means that the package was imported under its extension name.
 _INSTALL = """
 import sys, bpy
 package, archive = sys.argv[1:]

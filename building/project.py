@@ -1,4 +1,4 @@
-"""Contents of ``pyproject.toml``, and paths of the repository."""
+"""Reader of ``pyproject.toml``, and paths of the repository."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def is_within(version: str, bounds: str) -> bool:
     orders = {">=": operator.ge, "<": operator.lt}
     pairs = [re.fullmatch(r"(>=|<)([\d.]+)", bound) for bound in bounds.split(",") if bound]
     if None in pairs:
-        raise BuildError(f"pyproject.toml: the range “{bounds}” is of a kind that build_addon.py does not read.")
+        raise BuildError(f"pyproject.toml: build_addon.py cannot read the range “{bounds}”.\nUse >= and <.")
     return all(orders[pair[1]](_numbers(version), _numbers(pair[2])) for pair in pairs)
 
 
@@ -78,14 +78,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _applies(marker: str, python: str, system: str) -> bool:
-    """Return True if a marker holds; only ``python_version`` and ``sys_platform`` are supported."""
+    """Return True if a requirement's marker holds; only ``python_version`` and ``sys_platform`` are supported."""
     if not marker:
         return True
     if match := re.fullmatch(r"sys_platform != '(\w+)'", marker):
         return system != match[1]
     match = re.fullmatch(r"python_version (<|>=) '([\d.]+)'", marker)
     if match is None:
-        raise BuildError(f"pyproject.toml: the marker “{marker}” is of a kind that build_addon.py does not read.")
+        raise BuildError(f"pyproject.toml: build_addon.py cannot read the marker “{marker}”.")
     return is_within(python, match[1] + match[2])
 
 
@@ -95,7 +95,7 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """Return an environment's plan, without the wheels that the main one shares with the extension."""
+    """Return an environment's plan; that of ``main`` lacks the wheels that it shares with the extension."""
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
     requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]

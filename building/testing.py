@@ -1,5 +1,5 @@
-"""All tests, two parts at a time for two cores: the main environment and the built zip in several bpy versions, then
-the windowed Blenders, whose screenshots and clicks tolerate no more load.
+"""Runner of all tests in parts, two at a time for two cores: first the main environment and the built zip in several
+bpy versions, then the windowed Blenders, since more load would disturb their screenshots and clicks.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ FREED = "165"
 NOTHING = "no test was selected"
 
 LONG = ["tests/gui/test_bake.py", "tests/gui/test_live.py", "tests/gui/test_tour.py"]
-"""Windowed tests that together take about as long as all others."""
+"""Windowed tests that together take about as long as all other windowed tests."""
 
 WINDOWED = {
     "gui": ("trixie", ["tests/gui", *(f"--ignore={path}" for path in LONG)]),
     "gui-long": ("trixie", LONG),
     "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
 }
-"""Parts with a window: Debian release of their Blender, and tests."""
+"""Parts with a windowed Blender: the Debian release that it comes from, and the tests."""
 
 ROUNDING = "rounding"
-"""Part that repeats the tests most sensitive to the BLAS with the kernels of other processors."""
+"""Part that repeats the tests most sensitive to the BLAS with OpenBLAS's kernels for other processors."""
 
 ROUNDING_TESTS = [
     "tests/core/linear_solvers",
@@ -52,7 +52,7 @@ ROUNDING_TESTS = [
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
-"""OpenBLAS kernels and numbers of threads; Zen's kernels are Haswell's, so each is run once."""
+"""OpenBLAS kernels and numbers of threads. Zen uses Haswell's kernels, so each of the two runs once."""
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and the output of the tests.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
@@ -76,7 +76,7 @@ def parts() -> list[str]:
 
 
 def run(only: list[str] | None, arguments: list[str]) -> int:
-    """Run all parts, or only these, and print a summary; return a non-zero exit code if a test failed."""
+    """Run all parts, or those in ``only``, and print a summary; return 1 if a test failed or none passed, else 0."""
     unknown = set(only or ()) - set(parts())
     if unknown:
         raise BuildError(f"unknown part {', '.join(sorted(unknown))}.\nChoose from {', '.join(parts())}.")
@@ -95,8 +95,8 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
 
 
 def _check_disk(chosen: list[str]) -> None:
-    """Raise BuildError if the disk is too full: there, Blender reports no error but installs an extension without its
-    files."""
+    """Raise BuildError if the disk is too full: Blender would install the extension without its files, and report no
+    error."""
     wanted = {"main", *chosen} & set(project.environment_names())
     missing = [name for name in wanted if not environments.folder(name).is_dir()]
     need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
@@ -142,7 +142,7 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 
 def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
     """Return the pytest arguments for a part with the tests ``own``. If arguments name tests (files, folders,
-    ``FILE::TEST``), only those in the part are kept; None if there are none.
+    ``FILE::TEST``), keep only those in the part; return None if there are none.
     """
     before = [None, *arguments]
     named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
@@ -167,7 +167,7 @@ def _test_path(argument: str) -> Path | None:
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run all tests if there are pytest arguments or no other part runs, otherwise the part's own."""
+    """Run all tests if there are pytest arguments or no other part runs, otherwise those of the part ``main``."""
     return _pytest(
         "main",
         ["tests"] if arguments or is_alone else list(project.environment("main").tests),
@@ -178,7 +178,7 @@ def _main(arguments: list[str], is_alone: bool) -> Outcome:
 
 
 def _rounding(arguments: list[str]) -> Outcome:
-    """Repeat the numerical tests with the kernels of other processors: different rounding must not fail a test."""
+    """Repeat numerical tests with kernels for other processors: tests must not fail because of different rounding."""
     whole = Outcome(ROUNDING)
     for kernel, threads in BLAS_KERNELS:
         if kernel == "SkylakeX" and not _has_avx512():

@@ -19,15 +19,15 @@ BLENDERS_TOO = frozenset({"addon_utils", "mathutils", "numpy", "rna_keymap_ui"})
 OPTIONAL = frozenset({"matplotlib", "meshio", "mpl_toolkits", "pypardiso"})
 """Packages that are used only if installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
-"""Numba's backends for parallel loops, which no kernel has; users install their libraries."""
+"""Numba's backends for parallel loops, which no kernel has. They need libraries that users would have to install."""
 LONGEST_PATH = 259
 """Maximum length of a path in Windows' default configuration, characters."""
-# Longest user name, and deepest folder of an extension's files.
+# Blender's folder of a user with the longest name, and the deepest folder of an extension's files in it.
 _USER = PureWindowsPath("C:/Users", 20 * "n", "AppData/Roaming/Blender Foundation/Blender/5.2/extensions")
 _PLACE = _USER / ".local/lib/python3.13/site-packages"
 _NO_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 _DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{k}" for port in ("COM", "LPT") for k in range(1, 10))}
-# Libraries of Windows, and of the C runtime that Blender and its Python contain.
+# Libraries of Windows, of Python, and of the C runtime, which Blender contains.
 _WINDOWS_OWN = re.compile(
     r"(kernel32|advapi32|user32|shell32|ole32|oleaut32|ws2_32|bcrypt|bcryptprimitives|ntdll|dbghelp|psapi|version|ucrtbase"
     r"|msvcrt|shlwapi|rpcrt4|secur32|crypt32|iphlpapi|pdh|powrprof|python3\d*|vcruntime140(_1)?|msvcp140(_\w+)?"
@@ -36,7 +36,7 @@ _WINDOWS_OWN = re.compile(
 
 
 def check(wheels: list[Path], sources: dict[str, Path], python: str, platform: str) -> None:
-    """Raise BuildError with all faults of the wheels for one Python and platform."""
+    """Raise BuildError with all faults of wheels and sources for one Python and platform."""
     faults = [fault for wheel in wheels for fault in _wheel_faults(wheel, python, platform)]
     faults += _missing_packages(wheels, sources, python, platform)
     faults += _name_faults("the sources", list(sources))
@@ -76,18 +76,18 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
     elif platform.startswith("macos"):
         library = macho.read(ours[0])
         if not library.is_signed:
-            return ["has no signature, which Macs ask for"]
+            return ["has no code signature, which Macs require"]
         lacking = macho.missing(name, library, set(files))
     else:
         lacking = []
-    return [f"needs {library}, which nothing brings" for library in lacking]
+    return [f"needs {library}, which no wheel contains" for library in lacking]
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Return faults of names that Windows, or case-insensitive file systems of macOS, do not allow."""
+    """Return faults of file names that Windows or the case-insensitive file systems of macOS do not allow."""
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
-        faults.append(f"{owner}: names differ by case alone")
+        faults.append(f"{owner}: names differ only by case")
     for name in names:
         if len(str(_PLACE / name)) > LONGEST_PATH:
             faults.append(f"{owner}: {name} is too long for Windows")
@@ -124,7 +124,7 @@ def windows_imports(data: bytes) -> list[str]:
 
 
 def imported(sources: dict[str, Path]) -> dict[str, str]:
-    """Return the top-level packages that the sources import, each with a file that does."""
+    """Return the top-level packages that the sources import, each with one file that imports it."""
     found: dict[str, str] = {}
     for name, path in sources.items():
         if path.suffix != ".py":
@@ -146,5 +146,5 @@ def _missing_packages(wheels: list[Path], sources: dict[str, Path], python: str,
     elsewhere = set(project.bundled(python)) - set(project.bundled(python, platforms.named(platform).system))
     known = brought | elsewhere | BLENDERS | BLENDERS_TOO | OPTIONAL | sys.stdlib_module_names
     return [
-        f"{file} imports {name}, which no wheel brings" for name, file in imported(sources).items() if name not in known
+        f"{file} imports {name}, which no wheel has" for name, file in imported(sources).items() if name not in known
     ]

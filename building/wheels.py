@@ -39,7 +39,7 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
 
 
 def write_lock(wanted: list[str]) -> None:
-    """Download all bundled wheels for all Pythons and platforms, and write ``wheels.lock``. Versions stay, except those
+    """Download all bundled wheels for all Pythons and platforms, and write both lock files. Versions stay, except those
     ``wanted`` (``NAME==VERSION``) where their ranges allow them; new projects get the newest version.
     """
     asked = dict(each.split("==") for each in wanted if re.fullmatch(r"[\w-]+==[\d.]+", each))
@@ -82,7 +82,7 @@ def write_hashes() -> None:
 
 
 def _ask_pip(task: list[str], plan: EnvironmentPlan) -> dict[str, Any]:
-    """Return pip's report on the packages that it would install for a plan on Linux."""
+    """Return pip's report on the packages that it would install on Linux for an environment's plan."""
     with tempfile.TemporaryDirectory() as place:
         listing, report = Path(place, "wanted.txt"), Path(place, "report.json")
         listing.write_text("\n".join(plan.requirements) + "\n")
@@ -108,7 +108,7 @@ def _ask_pip(task: list[str], plan: EnvironmentPlan) -> dict[str, Any]:
 
 
 def _pip() -> str:
-    """Return a Python that has pip."""
+    """Return the path of a Python that has pip."""
     return sys.executable if importlib.util.find_spec("pip") else str(environments.ensure("main"))
 
 

@@ -16,7 +16,7 @@ from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
-"""Folder of each release's Blender: 4.3 of trixie, which all tests use, and the newest of sid."""
+"""Folder of each Debian release's Blender: 4.3 in trixie, which all tests use; the newest in sid."""
 
 RELEASE = "trixie"
 
@@ -41,8 +41,8 @@ chroot "$root" "$@" || exit $?
 
 
 def find(release: str = RELEASE) -> Path | None:
-    """Return the windowed Blender of a release, None if it is not installed. ``SINEW_BLENDER`` replaces trixie's by
-    another: an executable, or the root folder of a Debian."""
+    """Return the path of a release's windowed Blender, or None if it is not installed. The variable ``SINEW_BLENDER``
+    replaces trixie's Blender by an executable, or by the root folder of a Debian."""
     named = os.environ.get("SINEW_BLENDER") if release == RELEASE else None
     if named:
         if not Path(named).exists():
@@ -55,7 +55,7 @@ def find(release: str = RELEASE) -> Path | None:
 def python_of(root: Path) -> str:
     """Return the Python version of the Blender in a Debian root folder, such as ``3.14``."""
     command = ["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-    return run_quietly(enter(root, command), "the Debian's Python does not start").strip()
+    return run_quietly(enter(root, command), "the Python of this Debian does not start").strip()
 
 
 def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
@@ -90,7 +90,7 @@ def get(release: str = RELEASE) -> None:
         [*private, "debootstrap", "--variant=minbase", release, str(root)], "the Debian root folder cannot be made"
     )
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
-    apt = ["apt-get", "-o", "Acquire::Check-Valid-Until=false"]  # sid's lists count as stale after a week
+    apt = ["apt-get", "-o", "Acquire::Check-Valid-Until=false"]  # sid's package lists expire after a week
     for step in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES], ["clean"]):
         run_quietly(enter(root, [*apt, *step], network=True), "Blender cannot be installed", variables)
     said = run_quietly(enter(root, ["blender", "--version"]), "the installed Blender does not start")

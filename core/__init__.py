@@ -1,1 +1,1 @@
-"""Sinew, the library: elastic bodies of very different materials. Knows no Blender."""
+"""Sinew, the library: elastic bodies of very different materials. It does not depend on Blender."""

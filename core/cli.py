@@ -1,8 +1,8 @@
 """Command line of the library: ``sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
 Simulates a scene file (see ``jobs/scene_files/scene_file.py``) without Blender. Frames are stored in a folder beside
-the output while they are computed, so a stopped run continues with ``--resume``; the output is .npz, .pc2 or any
-surface format of meshio. Ctrl+C and SIGTERM stop between steps; a second one stops at once.
+the output while they are computed, so that ``--resume`` continues a stopped run. The output is a .npz or .pc2 file, or
+any surface format of meshio. Ctrl+C or SIGTERM stops the run after the current step, a second one immediately.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return 0 if finished, 1 after an error (one line on stderr), 3 if stopped and resumable."""
+    """Run the command line. Return 0 if finished, 1 after an error (printed on stderr), 3 if stopped and resumable."""
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
-        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, sinew report reports the bake.",
+        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, sinew report prints reports of its bakes.",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(
         "--out",
         type=Path,
-        help="frames: .npz, .pc2, or a surface format (default: SCENE.frames.npz); of bodies with names OUT.NAME.npz",
+        help="output file: .npz, .pc2 or a surface format (default: SCENE.frames.npz); named bodies: OUT.NAME.npz",
     )
-    parser.add_argument("--resume", action="store_true", help="resume after the last complete frame")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report of the steps: a table, or .csv")
+    parser.add_argument("--resume", action="store_true", help="continue a stopped run after its last complete frame")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report of the steps, as text or .csv")
     options = parser.parse_args(arguments)
     keep_freed()
     try:
@@ -49,10 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"sinew: {system_words(error)}", file=sys.stderr)
         return 1
     except MemoryError:
-        print("sinew: There is not enough memory for this body. Lower the resolution.", file=sys.stderr)
+        print("sinew: There is not enough memory for this body. Lower its resolution.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Stopped; --resume continues after the last complete frame.", file=sys.stderr)
+        print("Stopped. Run again with --resume to continue after the last complete frame.", file=sys.stderr)
         return 3
 
 
@@ -92,7 +92,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
             print(*report.summary(), f"Wrote {each}", sep="\n", file=sys.stderr)
     if table is not None and reports:
         _write_report(table, reports)
-    if code == 0:  # otherwise kept for --resume
+    if code == 0:  # otherwise the stored frames are kept for --resume
         for name in ended:
             FrameStore(folder / name).delete()
         with contextlib.suppress(OSError):
@@ -101,7 +101,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """Print the errors of bakes, once for bodies baked together; return the exit code."""
+    """Print the errors of bodies by name, once for bodies baked together; return the exit code, 1 if there are any."""
     hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():
         hindered.setdefault(error, []).append(name)
@@ -126,7 +126,7 @@ def print_event(event: Event, last_frame: int) -> None:
 
 
 def words_of(event: Event, last_frame: int) -> list[str]:
-    """Return lines that describe an event of a bake."""
+    """Return the lines of text that describe an event of a bake; ``last_frame`` is the bake's last frame number."""
     match event:
         case Phase("compile" | "tetrahedralize" | "simulate", done, total):
             return [f"{event.phase.capitalize()} {done}/{total}"]

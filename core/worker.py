@@ -1,16 +1,17 @@
 """Child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES
 [UNTIL [BESIDE]]]``.
 
-A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, for the parent only;
-or ``compile``, of all kernels while the processor is idle, or ``stages``, of those that no other process compiles:
-these two have no store. With a number of modes, frames are stored as handles as well; a bake stops after frame UNTIL,
-unless that is empty. With BESIDE other bodies baked with the first, the first line of standard input is their JSON,
-``[[STORE_FOLDER, MODES], ...]``: a command line could be too short. For ``stages`` it contains their names.
+TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more use no store:
+``compile`` compiles all kernels at the lowest priority, ``stages`` named groups of kernels that no other process is
+compiling. If MODES is not 0, frames are also stored as handles, affine displacements that this number of skinning modes
+blends. A bake stops after frame UNTIL, unless that is empty. BESIDE is the number of other bodies baked with the first.
+If it is not 0, the first line of standard input is JSON, since a command line could be too short: ``[[STORE_FOLDER,
+MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
 
-It loads the package under the parent's import name (so both share compiled kernels), reads the job from the store and
-prints events as JSON lines. It stops between steps when its standard input closes or contains ``stop``; other lines are
-commands of live mode. It ends at once with its parent; files are complete at any time. Exit code 0: finished or
-stopped; 1: an error, whose event was printed.
+The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
+the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line
+``stop``; other lines are commands of live mode. It ends immediately if its parent ends; files are complete at any time.
+Exit code 0: finished or stopped; 1: an error, which was printed as an event.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from typing import Any
 PR_SET_PDEATHSIG = 1
 """Constant of ``sys/prctl.h``: the signal that a process receives when its parent ends."""
 PAUSE = 0.005
-"""Seconds between polls of the parent's messages, where waiting is impossible."""
+"""Seconds between polls for the parent's messages on Windows, where a blocking read is impossible."""
 SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
 """Constants of the Windows API: the right to wait for a process, an infinite timeout, and WT_EXECUTEONLYONCE."""
 
 
 def _load_package(name: str, folder: str) -> None:
-    """Register the package in ``sys.modules`` under its name without executing its parents."""
+    """Register the package at ``folder`` in ``sys.modules`` by its full name, without executing parent packages."""
     parts = name.split(".")
     for k in range(1, len(parts)):
         parent = ".".join(parts[:k])
@@ -61,8 +62,8 @@ def _add_runtime() -> None:
 
 
 def _lines_on_windows() -> Iterator[str]:
-    """Yield the parent's lines without a blocking read: during one, Windows blocks every query of the pipe, and each
-    OpenBLAS (of NumPy, SciPy, CVXOPT) makes one when it is loaded, so the import would hang.
+    """Yield the lines of standard input without a blocking read. During such a read Windows blocks every query of the
+    pipe; each OpenBLAS (of NumPy, SciPy, CVXOPT) makes such a query while loading, so its import would hang.
     """
     import ctypes
     import msvcrt
@@ -77,7 +78,7 @@ def _lines_on_windows() -> Iterator[str]:
 
 
 def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
-    """Yield lines as they arrive; ``waiting`` returns the number of readable bytes, None at the end."""
+    """Yield lines as they arrive. ``waiting`` returns the number of readable bytes, None at the end; ``read`` reads."""
     said = b""
     while (count := waiting()) is not None:
         if count == 0:
@@ -88,7 +89,7 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """Return a queue of the parent's lines, None after the last, when ``stop`` is set."""
+    """Return a queue of the lines that the parent sends; at their end it holds None, and ``stop`` is set."""
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -104,7 +105,7 @@ def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one task of a store."""
+    """Run one task with the command-line arguments of this module; return the exit code."""
     package, folder, parent, store_folder, task = arguments[:5]
     modes = int(arguments[5]) if len(arguments) > 5 else 0
     until = int(arguments[6]) if len(arguments) > 6 and arguments[6] else None
@@ -148,11 +149,11 @@ def main(arguments: list[str]) -> int:
         on_event(events.Failed(error.code, error.message, error.remedy, list(getattr(error, "move", ()))))
         return 1
     except MemoryError:
-        on_event(events.Failed("MemoryError", "There is not enough memory for this body.", "Lower the resolution."))
+        on_event(events.Failed("MemoryError", "There is not enough memory for this body.", "Lower its resolution."))
         return 1
     except OSError as error:
         remedy = "Check that the folder of the frames can be read and written, then press Resume."
-        on_event(events.Failed(type(error).__name__, f"The system refused a file: {error}.", remedy))
+        on_event(events.Failed(type(error).__name__, f"The system refused access to a file: {error}.", remedy))
         traceback.print_exc()
         return 1
     except Exception as error:
@@ -208,8 +209,8 @@ def _work(
 
 
 def end_with(parent: int) -> None:
-    """Make the system end this process when the parent ends for any reason: during third-party compiled code, no Python
-    thread would notice.
+    """Make the system end this process when the parent process ends for any reason; a Python thread could not act
+    during third-party compiled code.
     """
     if sys.platform == "win32":
         _end_with_on_windows(parent)
@@ -218,14 +219,16 @@ def end_with(parent: int) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended meanwhile
+        if os.getppid() != parent:  # the parent has ended meanwhile
             os._exit(1)
         return
     watch_for(parent)
 
 
 def watch_for(parent: int) -> None:
-    """Start a shell that checks each second: macOS does not report another process's end, Linux to children only."""
+    """Start a shell that checks each second if the parent runs and, if not, ends this process. macOS does not report
+    the end of a parent, Linux only that of a direct parent.
+    """
     this = os.getpid()
     look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
     nothing = subprocess.DEVNULL
@@ -233,15 +236,15 @@ def watch_for(parent: int) -> None:
 
 
 def _end_with_on_windows(parent: int) -> None:
-    """Let a Windows thread wait for the parent and call TerminateProcess(this process, 0): the callback's arguments,
-    our pointer and the timeout flag (never set), are those of that function.
+    """Let a Windows thread wait for the parent's end and then call TerminateProcess(this process, 0). The arguments of
+    a wait callback, a pointer and a timeout flag (never set), are here those of TerminateProcess.
     """
     import ctypes
 
     kernel = ctypes.WinDLL("kernel32")
     kernel.OpenProcess.restype = kernel.GetCurrentProcess.restype = ctypes.c_void_p
     handle = kernel.OpenProcess(SYNCHRONIZE, False, parent)
-    if not handle:  # it has ended already
+    if not handle:  # the parent has ended already
         os._exit(1)
     this, registered = ctypes.c_void_p(kernel.GetCurrentProcess()), ctypes.c_void_p()
     kernel.RegisterWaitForSingleObject(

@@ -1,4 +1,4 @@
-"""Operators, one module per topic as in ``ui``. Every operator of a module is registered."""
+"""Blender operators, one module per topic. Every operator class in these modules is registered."""
 
 import pkgutil
 from collections.abc import Iterator

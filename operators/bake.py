@@ -1,4 +1,4 @@
-"""Operators that bake bodies and check, move or correct a bake: Bake, Resume, Bake All and others."""
+"""Operators that bake bodies, stop and resume bakes, separate overlapping bodies, and check or move baked frames."""
 
 from functools import partial
 from typing import Any
@@ -22,11 +22,11 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Duration of a bake, s, after which Esc asks whether to stop it, anywhere in the window."""
+"""Duration of a bake, s, after which Esc asks whether to stop it, wherever the pointer is in the window."""
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
 USUAL_PRE_ROLL = 10
-"""Frames over which overlapping bodies grow apart, each a few hundredths of their size."""
+"""Default number of frames over which overlapping bodies grow from a shrunk state to their size."""
 
 
 def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
@@ -36,15 +36,15 @@ def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_bake)
 def bake(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body, and all bodies that it collides with, over the frame range, in the background. Asks before it
-    replaces baked frames.
+    """Simulate the body, and all bodies in contact with it, over the frame range in the background. Asks before baked
+    frames are replaced.
     """
     background.begin(obj, "bake")
 
 
 def _can_save_and_bake(context: Any) -> None:
     polls.can_begin(context)
-    polls.disable_if(context.blend_data.filepath, "The .blend has a file: press Bake")
+    polls.disable_if(context.blend_data.filepath, "The .blend is saved already: press Bake")
 
 
 def _blend_path(self: Any) -> str:
@@ -59,15 +59,15 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
     "Save and Bake",
     _can_save_and_bake,
     invoke=_ask_where,
-    **file_parts("The .blend that is written", "*.blend", _blend_path),
+    **file_parts("Path of the .blend file", "*.blend", _blend_path),
 )
 def save_and_bake(self: Any, context: Any, obj: Any) -> set[str]:
-    """Choose where to save the .blend, and bake: the frames are stored beside it. Does nothing if that is cancelled."""
+    """Save the .blend to a file that you choose, then bake: the frames are stored beside that file."""
     if not bpy.path.basename(self.filepath):
         return refused(self, "The .blend has no file yet. Name one (filepath), or save it first.")
     try:
         bpy.ops.wm.save_as_mainfile(filepath=_blend_path(self))
-        return bpy.ops.sinew.bake("INVOKE_DEFAULT")  # asks before it replaces frames of a file of that name
+        return bpy.ops.sinew.bake("INVOKE_DEFAULT")  # asks before frames of an earlier .blend of that name are replaced
     except RuntimeError as error:
         return refused(self, error)
 
@@ -77,17 +77,17 @@ def _can_bake_to_current(context: Any) -> None:
     record, current = obj.sinew.bake, context.scene.frame_current
     polls.disable_if(record.status == "DONE", "All frames are baked")
     first, last = frame_range(obj.sinew, context.scene)
-    polls.disable_if(not first < current <= last, f"Go to a frame after {first}, the first, and up to {last}")
+    polls.disable_if(not first < current <= last, f"Go to a frame after {first} (first) and up to {last} (last)")
     polls.disable_if(
         record.frames and record.status != "NONE" and record.first_frame + record.frames > current,
-        "The frames up to the current one are baked",
+        "All frames up to the current one are baked",
     )
 
 
 @operator("Bake to Current Frame", _can_bake_to_current)
 def bake_to_current(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body from the first frame, or the last baked one, up to the current one, in the background. Resume
-    bakes the rest.
+    """Simulate the body from the first frame, or the last baked frame, to the current frame, in the background. Resume
+    bakes the remaining frames.
     """
     background.begin(obj, "", until=context.scene.frame_current)
 
@@ -100,7 +100,7 @@ def _can_resume(context: Any) -> None:
 
 @operator("Resume", _can_resume)
 def resume_bake(self: Any, context: Any, obj: Any) -> None:
-    """Continue after the last baked frame, also after a crash."""
+    """Continue the bake after the last baked frame, even after a crash."""
     background.begin(obj, "resume")
 
 
@@ -109,7 +109,7 @@ def _can_bake_all(context: Any) -> None:
     polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
     polls.disable_if(context.mode.startswith("EDIT"), polls.IN_EDIT)
     left = bake_queue.unfinished(bake_queue.own_bodies(context.scene))
-    polls.disable_if(not left, "No body of the scene is left to bake")
+    polls.disable_if(not left, "The scene has no body that still has to be baked")
 
 
 def _about_all(context: Any, properties: Any) -> str:
@@ -122,12 +122,12 @@ def _about_all(context: Any, properties: Any) -> str:
     _can_bake_all,
     description=_about_all,
     selected=BoolProperty(
-        name="Selected Only", description="Only the bodies that are selected", options={"HIDDEN", "SKIP_SAVE"}
+        name="Selected Only", description="Bake only the selected bodies", options={"HIDDEN", "SKIP_SAVE"}
     ),
 )
 def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Bake every body of the scene that is not baked yet, one after the other, those in contact together; bodies that
-    others use as colliders come first. Stopped bakes are resumed.
+    """Bake every body of the scene that is not completely baked, one after the other; bodies in contact are baked
+    together, and bodies that others use as colliders first. Stopped bakes are resumed.
     """
     bodies = bake_queue.bodies_of(context.scene)
     if self.selected:
@@ -135,7 +135,7 @@ def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
         bodies = [each for each in bodies if each in chosen]
     bodies = bake_queue.unfinished(bodies)
     if not bodies:
-        self.report({"INFO"}, "All of them are baked")
+        self.report({"INFO"}, "All these bodies are baked")
         return {"CANCELLED"}
     background.mark_file_changed()
     job_queue.begin(*background.work_on_all(bodies))
@@ -152,7 +152,7 @@ def _can_stop(context: Any) -> None:
     stage = None if work is None or work.order.mode == "live" else work.state.stage
     if stage is not Stage.RUNNING:
         stopping = stage is Stage.STOPPING
-        raise polls.PollFailure("It stops after the current step" if stopping else "Nothing is being simulated")
+        raise polls.PollFailure("The bake stops after the current step" if stopping else "Nothing is being simulated")
 
 
 def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
@@ -161,27 +161,27 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
     work = job_queue.current()
     if esc_after_playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
         return {"PASS_THROUGH"}
-    about = {"title": "Stop the Bake?", "message": "The frames done are kept, and Resume goes on", "icon": "QUESTION"}
+    about = {"title": "Stop the Bake?", "message": "Finished frames are kept, and Resume continues", "icon": "QUESTION"}
     return context.window_manager.invoke_confirm(self, event, confirm_text="Stop", **about)
 
 
 @operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
 def stop_bake(self: Any, context: Any, obj: Any) -> None:
-    """Stop after the current step, and cancel the bodies that wait; finished frames are kept and the bake can be
-    resumed. Esc does so with the pointer over this panel; elsewhere it asks once 30 s have passed.
+    """Stop the bake after the current step, and cancel waiting bakes; finished frames are kept and the bake can be
+    resumed. Esc stops it while the pointer is over this panel; elsewhere Esc asks first, for bakes of more than 30 s.
     """
     job_queue.stop()
 
 
 def _can_show_newest(context: Any) -> None:
     work = job_queue.current()
-    polls.disable_if(work is None or work.state.newest is None, "No frame is done yet")
+    polls.disable_if(work is None or work.state.newest is None, "No frame is baked yet")
 
 
 @operator("Go to Newest Frame", _can_show_newest)
 def go_to_newest(self: Any, context: Any, obj: Any) -> None:
-    """Go to the newest baked frame. During a bake, 3D Views draw the finished frames over the body: that of the
-    timeline, or the newest before it.
+    """Go to the newest frame of the running bake. Meanwhile, 3D Views draw baked frames over the body: the current
+    frame of the timeline, or the newest baked frame before it.
     """
     context.scene.frame_set(job_queue.current().state.newest)
 
@@ -189,14 +189,14 @@ def go_to_newest(self: Any, context: Any, obj: Any) -> None:
 def _can_move_out(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
     moved = obj.sinew.bake.separation_object
-    polls.disable_if(moved is None, "Nothing is known to overlap")
+    polls.disable_if(moved is None, "No overlap is known: press Bake to search for one")
     is_keyed = any(path.endswith("location") for path in list_animation.animated_paths(moved))
     polls.disable_if(is_keyed, f"The location of “{moved.name}” is animated: move its keys")
 
 
 @operator("Separate Overlaps", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
-    """Move the body that overlaps another out of it, by the shortest displacement found. Then bake again."""
+    """Move the body out of the body or collider that it overlaps by the shortest displacement. Then bake again."""
     record = obj.sinew.bake
     moved = record.separation_object
     matrix = moved.matrix_world.copy()
@@ -211,15 +211,15 @@ def _can_untangle(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
     group = contact_groups.group_of(obj, context)
     polls.disable_if(obj.sinew.bake.separation_object not in group or len(group) == 1, "No bodies are known to overlap")
-    polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "Bodies in a subspace cannot be shrunk")
+    polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "Grow Apart needs a solver without a subspace")
     is_on = all(each.sinew.collisions.grow_apart and each.sinew.pre_roll for each in group)
     polls.disable_if(is_on, "Grow Apart is on: move the bodies that it cannot separate")
 
 
 @operator("Grow Apart", _can_untangle, EDITS)
 def untangle(self: Any, context: Any, obj: Any) -> None:
-    """Let overlapping bodies start shrunk, and grow apart over the Pre-Roll, which becomes 10 frames if it is 0. Then
-    bake again.
+    """Let overlapping bodies start shrunk, and grow to their size without overlap over the Pre-Roll, which becomes 10
+    frames if it is 0. Then bake again.
     """
     for each in contact_groups.group_of(obj, context):
         each.sinew.collisions.grow_apart = True
@@ -233,7 +233,7 @@ def _can_check(context: Any) -> None:
 
 @operator("Check for Edits", _can_check)
 def check_bake(self: Any, context: Any, obj: Any) -> None:
-    """Compare the bake with the current scene, and name the edits since."""
+    """Compare the bake with the current scene, and list what was edited since the bake."""
     found = []
 
     def keep(_work: Task, obj: Any, changed: list[str]) -> None:
@@ -249,21 +249,21 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
         return baking.find_changes(obj, jobs[group.index(obj)])
 
     job_queue.begin(Task(obj.session_uid, obj.name, read, keep, baking.note_error))
-    for words in found:  # otherwise the panel shows it
+    for words in found:  # empty if the task still runs; its panel then shows the result
         self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
 
 
 def _can_bring(context: Any) -> None:
     polls.can_begin(context, "the frames are copied beside it")
     polls.disable_if(
-        not baking.is_elsewhere(polls.baked_body(context)), "The cache is beside this .blend, or not on disk"
+        not baking.is_elsewhere(polls.baked_body(context)), "The frames are beside this .blend already, or not on disk"
     )
 
 
 @operator("Copy Cache Here", _can_bring, {"UNDO"}, keep=True)
 def bring_frames(self: Any, context: Any, obj: Any) -> None:
-    """Bring the baked frames into a folder beside this .blend: copied if another file or object uses them too, else
-    moved. Bake, Resume and Convert Result do so by themselves.
+    """Copy the baked frames into a folder beside this .blend, or move them if no other .blend or object uses them.
+    Bake, Resume and Convert Result do this automatically.
     """
     baking.bring_frames(obj)
     self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")

@@ -15,7 +15,7 @@ from .operator_class import EDITS, ask_before_loss, operator
 
 def _can_enable(context: Any) -> None:
     if (source := duplicate_result.source_of(polls.mesh_object(context))) is not None:
-        raise polls.PollFailure(f"This is the bake of “{source.name}”")
+        raise polls.PollFailure(f"This object shows the bake of “{source.name}”: select that object")
 
 
 @operator("Sinew", _can_enable, EDITS)
@@ -40,13 +40,13 @@ def disable(self: Any, context: Any, obj: Any) -> None:
 
 def _can_copy(context: Any) -> None:
     polls.idle_body(context)
-    polls.disable_if(not _others(context), "Select other meshes too: they get the settings of the active one")
+    polls.disable_if(not _others(context), "Select the meshes to copy to, besides the active one")
 
 
 @operator("Copy Settings to Selected", _can_copy, EDITS)
 def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Copy the Sinew settings of the active mesh to all selected ones: materials and springs by name, resolution,
-    collisions, fields, solver, result. Vertex groups that they lack are left as they were; bakes stay.
+    """Copy the Sinew settings of the active mesh to all other selected meshes: materials and springs matched by name,
+    resolution, collisions, fields, solver, result. Settings that name a vertex group missing there, and bakes, stay.
     """
     copied, left = 0, []
     for other in _others(context):
@@ -71,7 +71,7 @@ def _others(context: Any) -> list[Any]:
 
 def _about_example(context: Any, properties: Any) -> str:
     about = examples.EXAMPLES[properties.example].DESCRIPTION
-    return f"{about}. Placed in its own collection, at the 3D cursor, ready to Bake"
+    return f"{about}. It is added in its own collection at the 3D cursor, ready to bake"
 
 
 @operator(
@@ -81,12 +81,12 @@ def _about_example(context: Any, properties: Any) -> str:
     description=_about_example,
     example=EnumProperty(
         name="Example",
-        description="Which scene is built at the 3D cursor",
+        description="Example scene to build at the 3D cursor",
         items=[(name, each.LABEL, each.DESCRIPTION) for name, each in examples.EXAMPLES.items()],
     ),
 )
 def add_example(self: Any, context: Any, obj: Any) -> None:
-    """Add an example scene."""
+    """Add an example scene at the 3D cursor."""
     body = examples.add(self.example, context)
     button = "Bake" if context.blend_data.filepath else "Save and Bake"
-    self.report({"INFO"}, f"Press {button} in the sidebar's tab Sinew (N): “{body.name}” is active")
+    self.report({"INFO"}, f"“{body.name}” is active: press {button} in the Sinew tab of the sidebar (N)")

@@ -1,4 +1,4 @@
-"""Operators of a comparison: the second bake, and its ghost."""
+"""Operators that compare a bake with a second bake of other settings, drawn as a ghost over the body."""
 
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from .operator_class import operator
 
 @operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
 def compare(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body with its current settings and those chosen here, and show the result as a ghost over its bake,
-    with the distance between both. Missing frames of the bake are baked first; none are lost. In the background.
+    """Simulate the body in the background with its current settings, overridden by the settings of this panel, and show
+    the result as a ghost over its bake, with the distance between both. Missing frames of the bake are baked first.
     """
     comparison.begin(obj, context)
     obj.sinew.compare.show = True

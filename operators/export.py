@@ -18,14 +18,14 @@ ENDINGS = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usda", ".usd", ".usdz")}
 
 
 def formats_here(operator: object = None, context: object = None) -> tuple[tuple[str, str, str], ...]:
-    """Return the enum items of the formats that this build of Blender writes."""
+    """Return the enum items of the file formats that this build of Blender can write."""
     has = {"ALEMBIC": bpy.app.alembic.supported, "USD": bpy.app.usd.supported}
     return tuple(item for item in FORMATS if has[item[0]])
 
 
 def _can_export(context: Any) -> None:
     polls.disable_if(not formats_here(), "This build of Blender has neither Alembic nor USD: use one from blender.org")
-    polls.disable_if(not _baked(context), "No selected body is baked")
+    polls.disable_if(not _baked(context), "No selected body is baked: press Bake first")
     polls.disable_if(context.mode != "OBJECT", polls.NOT_IN_OBJECT)
 
 
@@ -39,7 +39,7 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
 
 
 def _chosen_path(self: Any) -> str:
-    """Return the chosen file with a suffix of the format."""
+    """Return the chosen path, with a suffix that fits the format."""
     path = Path(bpy.path.abspath(self.filepath))
     endings = ENDINGS[self.file_format]
     known = path.suffix.lower() in (ending for group in ENDINGS.values() for ending in group)
@@ -52,13 +52,13 @@ def _chosen_path(self: Any) -> str:
     "Export Alembic/USD",
     _can_export,
     invoke=_ask_where,
-    **file_parts("The file that is written", "*.abc;*.usd;*.usdc;*.usda;*.usdz", _chosen_path),
+    **file_parts("Path of the exported file", "*.abc;*.usd;*.usdc;*.usda;*.usdz", _chosen_path),
     file_format=EnumProperty(
-        name="Format", description="Alembic or USD, where this Blender can write it", items=formats_here
+        name="Format", description="Alembic or USD, if this build of Blender can write it", items=formats_here
     ),
 )
 def export_bake(self: Any, context: Any, obj: Any) -> None:
-    """Export the selected baked bodies, frame by frame, to a file for other programs. Modifiers after the bake are
+    """Export all baked frames of the selected bodies to one file for other programs. Modifiers after the bake are
     applied as in a render.
     """
     bodies = _baked(context)
@@ -70,7 +70,7 @@ def export_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _guess_format(self: Any) -> None:
-    """Set the format by the file's suffix, if a script names only the file."""
+    """Set the format from the suffix of the file path, for scripts that pass only the path."""
     suffix = Path(self.filepath).suffix.lower()
     for name, _, _ in formats_here():
         if suffix in ENDINGS[name]:

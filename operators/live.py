@@ -1,4 +1,4 @@
-"""Buttons and keys of live mode; mouse dragging is in ``live_grab.py``."""
+"""Operators of live mode, for its buttons and keys; ``live_grab.py`` has the operator that drags the body."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_play_by_key,
     by_key=BoolProperty(
         name="By Key",
-        description="Called by P, which pauses and continues, but does not start live mode",
+        description="Run by the key P, which pauses and continues live mode, but does not start it",
         options={"HIDDEN", "SKIP_SAVE"},
     ),
 )
 def live_play(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body live in the viewport: drag it with the mouse, with Ctrl to pin it there. Esc ends live mode and
-    restores the scene.
+    """Simulate the body live in the viewport: drag it with the mouse; with Ctrl the dragged vertex stays pinned. Esc
+    ends live mode and restores the scene.
     """
     if live.session_of(obj) is not None:
         live.toggle()
@@ -51,8 +51,8 @@ def live_play(self: Any, context: Any, obj: Any) -> None:
 
 @operator("Record", polls.can_record)
 def live_record(self: Any, context: Any, obj: Any) -> None:
-    """Restart at the first frame and record to the last one, or until this is pressed again. Mouse grabs then become
-    springs of the object, and the frames its bake. Springs of an earlier take are replaced: rename one to keep it.
+    """Restart at the first frame and record to the last frame, or until you press Record again. Mouse grabs then become
+    springs of the object, and the frames its bake. Springs of an earlier recording are replaced: rename one to keep it.
     """
     session = live.current()
     if session.state.recording:
@@ -62,20 +62,20 @@ def live_record(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_reset(context: Any) -> None:
-    polls.disable_if(polls.is_live(context).state.recording, "A take is being recorded: stop it first (Esc)")
+    polls.disable_if(polls.is_live(context).state.recording, "Live mode is recording: stop the recording first (Esc)")
 
 
 @operator("Reset", _can_reset)
 def live_reset(self: Any, context: Any, obj: Any) -> None:
-    """Return to the first frame, at rest and with nothing grabbed. Edits take effect, and modes are recomputed if
-    necessary.
+    """Restart live mode at the first frame without velocity and without grabs. Edits take effect, and modes are
+    recomputed if necessary.
     """
     live.reset()
 
 
 @operator("Step", polls.is_live)
 def live_step(self: Any, context: Any, obj: Any) -> None:
-    """Step one frame, and pause."""
+    """Simulate one frame, and pause."""
     live.current().work.note(Stepped())
 
 
@@ -86,7 +86,7 @@ def _can_stop(context: Any) -> None:
 
 @operator("Stop", _can_stop, **BY_ESC)
 def live_stop(self: Any, context: Any, obj: Any) -> None:
-    """End live mode and restore the scene. A take that is being recorded is kept."""
+    """End live mode and restore the scene. Frames recorded so far are kept."""
     live.leave_off()
 
 
@@ -94,12 +94,10 @@ def live_stop(self: Any, context: Any, obj: Any) -> None:
 @operator(
     "Record Live",
     options={"UNDO", "INTERNAL"},
-    object_name=StringProperty(
-        name="Object", description="Name of the body that was played with", options={"SKIP_SAVE"}
-    ),
+    object_name=StringProperty(name="Object", description="Name of the body that was recorded", options={"SKIP_SAVE"}),
 )
 def apply_take(self: Any, context: Any, obj: Any) -> None:
-    """Apply a recorded take to the scene: the only step of live mode that changes it, reverted by one undo."""
+    """Apply a live recording to the scene, as springs and a bake. One undo reverts it."""
     obj = bpy.data.objects[self.object_name]
     try:
         count = live_recording.put(obj, context, live_recording.waiting())
@@ -108,5 +106,5 @@ def apply_take(self: Any, context: Any, obj: Any) -> None:
         baking.note_error(obj, error)
         self.report({"WARNING"}, str(error))
         return
-    grabs = "its grabs are springs now" if names_of_take(obj) else "nothing was grabbed"
-    self.report({"INFO"}, f"Sinew: a take of {count} frames of “{obj.name}” is baked; {grabs}")
+    grabs = "its mouse grabs are springs now" if names_of_take(obj) else "nothing was grabbed"
+    self.report({"INFO"}, f"Sinew: {count} recorded frames of “{obj.name}” are baked; {grabs}")

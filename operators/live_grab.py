@@ -9,7 +9,7 @@ from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
-"""Texts and icons of the status bar while the button is down."""
+"""Texts and icons in the status bar while the mouse button is down."""
 
 
 def draw_status(header: Any, context: Any) -> None:
@@ -20,10 +20,10 @@ def draw_status(header: Any, context: Any) -> None:
 class SINEW_OT_live_grab(bpy.types.Operator):
     bl_idname = "sinew.live_grab"
     bl_label = "Grab"
-    bl_description = "Drag the body that is played with; with Ctrl it stays pinned, Ctrl-click on a pin lets go"
+    bl_description = "Drag the body; with Ctrl the dragged vertex stays pinned. Ctrl-click on a pin releases it"
     bl_options = {"INTERNAL"}
 
-    pin: BoolProperty(name="Pin", description="Leave it pinned where it is dragged to", options={"SKIP_SAVE"})
+    pin: BoolProperty(name="Pin", description="Leave the dragged vertex pinned", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -17,12 +17,12 @@ remove_material, move_material = list_operators(
     "material",
     "Physical Material",
     polls.body_with_material,
-    ". The first fills unpainted areas; if regions or depths overlap, the lower in the list wins",
+    ". The first material fills unpainted areas; where regions or depths overlap, the lowest in the list applies",
 )
 
 
 def preset_property(description: str) -> Any:
-    """Return an enum property of the presets; ``description`` is its tooltip."""
+    """Return an enum property that chooses a material preset; ``description`` is its tooltip."""
     return EnumProperty(
         name="Preset",
         description=description,
@@ -32,7 +32,7 @@ def preset_property(description: str) -> Any:
 
 
 def about_preset(properties: Any) -> str:
-    """Return the description of the chosen preset after a colon; "" if it does not exist."""
+    """Return ": " and the description of the preset chosen in ``properties``; "" if there is no such preset."""
     return next((f": {item[2]}" for item in choices.preset_items() if item[0] == properties.preset), "")
 
 
@@ -69,8 +69,8 @@ def _can_paint(context: Any) -> None:
 
 def _about_painting(context: Any, properties: Any) -> str:
     if properties.map == "STIFFNESS":
-        return "Paint how stiff this material is, in Weight Paint mode: 0 is the first stiffness, 1 the second"
-    return "Paint where this material is, in Weight Paint mode. Each stroke keeps the sum of all materials at one"
+        return "Paint the stiffness of this material in Weight Paint mode: 0 gives Stiffness, 1 gives Where Painted"
+    return "Paint the fraction of this material in Weight Paint mode. Each stroke keeps the sum of all fractions at one"
 
 
 @operator(
@@ -80,15 +80,15 @@ def _about_painting(context: Any, properties: Any) -> str:
     description=_about_painting,
     map=EnumProperty(
         name="Map",
-        description="Paint where the material is, or how stiff it is",
-        items=[("PLACE", "Map", "Where the material is"), ("STIFFNESS", "Stiffness Map", "How stiff it is")],
+        description="Map to paint: the fraction of the material, or its stiffness",
+        items=[("PLACE", "Map", "Fraction of the material"), ("STIFFNESS", "Stiffness Map", "Its stiffness")],
         options={"SKIP_SAVE"},
     ),
 )
 def paint_material(self: Any, context: Any, obj: Any) -> None:
     """Paint the weight map of the active physical material."""
     material = item_lists.active_item(obj.sinew, "material")
-    # First: Edit Mode allows no vertex weights.
+    # Leave Edit Mode first: vertex weights cannot be changed in it.
     if obj.mode != "WEIGHT_PAINT":
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     owner, name = ("stiffness_map", f"{material.name} Stiffness")
@@ -99,7 +99,7 @@ def paint_material(self: Any, context: Any, obj: Any) -> None:
         group = obj.vertex_groups.new(name=name)
         setattr(material, owner, group.name)
         if self.map == "PLACE" and material.is_layer:
-            # It covered all of its region or depth until now: painting removes from that.
+            # Without a map the material fills its whole region or depth: start from weights of 1.
             group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
     obj.vertex_groups.active_index = group.index
 
@@ -111,5 +111,5 @@ def _is_painted(context: Any) -> None:
 
 @operator("Stop Painting", _is_painted, EDITS)
 def stop_painting(self: Any, context: Any, obj: Any) -> None:
-    """Return to Object Mode."""
+    """Leave Weight Paint mode for Object Mode."""
     bpy.ops.object.mode_set(mode="OBJECT")

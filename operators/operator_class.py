@@ -1,4 +1,6 @@
-"""Operators made of functions: the name becomes the identifier, the docstring the tooltip, a SinewError a report."""
+"""Decorator that makes an operator from a function: its name becomes the identifier, its docstring the tooltip, and a
+SinewError a report.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -16,7 +18,7 @@ from ..core.foundation.errors import SinewError
 from . import polls
 
 EDITS = {"REGISTER", "UNDO"}
-"""Options of operators that change the scene; with ``UNDO`` alone, Adjust Last Operation (F9) does not run them."""
+"""Options of operators that change the scene. With ``UNDO`` alone, Adjust Last Operation (F9) cannot repeat them."""
 
 
 def operator(
@@ -28,16 +30,16 @@ def operator(
 ) -> Callable[[Callable[[Any, Any, Any], set[str] | None]], type]:
     """Return a decorator that makes operator ``sinew.NAME`` from a function ``NAME(self, context, obj)``.
 
-    ``obj`` is the body, or None; a function that returns None has finished.
+    ``obj`` is the active body, or None. A return value of None counts as ``{"FINISHED"}``.
 
     Parameters
     ----------
     label : label of the button
-    ask : of a context, raises :class:`polls.PollFailure` if the button is disabled
+    ask : function of a context that raises :class:`polls.PollFailure` if the button is disabled
     options : ``bl_options``
-    keep : also store a SinewError for the body's panel
-    parts : properties, and other callbacks of Blender: ``invoke``, ``check``, ``draw``; for tooltips that depend on
-    properties ``description(context, properties)``
+    keep : also store a SinewError in the body's record, which its panel shows
+    parts : properties of the operator by name, and the functions ``invoke``, ``check``, ``draw`` that Blender calls;
+    ``description(context, properties)`` returns a tooltip that depends on the properties
     """
 
     def make(run: Callable[[Any, Any, Any], set[str] | None]) -> type:
@@ -61,7 +63,9 @@ def operator(
 
 
 def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
-    """Return ``execute`` of an operator: a SinewError is reported and, with ``keep``, stored for the body's panel."""
+    """Return an operator's ``execute``, which calls ``run``; a SinewError is reported and, with ``keep``, stored in the
+    body's record.
+    """
 
     @wraps(run)
     def execute(self: Any, context: Any) -> set[str]:
@@ -77,7 +81,7 @@ def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Cal
 
 
 def refused(operator: Any, error: Exception | str) -> set[str]:
-    """Report why nothing was done; return the result of ``execute``."""
+    """Report an error that left the scene unchanged; return ``{"CANCELLED"}`` for ``execute``."""
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}
 
@@ -91,15 +95,17 @@ def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
 
 BY_ESC = {
     "by_key": BoolProperty(
-        name="By Key", description="Called by Esc, which other tools may use", options={"HIDDEN", "SKIP_SAVE"}
+        name="By Key", description="Run by the key Esc, which first ends a playback", options={"HIDDEN", "SKIP_SAVE"}
     ),
     "invoke": _invoke_by_key,
 }
-"""Class members of operators that end something, run by a button or by a key that ends a playback first."""
+"""Class members of operators that end a task and can be run by Esc. If an animation is playing, Esc ends only that."""
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Ask before baked frames of bodies are deleted, if there are any, and execute; return the result of ``invoke``."""
+    """Execute the operator, but ask first if it would delete baked frames of ``bodies``; ``button`` is the label of the
+    confirmation. Return the result of ``invoke``.
+    """
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
         return self.execute(context)
@@ -109,8 +115,8 @@ def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], 
 
 
 def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the class members of an operator that writes a file: ``path_of(self)`` is the chosen path with its
-    suffix.
+    """Return the class members of an operator that writes a file. ``about`` is the tooltip of its path, ``endings`` a
+    filter such as "*.blend", and ``path_of(self)`` returns the chosen path with its suffix.
     """
 
     def check(self: Any, context: Any) -> bool:
@@ -120,11 +126,11 @@ def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[
     return {
         "filepath": StringProperty(name="File Path", description=about, subtype="FILE_PATH", options={"SKIP_SAVE"}),
         "filter_glob": StringProperty(
-            name="Filter", description="Files that the browser shows", default=endings, options={"HIDDEN"}
+            name="Filter", description="Files shown in the file browser", default=endings, options={"HIDDEN"}
         ),
         "check_existing": BoolProperty(
             name="Check Existing",
-            description="Ask before another file is overwritten",
+            description="Warn before an existing file is overwritten",
             default=True,
             options={"HIDDEN"},
         ),
@@ -133,7 +139,7 @@ def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[
 
 
 def choose_file(operator: Any, context: Any, first: str) -> set[str]:
-    """Open the file browser at a path; return the result of ``invoke``."""
+    """Open the file browser with ``first`` as the proposed path; return the result of ``invoke``."""
     operator.filepath = first
     context.window_manager.fileselect_add(operator)
     return {"RUNNING_MODAL"}
@@ -142,8 +148,8 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return the operators that remove and move the active ``noun`` of a body's list, with its animation; ``order``
-    ends the tooltip of moving, ``stays`` that of removing.
+    """Return the two operators that remove and move the active item, with its animation, of a body's list of ``noun``,
+    shown as ``label``. ``order`` is the end of the move button's tooltip, ``stays`` that of the remove button's.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

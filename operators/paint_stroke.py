@@ -1,7 +1,7 @@
 """Weight paint stroke on a material's map, followed by the normalization of all maps, as a single undo step.
 
-Blender's Auto Normalize ignores groups without bones, and a depsgraph handler runs at every dab of a stroke. Hence a
-macro, on a key that acts only while one of our maps is painted.
+Blender's Auto Normalize ignores groups without bones, and a depsgraph handler would run at every dab of a stroke. So a
+macro paints and then normalizes; its key is active only while a material's map is painted.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ def _is_painted(context: Any) -> None:
 
 @operator("Normalize Material Maps", _is_painted, {"UNDO"})
 def normalize_maps(self: Any, context: Any, obj: Any) -> None:
-    """Normalize the maps of all physical materials to a sum of one at each vertex; the active map is kept."""
+    """Adjust the maps of painted physical materials so that they sum to one at each vertex; the active map is kept."""
     painting.normalize_maps(context.object)
 
 
@@ -35,6 +35,8 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Return True if a brush is active: keys of the mode would precede those of the gradient and the samplers."""
+    """Return True if the active tool is a brush. With other tools, such as the gradient, the macro must not take the
+    mouse button.
+    """
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

@@ -1,4 +1,4 @@
-"""Operators of the list of pairs."""
+"""Operators of the list of pairs: contact settings between a body and one other object."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ remove_pair, move_pair = list_operators("pair", "Pair", polls.body_with_pair, " 
 
 @operator("Add Pair", polls.body, EDITS)
 def add_pair(self: Any, context: Any, obj: Any) -> None:
-    """Add settings of contact between the body and one other: friction and distance; choose them below the list."""
+    """Add contact settings, friction and distance, between the body and one other object, which is chosen below the
+    list.
+    """
     obj.sinew.pairs.add()
     obj.sinew.active_pair = len(obj.sinew.pairs) - 1

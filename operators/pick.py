@@ -1,4 +1,4 @@
-"""Operator that picks vertices for pins, a spring or nodes by click or box, modal only while the button is down."""
+"""Operators that pick vertices for pins, a spring or dynamic nodes by click or box."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from .operator_class import operator, refused
 
 def _can_start(context: bpy.types.Context) -> None:
     polls.active(context, polls.body(context))
-    polls.disable_if(context.area is None or context.area.type != "VIEW_3D", "Vertices are picked in a 3D View")
+    polls.disable_if(context.area is None or context.area.type != "VIEW_3D", "Pick vertices in a 3D View")
 
 
 @operator("Pick Vertices", _can_start)
 def start_picking(self: Any, context: bpy.types.Context, obj: Any) -> None:
-    """Choose the pick tool, in Object Mode. Click adds a vertex or takes it out, a box adds several."""
+    """Activate the pick tool in Object Mode. A click adds or removes a vertex; dragging a box adds vertices."""
     if obj.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.tool_set_by_id(name=picking_view.TOOL)
@@ -32,12 +32,12 @@ class SINEW_OT_pick(bpy.types.Operator):
     bl_idname = "sinew.pick"
     bl_label = "Pick Vertices"
     bl_description = (
-        "Click adds the vertex under the cursor, or takes it out; a box adds the vertices in it, with Ctrl it takes "
-        "them out. Through the body only in X-Ray. A click beside the body selects"
+        "Click to add the vertex under the cursor, or remove it; drag a box to add the vertices in it, with Ctrl to "
+        "remove them. Only X-Ray picks hidden vertices. A click beside the body selects objects"
     )
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    target: EnumProperty(name="Pick For", description="Purpose of the picked vertices", items=picks.TARGETS)
+    target: EnumProperty(name="Pick For", description="Vertex group that picking changes", items=picks.TARGETS)
 
     @polls.where
     def poll(context: bpy.types.Context) -> None:
@@ -76,7 +76,7 @@ class SINEW_OT_pick(bpy.types.Operator):
             found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)
             if not len(found):
                 return self._missed()
-            # First, since an edit of the mesh may have left the vertex under the cursor with a partial weight.
+            # Repair the group first: an edit of the mesh may have left the vertex under the cursor a partial weight.
             said = picks.mend(obj)
             group = picks.group_of(obj, self.target)
             add = not take_out if self._box.is_open else not picks.holds(obj, group, int(found[0]))
@@ -88,14 +88,14 @@ class SINEW_OT_pick(bpy.types.Operator):
         except SinewError as error:
             return refused(self, error)
         count = len(np.unique(found))
-        self.report({"INFO"}, f"{count} {'added to' if add else 'taken out of'} “{group.name}”")
+        self.report({"INFO"}, f"{count} {'added to' if add else 'removed from'} “{group.name}”")
         if said:
             obj.sinew.pick_warning = said
             self.report({"WARNING"}, said)
         return {"FINISHED"}
 
     def _missed(self):
-        """Select as usual by a click beside the body, perhaps another body."""
+        """Select the object under a click beside the body, as Blender does without the tool."""
         if self._box.is_open:
             return {"CANCELLED"}
         return bpy.ops.view3d.select(location=self._end)

@@ -12,14 +12,14 @@ from . import polls
 from .operator_class import EDITS, operator, refused
 
 WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
-"""Names of the vertex groups of each target."""
+"""Name, in tooltips, of the vertex group of each target in ``picks.TARGETS``."""
 
 
 def _about_assigning(context: Any, properties: Any) -> str:
     whose = WHOSE[properties.target]
     if properties.action == "ADD":
-        return f"Add the selected vertices to the {whose}, which is made if there is none"
-    return f"Take the selected vertices out of the {whose}"
+        return f"Add the selected vertices to the {whose}, which is created if necessary"
+    return f"Remove the selected vertices from the {whose}"
 
 
 @operator(
@@ -29,18 +29,18 @@ def _about_assigning(context: Any, properties: Any) -> str:
     description=_about_assigning,
     action=EnumProperty(
         name="Action",
-        description="Whether the selected vertices are added or taken out",
+        description="Add or remove the selected vertices",
         items=[
             ("ADD", "Pin", "Add the selected vertices to the pin group"),
-            ("REMOVE", "Unpin", "Take the selected vertices out of the pin group"),
+            ("REMOVE", "Unpin", "Remove the selected vertices from the pin group"),
         ],
     ),
     target=EnumProperty(
-        name="For", description="Whose vertex group is changed", items=picks.TARGETS, options={"SKIP_SAVE"}
+        name="For", description="Vertex group that is changed", items=picks.TARGETS, options={"SKIP_SAVE"}
     ),
 )
 def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Pin the selected vertices, let the active spring pull them, or make them dynamic nodes."""
+    """Add the selected vertices to the pins, the active spring or the dynamic nodes, or remove them."""
     selected, add = polls.selected_vertices(obj), self.action == "ADD"
     if not selected:
         return refused(self, "No vertex is selected. Select some first.")
@@ -51,7 +51,7 @@ def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
     picks.change(obj, group, selected, add)
     bpy.ops.object.mode_set(mode="EDIT")
     defaults.refit_stiffness(obj, context)
-    self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'taken out of'} “{group.name}”")
+    self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'removed from'} “{group.name}”")
     if obj.sinew.pick_warning:
         self.report({"WARNING"}, obj.sinew.pick_warning)
     return None
@@ -75,8 +75,8 @@ def _can_propose(context: Any) -> None:
 
 @operator("Propose Nodes", _can_propose, EDITS)
 def propose_nodes(self: Any, context: Any, obj: Any) -> None:
-    """Replace the group of dynamic nodes by as many as the number beside: far from one another and from the pins,
-    mostly in soft regions, one in each stiff part without pins, mirrored in X if the body is symmetric.
+    """Choose new dynamic nodes, as many as the number beside the button: far from one another and from the pins, mostly
+    in soft regions, one per stiff part without pins, mirrored in X if the body is symmetric.
     """
     group, count = proposing.propose(obj, context)
     self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")

@@ -1,4 +1,4 @@
-"""Poll functions of operators, and the reasons that disabled buttons show."""
+"""Conditions of operators, and the reasons that disabled buttons show."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ class PollFailure(Exception):
 
 
 def where(ask: Callable[[Any], Any]) -> classmethod:
-    """Return the ``poll`` of an operator, True unless ``ask(context)`` raises :class:`PollFailure`."""
+    """Return an operator's ``poll``, which is False if ``ask(context)`` raises :class:`PollFailure`."""
 
     def poll(cls: Any, context: Any) -> bool:
         try:
@@ -37,23 +37,25 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
 
 
 def refuse(words: str) -> None:
-    """Raise :class:`PollFailure` with these words, unless they are empty."""
+    """Raise :class:`PollFailure` with the reason ``words``, unless it is empty."""
     disable_if(words, words)
 
 
 def disable_if(is_so: Any, words: str) -> None:
-    """Raise :class:`PollFailure` with these words if a condition holds."""
+    """Raise :class:`PollFailure` with the reason ``words`` if ``is_so`` is true."""
     if is_so:
         raise PollFailure(words)
 
 
 def in_object_mode(context: Any) -> None:
-    """Check for Object Mode, and that no restart is pending after an update."""
+    """Raise PollFailure unless Blender is in Object Mode and needs no restart after an update of Sinew."""
     refuse(restart.needed() or ("" if context.mode == "OBJECT" else NOT_IN_OBJECT))
 
 
 def mesh_object(context: Any) -> Any:
-    """Return the active mesh object, which must be local; no restart may be pending after an update."""
+    """Return the active object; raise PollFailure unless it is a local mesh and no restart of Blender is pending after
+    an update of Sinew.
+    """
     refuse(restart.needed())
     obj = context.object
     disable_if(obj is None or obj.type != "MESH", "Select a mesh object")
@@ -62,7 +64,7 @@ def mesh_object(context: Any) -> Any:
 
 
 def body(context: Any) -> Any:
-    """Return the active body, or the body whose bake the active object carries."""
+    """Return the active body, or the body whose bake the active object shows; raise PollFailure if there is none."""
     mesh_object(context)
     obj = duplicate_result.body_of(context)
     disable_if(obj is None, "Press Sinew in the Physics tab first")
@@ -70,19 +72,19 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """Return the body, which must be active itself, not the duplicate that carries its bake."""
-    disable_if(obj != context.object, f"This is the bake of “{obj.name}”: press Edit Source first")
+    """Return the body ``obj``; raise PollFailure if it is not the active object, but the duplicate with its bake is."""
+    disable_if(obj != context.object, f"This object shows the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """Return the object, whose mesh must be local so that its groups and keys are saved."""
+    """Return the object; raise PollFailure if its mesh is linked, since its groups and keys would not be saved."""
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
 
 def body_in_edit_mode(context: Any) -> Any:
-    """Return :func:`body`, which must be in Edit Mode."""
+    """Return the active body; raise PollFailure unless it is in Edit Mode."""
     obj = active(context, body(context))
     disable_if(obj.mode != "EDIT", "Go to Edit Mode first (Tab)")
     return obj
@@ -96,45 +98,45 @@ def chosen_bodies(context: Any) -> list[Any]:
 
 
 def idle_body(context: Any) -> Any:
-    """Return :func:`body`; no task may be running."""
+    """Return the active body (:func:`body`); raise PollFailure if a task is running."""
     obj = body(context)
     idle()
     return obj
 
 
 def idle() -> None:
-    """Check that no task runs, waits, or reads the scene."""
+    """Raise PollFailure if a task runs, waits, or reads the scene."""
     if words := job_queue.running_words():
         raise PollFailure(words)
 
 
 def idle_body_outside_edit(context: Any) -> Any:
-    """Return :func:`idle_body`, which must not be in Edit Mode."""
+    """Return the active body; raise PollFailure if a task is running or an Edit Mode is active."""
     obj = idle_body(context)
     disable_if("EDIT" in (obj.mode, context.object.mode), IN_EDIT)
     return obj
 
 
 def with_material(obj: Any) -> Any:
-    """Return the object, which must have a physical material."""
+    """Return the object; raise PollFailure if it has no physical material."""
     disable_if(not obj.sinew.materials, "Add a physical material first")
     return obj
 
 
 def body_with_material(context: Any) -> Any:
-    """Return :func:`body`, which must have a physical material."""
+    """Return the active body; raise PollFailure if it has no physical material."""
     return with_material(body(context))
 
 
 def body_with_spring(context: Any) -> Any:
-    """Return :func:`body`, which must have a spring."""
+    """Return the active body; raise PollFailure if it has no spring."""
     obj = body(context)
     disable_if(not obj.sinew.springs, "Add a spring first")
     return obj
 
 
 def body_with_pair(context: Any) -> Any:
-    """Return :func:`body`, which must have pair settings."""
+    """Return the active body; raise PollFailure if it has no pair settings."""
     obj = body(context)
     disable_if(not obj.sinew.pairs, "Add a pair first")
     return obj
@@ -149,42 +151,44 @@ def selected_vertices(obj: Any) -> list[int]:
 
 
 def with_bake(obj: Any) -> Any:
-    """Return the object, which must have a bake."""
-    disable_if(obj.sinew.bake.status == "NONE", "There is no bake")
+    """Return the object; raise PollFailure if it has no bake."""
+    disable_if(obj.sinew.bake.status == "NONE", "There is no bake: press Bake first")
     return obj
 
 
 def baked_body(context: Any) -> Any:
-    """Return :func:`body`, which must have a bake."""
+    """Return the active body; raise PollFailure if it has no bake."""
     return with_bake(body(context))
 
 
 def not_simulated(obj: Any) -> Any:
-    """Return the object, which must not be simulated at present."""
+    """Return the object; raise PollFailure if it is being simulated."""
     disable_if(job_queue.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Return :func:`body` in Object Mode, hidden by a duplicate that carries its bake."""
+    """Return the active body; raise PollFailure if no duplicate shows its bake, or outside Object Mode, or in Live."""
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
-    disable_if(live.session_of(obj) is not None, "The body is being played with: stop it first (Esc)")
+    disable_if(live.session_of(obj) is not None, "The body is in live mode: press Stop first (Esc)")
     disable_if(not duplicate_result.has_duplicate(obj), "The bake is on the object itself, or there is none")
     return obj
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body if it can be simulated; ``kept`` says why the .blend must be saved, if so."""
+    """Return the active body; raise PollFailure if it cannot be simulated. With ``kept``, a reason, the .blend must be
+    saved.
+    """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
     return obj
 
 
 def can_play(context: Any) -> None:
-    """Check that live mode can begin on the active object."""
+    """Raise PollFailure if live mode cannot begin on the active body."""
     obj = with_material(idle_body(context))
-    disable_if(bpy.app.background, "Live mode needs a window: Blender runs without one")
+    disable_if(bpy.app.background, "Live mode needs a window, but Blender runs in the background")
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
     not_rendering()
     disable_if(
@@ -195,7 +199,7 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """Return the running session of live mode, which must be ready."""
+    """Return the running session of live mode; raise PollFailure if there is none, or it is not ready."""
     session = live.current()
     disable_if(
         session is None or not session.state.ready, NOT_LIVE if session is None else "The body is being prepared"
@@ -205,12 +209,12 @@ def is_live(_context: Any = None) -> Any:
 
 
 def not_rendering() -> None:
-    """Check that Blender is not rendering."""
+    """Raise PollFailure while Blender renders."""
     refuse(RENDERING if live_scene.is_rendering() else "")
 
 
 def can_record(_context: Any = None) -> None:
-    """Check that a take can be stored as springs of the object and frames in a cache."""
+    """Raise PollFailure if live mode cannot record, that is store grabs as springs and frames in a cache."""
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: recorded frames are stored beside it")
@@ -218,6 +222,6 @@ def can_record(_context: Any = None) -> None:
         with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):
         raise PollFailure(
-            "A modifier that is simulated changes the vertices, so grabs cannot become springs of the mesh: set "
+            "A simulated modifier changes the number of vertices, so grabs cannot become springs of the mesh: set "
             "Simulate to Mesh under Resolution"
         )

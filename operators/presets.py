@@ -22,7 +22,7 @@ KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
 def _about_applying(context: Any, properties: Any) -> str:
     return (
         f"Apply the values of this preset to the active physical material{about_preset(properties)}. Its name, maps, "
-        "regions, depth and keys are kept"
+        "regions, depth and keyframes are kept"
     )
 
 
@@ -67,14 +67,14 @@ def _draw_name(self: Any, context: Any) -> None:
     draw=_draw_name,
     name=StringProperty(
         name="Name",
-        description="Name of the preset; one of the same name is replaced",
+        description="Name of the preset; an existing preset of that name is replaced",
         maxlen=63,
         options={"SKIP_SAVE"},
     ),
 )
 def save_preset(self: Any, context: Any, obj: Any) -> None:
-    """Save the numbers of the active physical material as a preset of your own, for all files. Its placement, that is
-    maps, regions and depth, stays with the object.
+    """Save the properties of the active physical material as a preset of yours, for use in all files. Its maps, regions
+    and depth are not saved.
     """
     material = item_lists.active_item(obj.sinew, "material")
     name = self.properties.name.strip() or material.name
@@ -83,7 +83,7 @@ def save_preset(self: Any, context: Any, obj: Any) -> None:
 
 
 def _has_own(context: Any) -> None:
-    polls.disable_if(not own_presets.own_presets().materials, "You have no preset of your own")
+    polls.disable_if(not own_presets.own_presets().materials, "You have not saved a preset")
 
 
 def _confirm(self: Any, context: Any, event: Any) -> set[str]:
@@ -98,7 +98,7 @@ def _confirm(self: Any, context: Any, event: Any) -> set[str]:
     name=StringProperty(name="Name", description="Name of the preset", options={"SKIP_SAVE"}),
 )
 def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Delete this user preset permanently; physical materials made from it are kept."""
+    """Delete this preset of yours permanently; physical materials made from it are kept."""
     name = self.properties.name
     if name not in [material.name for material in own_presets.own_presets().materials]:
         return refused(self, f"There is no preset “{name}” of your own")

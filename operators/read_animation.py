@@ -1,4 +1,4 @@
-"""Modal operator that continues a long read of the animation; only Esc is handled meanwhile."""
+"""Modal operator that reads a long animation frame by frame, until it is complete or Esc is pressed."""
 
 import bpy
 
@@ -10,7 +10,7 @@ from . import polls
 class SINEW_OT_read_animation(bpy.types.Operator):
     bl_idname = "sinew.read_animation"
     bl_label = "Read Animation"
-    bl_description = "Read the animation that a simulation needs, frame by frame. Esc cancels"
+    bl_description = "Read the animation that the simulation needs, frame by frame. Esc cancels"
     bl_options = {"INTERNAL"}
 
     @polls.where

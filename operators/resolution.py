@@ -1,4 +1,4 @@
-"""Operators of the tetrahedra and the simulated shape."""
+"""Operators of the panel Resolution and of stiffness: tetrahedra, rest shape, simulated shape, scale."""
 
 from functools import partial
 from typing import Any
@@ -26,9 +26,8 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_ask_before_rebuild,
 )
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
-    """Fill the body with tetrahedra and show their number and quality, in the background. They are kept until the mesh
-    or the resolution changes; a bake makes them by itself. A bake of the body is deleted when the file is
-    saved.
+    """Fill the body with tetrahedra in the background, and show their number and quality. A bake does this by itself if
+    the mesh or the resolution has changed. An existing bake of the body is deleted when the file is saved.
     """
     if obj.sinew.bake.status != "NONE":
         background.mark_file_changed()
@@ -39,21 +38,22 @@ def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
 def _can_set_rest(context: Any) -> None:
     polls.disable_if(
         polls.with_own_mesh(polls.idle_body_outside_edit(context)).sinew.bake.status != "NONE",
-        "The bake has its own shapes: press Delete Bake first",
+        "A bake replaces the shapes of the body: press Delete Bake first",
     )
 
 
 @operator("Set Rest Shape", _can_set_rest, EDITS)
 def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
-    """Store the shape of this frame as the stress-free rest shape, in a shape key. The body then begins in its shape at
-    the first frame, and is drawn to the rest shape.
+    """Store the shape of the current frame in a shape key, as the stress-free rest shape. The simulation starts in the
+    shape of the first frame, and elasticity pulls the body to the rest shape.
     """
-    self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
+    self.report({"INFO"}, f"The rest shape is stored in the shape key “{store_rest(obj, context)}”")
 
 
 def _can_add_shape(context: Any) -> None:
     polls.disable_if(
-        not shape_modifiers.shape_left_out(polls.idle_body(context)), "The effect of every modifier is simulated"
+        not shape_modifiers.shape_left_out(polls.idle_body(context)),
+        "All modifiers that change the geometry are simulated already",
     )
 
 
@@ -65,20 +65,22 @@ def simulate_added_shape(self: Any, context: Any, obj: Any) -> None:
 
 def _can_simulate_smaller(context: Any) -> None:
     obj = polls.body(context)
-    polls.disable_if(not body_stats.stats_of(obj, context).factor, "It hardly sags under its own weight")
+    polls.disable_if(not body_stats.stats_of(obj, context).factor, "The body hardly sags under its own weight")
 
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
 def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
-    """Set the scene's Simulation Scale so that all its bodies are simulated as if they were smaller, and this one sags
-    by less than a tenth of its size. They are shown at their own size.
+    """Reduce the scene's Simulation Scale so that the active body sags by less than a tenth of its size. All bodies of
+    the scene are simulated as if they were smaller, but shown at their own size.
     """
     context.scene.sinew.length_factor = body_stats.stats_of(obj, context).factor
 
 
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)
 def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
-    """Set the stiffness of the first physical material so that the body, as it is held, sags by about a twentieth."""
+    """Set the stiffness of the first physical material so that the body with its pins sags by about a twentieth of its
+    size under its own weight.
+    """
     defaults.fit_stiffness(obj, context)
 
 
@@ -88,8 +90,8 @@ def _can_select(context: Any) -> None:
 
 @operator("Select Thin Parts", _can_select, EDITS)
 def select_thin(self: Any, context: Any, obj: Any) -> None:
-    """Select, in Edit Mode, the vertices where the body is thinner than a cell: fingers, ears, sheets. The draft
-    lattice can merge neighbours there. Only faces that face away from each other count, so edges do not.
+    """Select, in Edit Mode, the vertices where the body is thinner than a cell, such as fingers and ears, where the
+    draft lattice can merge neighbours. Thickness is measured between faces that point away from each other.
     """
     mode = obj.mode
     if mode != "OBJECT":
@@ -106,5 +108,5 @@ def select_thin(self: Any, context: Any, obj: Any) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     select_vertices(obj.data, vertices)
     bpy.ops.object.mode_set(mode="EDIT")
-    words = f"{len(vertices)} vertices are where the body is thinner than one of {obj.sinew.cells_across} cells across"
+    words = f"The body is thinner than a cell at {len(vertices)} vertices (Cells Across {obj.sinew.cells_across})"
     self.report({"INFO"}, words)

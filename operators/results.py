@@ -18,8 +18,8 @@ def _told(name: str, description: str, default: str = "") -> Any:
     return StringProperty(name=name, description=description, default=default, options={"SKIP_SAVE"})
 
 
-# No REGISTER, or Adjust Last Operation (F9) would run it again. Failures are reported as warnings: an error report
-# would raise in the calling timer and never be shown.
+# No REGISTER: Adjust Last Operation (F9) would run this operator again. Failures are reported as warnings: an error
+# report would raise in the calling timer and never be shown.
 @operator(
     "Bake Elastic Body",
     options={"UNDO", "INTERNAL"},
@@ -29,8 +29,8 @@ def _told(name: str, description: str, default: str = "") -> Any:
     message=_told("Message", "Last message of the bake"),
 )
 def apply_bake(self: Any, context: Any, obj: Any) -> None:
-    """Turn baked frames into shape keys: the only step of a bake that changes the scene, reverted by one undo."""
-    obj = bpy.data.objects[self.object_name, None]  # the local one, not the linked one that it overrides
+    """Apply baked frames to the scene in the form of the Result setting. One undo reverts it."""
+    obj = bpy.data.objects[self.object_name, None]  # the local object, not the linked object that it overrides
     obj.sinew.bake.message = self.message
     try:
         count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
@@ -48,13 +48,13 @@ def apply_bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_convert(context: Any) -> None:
     obj = polls.with_bake(polls.idle_body_outside_edit(context))
-    polls.disable_if(not baking.kept_otherwise(obj), "The result is of this kind already")
-    polls.disable_if(not baking.has_frames(obj), "The frames are not on disk any more: press Delete Bake, then Bake")
+    polls.disable_if(not baking.kept_otherwise(obj), "The result has the form of the Result setting already")
+    polls.disable_if(not baking.has_frames(obj), "The baked frames are missing on disk: press Delete Bake, then Bake")
 
 
 @operator("Convert Result", _can_convert, keep=True)
 def convert_result(self: Any, context: Any, obj: Any) -> None:
-    """Convert the baked frames to the current Result setting, without simulating again."""
+    """Convert the baked frames to the form of the Result setting, without simulating again."""
     if baking.wanted_modes(obj):
         background.begin(obj, "handles")
     else:
@@ -74,8 +74,8 @@ def _ask_before_delete(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Delete Bake", _can_delete, {"UNDO"}, keep=True, invoke=_ask_before_delete)
 def delete_bake(self: Any, context: Any, obj: Any) -> None:
-    """Remove the baked shapes, and show a hidden original again. The frames on disk are deleted when the file is saved;
-    until then an undo restores them.
+    """Remove the bake from the scene, and show the original object again. The frames on disk are deleted when the file
+    is saved; until then Undo restores the bake.
     """
     source = obj or context.object
     words = baking.delete(source)
@@ -87,30 +87,32 @@ def delete_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _is_hidden(context: Any) -> None:
-    polls.disable_if(duplicate_result.is_edited(polls.body_with_duplicate(context)), "The source is shown")
+    polls.disable_if(
+        duplicate_result.is_edited(polls.body_with_duplicate(context)), "The original object is shown already"
+    )
 
 
 @operator("Edit Source", _is_hidden, {"UNDO"})
 def edit_source(self: Any, context: Any, obj: Any) -> None:
-    """Show and select the source object instead of its bake, to edit, paint or simulate it live. Renders still show the
-    bake, and Show Bake brings it back.
+    """Show and select the original object instead of the duplicate with its bake, to edit, paint or simulate it live.
+    Renders still show the bake; Show Bake shows it in viewports again.
     """
     duplicate_result.show_source(obj, context)
 
 
 def _is_edited(context: Any) -> None:
-    polls.disable_if(not duplicate_result.is_edited(polls.body_with_duplicate(context)), "The bake is shown")
+    polls.disable_if(not duplicate_result.is_edited(polls.body_with_duplicate(context)), "The bake is shown already")
 
 
 @operator("Show Bake", _is_edited, {"UNDO"})
 def show_bake(self: Any, context: Any, obj: Any) -> None:
-    """Hide the source object again, and show and select its bake."""
+    """Hide the original object again, and show and select the duplicate with its bake."""
     duplicate_result.show_bake(obj, context)
 
 
 @operator("Copy as Table", polls.baked_body)
 def copy_report(self: Any, context: Any, obj: Any) -> None:
-    """Copy the report of each frame to the clipboard, as comma-separated values."""
+    """Copy the solver report, one row per frame, to the clipboard as comma-separated values."""
     report = baking.report_of(obj)
     context.window_manager.clipboard = csv_of({context.object.name: report})
     self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
@@ -118,7 +120,7 @@ def copy_report(self: Any, context: Any, obj: Any) -> None:
 
 @operator("Open Report", polls.baked_body, {"UNDO"})
 def open_report(self: Any, context: Any, obj: Any) -> None:
-    """Write the report of each frame into a text, and show it in the Text Editor."""
+    """Write the solver report, one row per frame, into a text data-block, and show it in the Text Editor."""
     words = baking.report_of(obj).table()
     name = f"Sinew Report {obj.name}"
     text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
@@ -130,7 +132,7 @@ def open_report(self: Any, context: Any, obj: Any) -> None:
 
 
 def _show(context: Any, text: Any) -> None:
-    """Show a text in an open Text Editor, else in a new window."""
+    """Show a text data-block in an open Text Editor, or else in a new window."""
     areas = [area for window in context.window_manager.windows for area in window.screen.areas]
     editor = next((area for area in areas if area.type == "TEXT_EDITOR"), None)
     if editor is None:

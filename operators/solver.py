@@ -17,7 +17,7 @@ def _is_advised(context: Any) -> None:
     obj = polls.idle_body(context)
     if not recommendations.advice_of(obj, context.scene):
         known = recommendations.is_known(obj)
-        raise polls.PollFailure("All suits the body" if known else "Press Tetrahedralize first (Resolution)")
+        raise polls.PollFailure("All settings suit the body" if known else "Press Tetrahedralize first (Resolution)")
 
 
 @operator(
@@ -32,8 +32,8 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Set the value recommended for the body by its last tetrahedra. A solver that needs dynamic nodes gets some
-    proposed if there are none.
+    """Set the value that is recommended for the body with its last tetrahedra. If the recommended solver needs dynamic
+    nodes and the body has none, nodes are proposed, too.
     """
     for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:
@@ -50,18 +50,23 @@ def _has_too_few(context: Any) -> None:
     own = session is not None and session is live.session_of(duplicate_result.body_of(context))
     obj = polls.body(context) if own else polls.idle_body(context)
     polls.disable_if(
-        not obj.sinew.bake.points_that_suffice, "Cubature points suffice, or the body has not been prepared yet"
+        not obj.sinew.bake.points_that_suffice,
+        "There are enough cubature points, or the body was not baked or played yet",
     )
     polls.disable_if(
         own and (session.state.recording or not session.state.ready),
-        "Wait until the body is prepared and no take is recorded",
+        "Wait until live mode is ready and not recording",
     )
 
 
 @operator("Use More Cubature Points", _has_too_few, EDITS)
 def use_points(self: Any, context: Any, obj: Any) -> None:
-    """Set Cubature Points to the number at which no movement of the body is too soft. Live mode restarts with them."""
+    """Set Cubature Points to the sufficient number, with which no movement of the body is too soft; live mode
+    restarts.
+    """
     obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
     if (session := live.session_of(obj)) is not None:
-        session.reset_is_due = True  # by its timer: reading changes frames, which no undo step should contain
+        session.reset_is_due = (
+            True  # its timer resets it: reading the scene changes frames, which this undo step should not contain
+        )
     obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""

@@ -14,7 +14,9 @@ remove_spring, move_spring = list_operators("spring", "Spring", polls.body_with_
 
 @operator("Add Spring", polls.body, EDITS)
 def add_spring(self: Any, context: Any, obj: Any) -> None:
-    """Add a spring strong enough to carry the body. In Edit Mode it gets a new group of the selected vertices."""
+    """Add a spring strong enough to carry the body. In Edit Mode it pulls the selected vertices, in a new vertex
+    group.
+    """
     selected = polls.selected_vertices(obj)
     spring = defaults.add_spring(obj, context.scene)
     if selected:

@@ -1,4 +1,4 @@
-"""Panels, one module per topic: all in the Physics tab, those in frequent use also in the sidebar tab “Sinew”.
+"""Panels, one module per topic: all in the Physics tab, frequently used panels also in the sidebar tab “Sinew”.
 
 Panels import neither the library nor mesh readers directly.
 """
@@ -12,7 +12,7 @@ ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
-"""Topics in the order of their panels."""
+"""Modules of this package in the order in which Blender shows their panels."""
 
 
 def _classes(subject: str) -> Iterator[type]:

@@ -1,4 +1,6 @@
-"""Advice panel: recommended solver and step, with reasons and buttons that apply them (resolution: ``resolution``)."""
+"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them. Advice on the resolution is
+in ``resolution``.
+"""
 
 from typing import Any
 
@@ -8,9 +10,9 @@ from .panel_base import draw_button, draw_reasons, panel, wrapped
 
 @panel("Advice", under="solver", is_often=True)
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the recommendations with their reasons, or a note that the settings suit."""
+    """Draw the recommendations with their reasons, or a note that solver and substeps suit the body."""
     if not recommendations.is_known(obj):
-        wrapped(layout, "Advice for this body needs its tetrahedra.", context, "INFO")
+        wrapped(layout, "Advice for this body needs its tetrahedra: press Tetrahedralize.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         return
     found = recommendations.of_solver(obj, context.scene)
@@ -18,19 +20,19 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, "Physical materials were edited: the tetrahedra are outdated.", context, "ERROR")
         draw_button(layout, context, "sinew.tetrahedralize", text="Rebuild Tetrahedra", icon="MESH_ICOSPHERE")
     elif not found:
-        subject = "Solver and step suit" if recommendations.is_step_known(obj) else "The solver suits"
+        subject = "Solver and substeps suit" if recommendations.is_step_known(obj) else "The solver suits"
         wrapped(layout, f"{subject} this body.", context, "CHECKMARK")
     for each in found:
         draw_advised(layout, context, each)
     if found:
         draw_reasons(layout, context, "sinew.take_advice")
     if not recommendations.is_step_known(obj):
-        words = "Advice on Substeps needs the movement of pins and colliders, from a bake of two frames or more."
+        words = "Advice on Substeps needs the motion of pins and colliders: bake at least two frames."
         wrapped(layout, words, context, "INFO")
 
 
 def draw_advised(layout: Any, context: Any, each: Any) -> Any:
-    """Draw the reason and the button that applies the recommendation; return the button's row."""
+    """Draw the reason of a recommendation ``each`` and the button that applies it; return the button's row."""
     column = layout.column(align=True)
     wrapped(column, each.reason, context, "INFO")
     row = column.row(align=True)

@@ -1,4 +1,4 @@
-"""Bake and Play buttons, progress and state of a bake, and the panel of its frames."""
+"""Bake and Play buttons, progress and state of a bake, and the panel *Frames and Result*."""
 
 import time
 from typing import Any
@@ -18,7 +18,7 @@ BAR, UNIT = 10, 20
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the progress of a task, or the next step for a body and the state of its bake."""
+    """Draw the progress of the body's task, or else the buttons for its next step and the state of its bake."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "live":
         draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
@@ -47,7 +47,7 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """Return the progress in words, from the fullest to the shortest; the fullest begins with the body's ``name``."""
+    """Return texts about the progress, the most detailed first, which begins with the body's ``name`` if given."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
@@ -57,7 +57,7 @@ def _how_far(state, remaining, name=""):
 
 
 def status_words(header: Any, context: Any) -> None:
-    """Draw the baked body and its progress at the left of the status bar, in every window."""
+    """Draw the name of the body that is baked and its progress, at the left of every window's status bar."""
     work = job_queue.current()
     if work is None or work.order.mode == "live":
         return
@@ -73,12 +73,12 @@ def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
 
 
 def _bake_of(context: Any) -> str:
-    """Return the operator that bakes; a file without a name must be saved first."""
+    """Return the identifier of the operator that bakes: Save and Bake if the .blend was never saved."""
     return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 
 def _draw_buttons(layout, obj, context):
-    """Draw the buttons, the next step first and widest, with the reason below if it is disabled."""
+    """Draw the Bake, Resume and Play buttons, the next step first and widest; below, why it is disabled."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
@@ -87,7 +87,7 @@ def _draw_buttons(layout, obj, context):
         row.operator(bake, icon="PHYSICS")
     elif record.status != "DONE" or baking.astray_words(obj):
         shown = ["sinew.resume_bake", bake]
-        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # cannot be resumed as it is now
+        if outdated.words(obj, context.scene) or not baking.has_store(obj):  # edited, or not on disk: cannot be resumed
             row.operator(bake, icon="FILE_REFRESH", **again)
             row.operator("sinew.resume_bake", icon="PHYSICS", text="")
         else:
@@ -115,7 +115,7 @@ def _draw_play(row, context, record, is_wide=False):
 
 class SINEW_MT_bake(bpy.types.Menu):
     bl_label = "Bake"
-    bl_description = "More that can be done with the body and its bake"
+    bl_description = "More operations on the body and its bake"
 
     def draw(self, context: Any) -> None:
         layout, obj = self.layout, duplicate_result.body_of(context)
@@ -141,10 +141,10 @@ def _draw_record(layout, obj, context):
         if astray := baking.astray_words(obj):
             wrapped(layout, f"{astray} Resume uses the frames on disk.", context, "ERROR")
         elif record.result is not None:
-            wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
+            wrapped(layout, f"“{record.result.name}” shows the bake; this object is hidden.", context, "DUPLICATE")
         wrapped(layout, record.left_behind, context, "ERROR")
     elif baking.has_frames(obj):
-        wrapped(layout, "Existing frames are on disk.", context, "INFO")
+        wrapped(layout, "Baked frames of this body are on disk.", context, "INFO")
     if changed := outdated.words(obj, context.scene):
         wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
     for warning in (record.message, obj.sinew.stack_warning, record.material_warning, record.pin_warning):
@@ -155,20 +155,20 @@ def _draw_record(layout, obj, context):
         draw_button(
             layout, context, "sinew.move_out", text=f"Separate “{record.separation_object.name}”", icon="CON_LOCLIKE"
         )
-        if record.status in ("NONE", "FAILED"):  # otherwise it overlaps a collider
+        if record.status in ("NONE", "FAILED"):  # after a finished bake, the overlap is with a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked and baking.is_elsewhere(obj):
-        wrapped(layout, "Cache is stored elsewhere.", context, "INFO")
+        wrapped(layout, "The baked frames are not beside this .blend.", context, "INFO")
         draw_button(layout, context, "sinew.bring_frames", icon="IMPORT")
 
 
 def _draw_waiting(layout, before):
-    layout.label(text=f"Waits for {before} {'bake' if before == 1 else 'bakes'} before it", icon="TIME")
+    layout.label(text=f"Waiting for {before} other {'bake' if before == 1 else 'bakes'}", icon="TIME")
     layout.operator("sinew.stop_bake", text="Stop All", icon="CANCEL")
 
 
 def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
-    """Draw the bar, the times and the stop button, or the reason why a finished task's result waits."""
+    """Draw a task's progress bar, times and stop button; for a finished task, why its result is not applied yet."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
@@ -183,7 +183,7 @@ def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Return minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
+    """Format a duration in s as minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -205,7 +205,7 @@ def header_progress(self: Any, context: Any) -> None:
 
 @panel("Frames and Result", is_often=True, bl_options=CLOSED)
 def draw_bake(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the frame range, the storage of the result, and its size on disk."""
+    """Draw the frame range, the form of the result, and its folder and size on disk."""
     settings, scene = obj.sinew, context.scene
     layout.prop(settings, "use_scene_range")
     column, owner = layout.column(align=True), scene if settings.use_scene_range else settings
@@ -223,5 +223,5 @@ def draw_bake(layout: Any, context: Any, obj: Any) -> None:
         size = f" ({record.size})" if record.size else ""
         wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
     elif not baking.has_frames(obj):
-        words = f"Will take about {forecasts.disk_words(obj, context)} on disk"
+        words = f"The bake will need about {forecasts.disk_words(obj, context)} on disk"
         layout.label(text=words, icon="DISK_DRIVE")

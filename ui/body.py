@@ -1,4 +1,4 @@
-"""Root panels, and the button in the Physics tab."""
+"""Sinew's top-level panels in the sidebar and the Physics tab, and its button among Blender's physics types."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrap
 
 
 def _draw_other_run(layout, context):
-    """Draw the running bake of an object other than the active one, with its stop button."""
+    """Draw the running bake or live mode of another object than the active one, with its stop button."""
     work, obj = job_queue.current(), context.object
     if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return
     column = layout.box().column()
     if work.order.mode == "live":
-        column.label(text=f"Playing with “{work.object_name}”", icon="PHYSICS")
+        column.label(text=f"Live mode of “{work.object_name}”", icon="PHYSICS")
         column.operator("sinew.live_stop", text="Stop (Esc)", icon="CANCEL")
     else:
         column.label(text=f"Baking “{work.object_name}”", icon="PHYSICS")
@@ -44,9 +44,9 @@ def _draw_root(layout, context):
 
 
 def _draw_carrier(layout, body, context):
-    """Draw the buttons that lead from a bake's duplicate to its source, and back."""
+    """Draw the buttons that switch between the object that shows a bake and its source."""
     if body != context.object:
-        wrapped(layout, f"This is the bake of “{body.name}”, whose settings these are.", context, "INFO")
+        wrapped(layout, f"This object shows the bake of “{body.name}”, whose settings are shown here.", context, "INFO")
         other, icon = "sinew.edit_source", "EDITMODE_HLT"
     elif duplicate_result.is_edited(body):
         other, icon = "sinew.show_bake", "LOOP_BACK"
@@ -79,7 +79,7 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
 
 
 def physics_button(self: Any, context: Any) -> None:
-    """Draw the button among those of Blender's own physics types."""
+    """Draw Sinew's button among those of Blender's own physics types."""
     obj = context.object
     if obj is None or obj.type != "MESH":
         return

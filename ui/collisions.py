@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return the listed objects of a collection, and their order; called by Blender."""
+        """Return display flags, so that only colliders are listed, and the order of objects; called by Blender."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
@@ -37,13 +37,13 @@ class SINEW_UL_pairs(ItemList, bpy.types.UIList):
 
 @panel("Collisions", is_often=True)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the ground, the collider collection, and the contact with bodies."""
+    """Draw the settings of the ground, the collider collection, and contact with bodies."""
     collisions = obj.sinew.collisions
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
         layout.prop(collisions, "height")
     layout.prop(collisions, "collection")
-    if not linked.is_linked(obj):  # linked bodies are baked in their own file
+    if not linked.is_linked(obj):  # linked bodies are baked in the file that they are linked from
         column = layout.column(heading="Collide With")
         column.prop(collisions, "contact_bodies")
         column.prop(collisions, "self_contact")
@@ -58,7 +58,7 @@ def _draw_group(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
     if elsewhere := contact_groups.linked_bodies(context):
         names = contact_groups.names_of(elsewhere)
-        words = f"Excluded from contact, since from another file: {names}. Make it local, or a collider."
+        words = f"No contact with bodies linked from another file: {names}. Make them local, or use them as colliders."
         wrapped(layout, words, context, "INFO")
 
 
@@ -78,7 +78,7 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
             layout.prop(collisions, "contact_collection", text="Only")
             layout.prop(collisions, "grow_apart")
             if collisions.grow_apart and obj.sinew.pre_roll == 0:
-                wrapped(layout, "Grow Apart needs a Pre-Roll, under Frames and Result.", context, "INFO")
+                wrapped(layout, "Grow Apart needs a Pre-Roll: set it under Frames and Result.", context, "INFO")
         draw_properties(layout, collisions, "contact_friction", "contact_thickness")
 
 
@@ -88,7 +88,7 @@ def _has_colliders(obj: Any) -> bool:
 
 @panel("Per Collider", under="collisions", where=_has_colliders, bl_options=CLOSED)
 def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list of colliders and the overrides of the active one."""
+    """Draw the list of colliders, and the settings of the active collider that override the body's."""
     collisions = obj.sinew.collisions
     objects, index, row = collisions.collection.all_objects, collisions.active_collider, layout.row()
     row.use_property_split = False
@@ -107,11 +107,16 @@ def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Pairs", under="collisions", bl_options=CLOSED)
 def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of a pair, which override those of its two bodies."""
+    """Draw the list of pairs, and the settings of the active pair, which override those of its two objects."""
     draw_list(layout, obj.sinew, "pair")
     pair = item_lists.active_item(obj.sinew, "pair")
     if pair is None:
-        wrapped(layout, "Friction or contact distance between the body and one other (+).", context, "INFO")
+        wrapped(
+            layout,
+            "Add a pair (+) to set friction or contact distance between this body and one other object.",
+            context,
+            "INFO",
+        )
         return
     layout.prop(pair, "other")
     for name, label in (("friction", "Friction"), ("thickness", "Contact Distance")):

@@ -1,4 +1,4 @@
-"""Compare panel: a second bake with other settings as a ghost over the first."""
+"""Compare panel: a second bake with other settings, drawn as a ghost over the first bake."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel
 
 @panel("Compare", is_often=True, bl_options=CLOSED)
 def draw_compare(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the second bake's own settings and its result."""
+    """Draw the settings of the second bake, and its difference from the first bake."""
     column = layout.column()
     column.enabled = job_queue.current(obj.session_uid) is None
     _draw_settings(column, obj.sinew)
@@ -55,7 +55,9 @@ def _draw_ghost(layout, obj, seen, context):
     row.prop(compare, "color", text="")
     row.operator("sinew.remove_ghost", text="", icon="X")
     if not seen.belongs and job_queue.current(obj.session_uid) is None:
-        words = "The ghost on disk belongs to another bake and is not shown. Press Compare to make one for this bake."
+        words = (
+            "The ghost on disk belongs to another bake and is not shown. Press Compare to compute one for this bake."
+        )
         wrapped(layout, words, context, "ERROR")
     if found is None:
         return

@@ -13,5 +13,5 @@ class SINEW_MT_examples(bpy.types.Menu):
 
 
 def add_menu(self: Any, context: Any) -> None:
-    """Draw the entry in the Add menu."""
+    """Draw the entry *Sinew Examples* in the Add menu."""
     self.layout.menu("SINEW_MT_examples", icon="PHYSICS")

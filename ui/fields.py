@@ -1,4 +1,4 @@
-"""Fields panel: accelerations by gravity, force fields of the scene, and an attribute."""
+"""Fields panel: force fields of the scene, an acceleration attribute, and weights of gravity and force fields."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from ..blender_addon.properties.field_weights import KINDS, fields_for, is_enabl
 from .panel_base import CLOSED, panel, wrapped
 
 MOST_LISTED = 8
-"""Maximum number of fields listed."""
+"""Maximum number of force fields listed."""
 WEIGHTS = ("gravity", "all", *(kind.weight for kind in KINDS.values() if kind.weight))
 
 
@@ -16,13 +16,15 @@ def draw_fields(layout: Any, context: Any, obj: Any) -> None:
     _draw_list(layout, obj, context)
     layout.prop(obj.sinew, "acceleration_attribute", icon="SPREADSHEET")
     if not obj.sinew.acceleration_attribute:
-        words = "Name a vector attribute in m/s², world space. Geometry Nodes can make it."
+        words = (
+            "Enter the name of a vector attribute: an acceleration in m/s², world space. Geometry Nodes can create it."
+        )
         wrapped(layout, words, context, "INFO")
 
 
 @panel("Field Weights", under="fields", bl_options=CLOSED)
 def draw_field_weights(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the weight of each kind of field."""
+    """Draw the body's weights for gravity and each type of force field, and its charge."""
     weights = obj.sinew.field_weights
     layout.prop(weights, "collection", text="Collection")
     column = layout.column()
@@ -42,6 +44,6 @@ def _draw_list(layout: Any, obj: Any, context: Any) -> None:
         row.active = is_enabled(field, context.view_layer) and weight_of(obj, settings.type) > 0.0
         row.label(text=f"{field.name}: {kind.name}", icon=kind.icon)
         if reason := reason_for(settings):
-            wrapped(column, f"Does nothing here: {reason}.", context, "ERROR")
+            wrapped(column, f"Has no effect on the body: {reason}.", context, "ERROR")
     if len(fields) > MOST_LISTED:
         column.label(text=f"and {len(fields) - MOST_LISTED} more", icon="BLANK1")

@@ -1,4 +1,4 @@
-"""Live panel: controls of live mode in the viewport, and its hints in the status bar."""
+"""Live panel: controls of live mode, and its mouse and key hints in the status bar."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .solver import draw_points
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the buttons and the settings of solver, speed, strength and display."""
+    """Draw the buttons of live mode, its settings of solver, speed, strength and display, and its state."""
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:
@@ -31,13 +31,13 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     column.prop(settings, "show")
     kind = choices.solver_kind(choices.live_solver_name(obj.sinew))
     if not kind.takes_modes and settings.show in live_properties.OF_SUBSPACE:
-        wrapped(layout, "Modes, clusters and cubature points are those of a subspace.", context, "INFO")
+        wrapped(layout, "Modes, clusters and cubature points need a subspace solver.", context, "INFO")
     elif settings.show == "WEIGHTS":
         column.prop(settings, "mode")
     if names := live.not_drawn(obj):
-        wrapped(layout, f"Not drawn while live: {', '.join(names)}", context, "MODIFIER")
+        wrapped(layout, f"Modifiers not shown in live mode: {', '.join(names)}", context, "MODIFIER")
     if _meets_more_exactly(obj, context):
-        wrapped(layout, "Colliders are slightly soft in Live. Bake is exact.", context, "INFO")
+        wrapped(layout, "Live mode lets colliders be penetrated slightly; a bake does not.", context, "INFO")
     wrapped(layout, settings.message, context, "INFO")
     draw_points(layout, obj.sinew.bake, context)
     if session is not None and session.state.ready:
@@ -45,7 +45,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
-    """Return True if the body can collide, which a bake resolves by barriers and live mode only by penalty."""
+    """Return True if the body can collide and its bakes use barriers, while live mode uses penalty springs."""
     own = obj.sinew.collisions
     has_contact = (
         own.use_ground
@@ -80,7 +80,7 @@ def _draw_state(layout, session, context):
     box = layout.box().column(align=True)
     box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
     if state.playing:
-        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.shown.seconds:.1f} ms a frame")
+        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.shown.seconds:.1f} ms per frame")
     wrapped(layout, state.message, context, "INFO")
     wrapped(layout, state.waits_for, context, "INFO")
     wrapped(layout, session.words_of_edits, context, "ERROR" if state.stale else "INFO")
@@ -91,7 +91,9 @@ def _draw_state(layout, session, context):
 def status_hints(header: Any, context: Any) -> None:
     """Draw the hints at the left of the status bar during live mode."""
     session = live.current()
-    if session is None or job_queue.reading() is not None:  # then Esc cancels reading, which has its own hint
+    if (
+        session is None or job_queue.reading() is not None
+    ):  # while the scene is read, Esc cancels that, as another hint shows
         return
     layout = header.layout
     draw_hints(layout, hints(session.state))
@@ -99,7 +101,7 @@ def status_hints(header: Any, context: Any) -> None:
 
 
 def hints(state: Any) -> list[tuple[str, str]]:
-    """Return texts and icons of the current actions of mouse and keys."""
+    """Return (text, icon) for each action of mouse and keys in this state of live mode."""
     if not state.ready:
         return [("Cancel", "EVENT_ESC")]
     pause, end = "Pause" if state.playing else "Play", "End Take" if state.recording else "Stop"

@@ -23,7 +23,7 @@ class SINEW_UL_materials(ItemList, bpy.types.UIList):
 
 
 def _draw_presets(layout, operator):
-    """Draw a button per preset for an operator, and the reasons why preset files were rejected."""
+    """Draw one button per preset, which runs ``operator``, and the reasons why preset files were rejected."""
     own = [item[0] for item in choices.own_preset_items()]
     for name, label, _, _ in choices.preset_items():
         if own and name == own[0]:
@@ -44,7 +44,7 @@ class SINEW_MT_presets(bpy.types.Menu):
 class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_idname = "SINEW_MT_apply_preset"
     bl_label = "Material Presets"
-    bl_description = "Apply a preset to the active physical material, or save its values as one"
+    bl_description = "Apply a preset to the active physical material, or save its values as a preset"
 
     def draw(self, context: Any) -> None:
         self.layout.label(
@@ -75,14 +75,14 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Physical Materials", is_often=True, draw_header_preset=_draw_header)
 def draw_materials(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list, and the stiffness of the active material."""
+    """Draw the list of physical materials, and the stiffness and map of the active material."""
     draw_list(layout, obj.sinew, "material", "SINEW_MT_presets", least=1)
     material = item_lists.active_item(obj.sinew, "material")
     if material is None:
         layout.label(text="Add a physical material (+)", icon="INFO")
         return
     _draw_stiffness(layout, material, "stiffness_value", "log_stiffness")
-    # The first material covers everything unpainted, so that painting needs a second one.
+    # The first material fills unpainted areas, so painting makes sense only with a second material.
     if len(obj.sinew.materials) > 1 or material.vertex_group or obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
         row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
@@ -94,8 +94,8 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_size(layout, context, obj):
-    """Draw a note on the stiffness that was fitted. Before a bake, for a body too large for its stiffness: how far it
-    sags, and buttons for a stiffness or scale at which it hardly does.
+    """Draw a note if the stiffness was fitted to the body's size. Before the first bake of a body that sags far: the
+    sag, and buttons that set a stiffness or a simulation scale with little sag.
     """
     stats = body_stats.stats_of(obj, context)
     wrapped(layout, stats.fitted, context, "CHECKMARK")
@@ -108,13 +108,13 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """Draw a stiffness in its unit, animated by its logarithm."""
+    """Draw a stiffness ``name`` in its unit; its keyframe button animates the logarithm ``kept``."""
     row = layout.row(align=True)
     row.prop(material, name)
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
-    hidden = row.row()  # the decorator works only if its property is drawn
+    hidden = row.row()  # the keyframe button works only if its property is drawn
     hidden.use_property_split, hidden.emboss = False, "NONE"
     hidden.ui_units_x = 0.1
     hidden.prop(material, kept, text="")
@@ -127,7 +127,7 @@ def _has_material(obj: Any) -> bool:
 
 @panel("Placement", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_placement(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the map, the region and the depth of the active material."""
+    """Draw the settings of the active material's placement: map, region and depth."""
     material = item_lists.active_item(obj.sinew, "material")
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
     layout.row().prop(material, "region_kind", text="Region", expand=True)
@@ -140,7 +140,7 @@ def draw_placement(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Advanced", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_matter(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the other properties of the active material, and its second stiffness with the map."""
+    """Draw the active material's density, Poisson's ratio, energy and painted stiffness range."""
     material = item_lists.active_item(obj.sinew, "material")
     draw_properties(layout, material, "density", "poissons_ratio", "energy", *choices.own_parameters(material.energy))
     layout.prop(material, "use_range")
@@ -152,12 +152,14 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Describe where the material applies, and which material wins in overlaps."""
+    """Return a sentence on where a material applies, and which of several overlapping materials does."""
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []
-        conditions += ["as its map is painted"] if material.vertex_group else []
-        return f"Overrides paint {', '.join(conditions)}; the lower material wins"
+        conditions += ["where its map is painted"] if material.vertex_group else []
+        return f"Overrides painted materials {', '.join(conditions)}; of several, the lowest in the list applies"
     if material.vertex_group:
-        return "Used where painted; overlaps blend"
-    return "Used where nothing is painted" if is_first else "Not assigned yet: paint it, or choose a region or depth"
+        return "Used where its map is painted; overlapping materials blend"
+    return (
+        "Used where no material is painted" if is_first else "Not assigned yet: paint it, or choose a region or depth"
+    )

@@ -1,4 +1,4 @@
-"""Base classes of panels in the Physics tab and the sidebar, and functions that draw parts of panels."""
+"""Base classes of panels in the Physics tab and the sidebar, and functions that draw common elements."""
 
 from __future__ import annotations
 
@@ -29,29 +29,30 @@ ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
 CLOSED = {"DEFAULT_CLOSED"}
 
 MARGINS, ICON_WIDTH = 64, 20
-"""Width of borders, tabs and scroll bar around a line of text, and of its icon, pixels at a UI scale of 1."""
+"""Width of the borders, tabs and scroll bar beside a line of text, and width of an icon, pixels at a UI scale of 1."""
 
 
 class Subject:
-    """Base of panels that are shown for simulated objects, and for duplicates that carry their bake."""
+    """Base of panels that are shown for simulated objects, and for duplicate objects that show their bake."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """Return True if the panel is shown."""
+        """Return True if the active object is a body or shows the bake of one."""
         return duplicate_result.body_of(context) is not None
 
 
 def panel(
     label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Make panels of a function ``draw_NAME(layout, context, obj)`` about a body: one in the Physics tab and, for
-    frequent use, one in the sidebar.
+    """Return a decorator that makes panels from ``draw_NAME(layout, context, obj)``, where ``obj`` is a body: one in
+    the Physics tab and, with ``is_often``, one in the sidebar.
 
     Parameters
     ----------
-    under : name of the parent panel, if not the root
-    where : condition on the body that shows the panels
-    is_often : also make the sidebar panel
+    label : title of the panels
+    under : NAME of the parent panel; by default Sinew's top-level panel
+    where : function of the body that returns True if the panels are shown; by default they always are
+    is_often : make the sidebar panel, too
     options : other class attributes of a Blender panel
     """
 
@@ -93,14 +94,14 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a column whose properties leave room for a decorator, so that those with and without one align."""
+    """Return a column whose properties leave space for a keyframe button, so that those with and without one align."""
     column = layout.column()
     column.use_property_decorate = True
     return column
 
 
 def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
-    """Draw an animatable property with its decorator, and return its row; a decorator alone would do nothing."""
+    """Draw an animatable property with its keyframe button, and return its row."""
     row = layout.row()
     row.use_property_decorate = True
     row.prop(owner, name, **words)
@@ -108,7 +109,7 @@ def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
 
 
 class ItemList:
-    """Base of UI lists, whose rows have a name and a few words at the right end unless overridden."""
+    """Base of UI lists, whose rows show an editable name and, at the right end, the text of :meth:`words`."""
 
     row_icon = "NONE"
 
@@ -127,20 +128,20 @@ class ItemList:
         self.draw_row(layout.row(align=True), item)
 
     def draw_row(self, row: Any, item: Any) -> None:
-        """Draw a row of the list."""
+        """Draw the row of an item."""
         row.prop(item, "name", text="", emboss=False, icon=self.row_icon)
         right = row.row()
         right.alignment = "RIGHT"
         right.label(text=self.words(item))
 
     def words(self, item: Any) -> str:
-        """Return the text at the right end of a row."""
+        """Return the text at the right end of an item's row."""
         return ""
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """Draw the list of a body's ``noun`` + "s" with buttons: add (by a menu, if one is named), remove if more than
-    ``least`` items are left, and move if there are several.
+    """Draw the UI list of the collection ``noun`` + "s" of a body's settings, with buttons to add (a ``menu``, if
+    named), remove (if there are more than ``least`` items) and move items (if there are several).
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -160,7 +161,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """Draw a text wrapped to the region's width; nothing if it is empty."""
+    """Draw a text wrapped to the region's width; draw nothing if it is empty."""
     if not text:
         return
     column = layout.column(align=True)
@@ -172,12 +173,12 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
 
 
 def region_width(context: Any) -> float:
-    """Return the width of the region that is drawn, pixels."""
+    """Return the width of the current region, pixels."""
     return float(context.region.width)
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first of the texts, fullest first, that fits into so many pixels; else the last."""
+    """Return the first text that is at most ``width`` pixels wide, else the last; the longest text comes first."""
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -186,13 +187,13 @@ def fitting(texts: Iterable[str], width: float, context: Any) -> str:
 
 
 def _measure(context: Any) -> Callable[[str], float]:
-    """Return a function that measures a text in a panel, pixels."""
+    """Return a function that returns the width of a text in a panel, pixels."""
     blf.size(0, context.preferences.ui_styles[0].widget.points * context.preferences.system.ui_scale)
     return lambda part: blf.dimensions(0, part)[0]
 
 
 class _Listener:
-    """Stand-in for an operator class in ``poll`` that stores its disabled message."""
+    """Substitute for the operator class in a call of its ``poll``, which stores the reason why it is disabled."""
 
     words = ""
 
@@ -201,19 +202,19 @@ class _Listener:
 
 
 def reason_against(operator: str, context: Any) -> str:
-    """Return why one of our buttons is disabled; "" if it is not."""
+    """Return the reason why an operator of Sinew is disabled; "" if it is enabled."""
     name, listener = "SINEW_OT_" + operator.partition(".")[2], _Listener()
     return "" if getattr(bpy.types, name).poll.__func__(listener, context) else listener.words
 
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
-    """Draw the reasons why buttons are disabled, each once."""
+    """Draw the reasons why these operators are disabled, each reason once."""
     for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
 
 
 def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
-    """Draw a large primary button, and return its row."""
+    """Draw a large button that runs an operator, and return its row."""
     row = layout.row(align=True)
     row.scale_y = 1.3
     row.operator(operator, icon=icon, **words)
@@ -221,13 +222,13 @@ def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
 
 
 def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
-    """Draw a button and, if it is disabled, the reason."""
+    """Draw a button that runs an operator and, if it is disabled, the reason."""
     layout.operator(operator, **words)
     draw_reasons(layout, context, operator)
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Break text at spaces and after slashes into lines no wider than ``width``; a longer word has its own line."""
+    """Break text at spaces and after slashes into lines no wider than ``width``; a longer word gets its own line."""
     lines = [""]
     for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
         if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:

@@ -16,8 +16,8 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_idname = picking_view.TOOL
     bl_label = "Pick Vertices"
     bl_description = (
-        "Pick the vertices of the active body that are held, pulled by a spring, or carry its motion.\n"
-        "Click: add or take out. Drag a box: add; with Ctrl: take out"
+        "Pick vertices of the active body as pins, as targets of a spring, or as dynamic nodes.\n"
+        "Click: add or remove. Drag a box: add; with Ctrl: remove"
     )
     bl_icon = "ops.paint.eyedropper_add"
     bl_cursor = "CROSSHAIR"
@@ -32,7 +32,7 @@ class PickTool(bpy.types.WorkSpaceTool):
     def draw_settings(context: Any, layout: Any, tool: Any) -> None:
         """Draw the tool's settings in the header of the view."""
         if not Subject.poll(context):
-            layout.label(text="Select a body (Physics tab, Sinew)", icon="INFO")
+            layout.label(text="Select a mesh with Sinew enabled", icon="INFO")
             return
         settings = duplicate_result.body_of(context).sinew
         layout.prop(tool.operator_properties("sinew.pick"), "target", text="")

@@ -1,4 +1,4 @@
-"""Pins panel: the vertices that are held and move with the animation."""
+"""Pins panel: the vertices that are held, or pulled, to the object's animation."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
             draw_keyed(column, settings, "goal_strength")
     if obj.mode == "EDIT":
         _draw_for_selected(layout, context)
-    elif context.area is not None and context.area.type == "VIEW_3D":  # the only editor with the tool
+    elif context.area is not None and context.area.type == "VIEW_3D":  # the pick tool exists only in 3D Views
         layout.operator("sinew.start_picking", icon="PINNED")
     wrapped(layout, settings.pick_warning, context, "ERROR")
     if not settings.pin_group:

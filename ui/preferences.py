@@ -1,4 +1,4 @@
-"""Preferences of the extension."""
+"""Layout of the extension's preferences."""
 
 from __future__ import annotations
 
@@ -14,4 +14,6 @@ def draw(preferences: Any, layout: Any, context: Any) -> None:
     layout.use_property_split = True
     layout.prop(preferences, "compile_ahead")
     layout.prop(preferences, "python_executable")
-    wrapped(layout, "Bakes run in a process of their own. Leave this empty to use Blender's own Python.", context)
+    wrapped(
+        layout, "Bakes run in a separate process with this Python; if it is empty, with Blender's own Python.", context
+    )

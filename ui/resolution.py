@@ -11,7 +11,7 @@ from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, pane
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw an icon that is visible while the panel is closed."""
+    """Draw a warning icon in the panel's header if the resolution has a problem, visible while the panel is closed."""
     obj = duplicate_result.body_of(context)
     if obj.sinew.bake.resolution_warning or recommendations.of_resolution(obj, context.scene) is not None:
         panel.layout.label(text="", icon="ERROR")
@@ -19,8 +19,8 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Resolution", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the resolution, its cost and its problems. Settings come first, since the height of the texts below changes
-    while they are dragged.
+    """Draw the settings of the resolution, and below them its cost and problems, since the height of these texts
+    changes while a setting is dragged.
     """
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
@@ -42,7 +42,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_what_is_wrong(layout, obj, context):
-    """Draw the problem in one line, with the button that applies the recommended value."""
+    """Draw the most important problem of the resolution, with a button that applies the recommended value, if any."""
     record, row, advised = obj.sinew.bake, layout, recommendations.of_resolution(obj, context.scene)
     if advised is not None:
         row = draw_advised(layout, context, advised)
@@ -55,7 +55,7 @@ def _draw_what_is_wrong(layout, obj, context):
 
 @panel("Simulated Shape", under="resolution", is_often=True, bl_options=CLOSED)
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the simulated position in the modifier stack, and the rest shape."""
+    """Draw the settings of the simulated position in the modifier stack and of the rest shape, with warnings."""
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.stack_warning, context, "ERROR")

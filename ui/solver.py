@@ -1,4 +1,4 @@
-"""Solver panel: the method that computes a step, and its accuracy."""
+"""Solver panel: the solver, its accuracy, damping and gravity."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ TOLERANCES = {
     "decrement": "decrement_tolerance",
     "acceleration": "acceleration_tolerance",
 }
-"""Tolerance property of each stop rule."""
+"""Name of the tolerance property that each stop rule uses."""
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw an icon that is visible while the panel is closed."""
+    """Draw an icon in the panel's header if there is advice on the solver, visible while the panel is closed."""
     if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
 
 @panel("Solver", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_solver(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the solver, its own settings, and those of every solver."""
+    """Draw the choice of the solver, the settings that it reads, damping, and the scene's gravity."""
     settings, scene = obj.sinew, context.scene
     kind = choices.solver_kind(settings.solver)
     layout.prop(settings, "solver")
@@ -53,19 +53,19 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """Return the settings that only this solver reads, advanced ones or the others."""
+    """Return the names of the settings that only this solver reads: the advanced settings, or else the basic ones."""
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
 def draw_points(layout: Any, record: Any, context: Any) -> None:
-    """Draw a warning about too few cubature points, with its remedy."""
+    """Draw a warning about too few cubature points, with a button that sets a sufficient number."""
     wrapped(layout, record.points_warning, context, "ERROR")
     if record.points_warning and record.points_that_suffice:
         draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
 
 
 def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
-    """Draw the group of dynamic nodes, and the button that proposes some."""
+    """Draw the vertex group of dynamic nodes, and the button that proposes nodes."""
     layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
     row = layout.row(align=True)
     row.use_property_split = False
@@ -76,7 +76,7 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the match with a finer body, and its quality at the last preparation."""
+    """Draw the settings that match the body's vibrations to a finer mesh, and the quality of the last match."""
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
     layout.prop(settings, "match_resolution")
@@ -90,11 +90,13 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
 
 
 def integration_words(settings: Any) -> str:
-    """Return why the time integration rule has no effect with these settings; "" if it has."""
+    """Return a warning if the solver's damping factor cancels the low damping of the time integration rule; else ""."""
     damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
     calm = settings.integrator == "backward_euler"
     label = choices.integrator_label(settings.integrator)
-    return f"{label} is lively at a Damping Factor of 1 only." if damped and not calm else ""
+    return (
+        f"{label} is lively only with a Damping Factor of 1; this factor damps motion." if damped and not calm else ""
+    )
 
 
 @panel("Advanced", under="solver", bl_options=CLOSED, bl_order=1)

@@ -1,4 +1,4 @@
-"""Springs panel: vertices that are pulled along with an object, or softly held."""
+"""Springs panel: vertices that springs pull to another object, or to their own animation."""
 
 from typing import Any
 
@@ -19,11 +19,16 @@ class SINEW_UL_springs(ItemList, bpy.types.UIList):
 
 @panel("Springs", bl_options=CLOSED)
 def draw_springs(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list, and the active spring."""
+    """Draw the list of springs, and the settings of the active spring."""
     draw_list(layout, obj.sinew, "spring")
     spring = item_lists.active_item(obj.sinew, "spring")
     if spring is None:
-        wrapped(layout, "A spring pulls vertices along with an object, or softly holds them (+).", context, "INFO")
+        wrapped(
+            layout,
+            "Add a spring (+) to pull vertices to another object, or softly to their own animation.",
+            context,
+            "INFO",
+        )
         return
     _draw_spring(layout, obj, spring)
     draw_reasons(layout, context, "sinew.assign_pins")

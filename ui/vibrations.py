@@ -13,15 +13,17 @@ from .bake import draw_progress
 from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
 ROWS = 10
-"""Maximum number of visible rows of the table."""
+"""Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
-"""Fraction of a row's width for the frequencies; the rest is for the stiffness."""
-MATCHED_WORDS = "Original Hz, Matched Hz, their ratio. Overlap: share of the movement that the finer body has, too"
-CONTROLLED_WORDS = "Original Hz, Changed Hz by the stiffness: 1 as it is, 0.1 softer, 10 stiffer"
+"""Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
+MATCHED_WORDS = "Frequencies of this body and of the finer body. Overlap: fraction of the movement that both share"
+CONTROLLED_WORDS = "Frequencies before and after the stiffness factor: 1 unchanged, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a row of a number and words over a share of the width; return the rest of the row."""
+    """Draw a row of ``number`` and evenly spaced texts over a fraction ``share`` of the width; return a layout for the
+    remaining width.
+    """
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)
@@ -32,7 +34,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 
 
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
-    """Draw a vibration with its animatable stiffness."""
+    """Draw the row of a vibration with its animatable stiffness factor."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
     words = unit_format.vibration_words(item, unit_format.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
@@ -70,7 +72,7 @@ def has_vibrations(obj: Any) -> bool:
 
 @panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
 def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the table, the playback buttons, and the button that finds vibrations."""
+    """Draw the table of vibrations, the playback buttons, and the button that finds vibrations."""
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "vibrations":
         draw_progress(layout, work, context)
@@ -79,13 +81,13 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
     if record.vibrations:
         _draw_table(layout, record, context)
     else:
-        wrapped(layout, "The vibrations of the body are not known yet.", context, "INFO")
+        wrapped(layout, "The vibrations of the body are not known yet: press Find Vibrations.", context, "INFO")
     draw_button(layout, context, "sinew.find_vibrations", icon="VIEWZOOM")
     wrapped(layout, record.message, context, "ERROR")
 
 
 def _fitting_heads(heads, share, context):
-    """Return headings that fit their share of the width: "Orig." if "Original Hz" would be cut."""
+    """Return headings, such as "Orig." for "Original Hz" if a fraction ``share`` of the width is too narrow."""
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

@@ -33,20 +33,20 @@ from .batch_read import BatchRead
 Reader = Callable[..., Steps[Job]]
 """Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
-"""Mode, and the job and store of each body."""
+"""Mode of a task (see :func:`work_on`), and the job and store of each body."""
 WITHOUT_FRAMES = ("mesh", "vibrations")
-"""Modes that do not change the displayed result."""
+"""Task modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
-"""Modes that run on one body without its contact group."""
+"""Task modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
-"""Functions that return the store with the job; by default that of a new bake."""
+"""Functions that return the store for a job, by mode; other modes use ``baking.prepare``, the store of a new bake."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Task:
-    """Return the task ``bake`` or ``resume`` of a body and its contact group (up to frame ``until``; "" selects the one
-    that keeps existing frames), or ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``job_queue.begin``;
-    ``job_steps`` reads a job.
+    """Return a task for ``job_queue.begin``. ``mode`` is ``bake`` or ``resume`` for a body and its contact group, up to
+    frame ``until`` (with "", existing frames are resumed, else all are baked), or ``handles``, ``mesh`` or
+    ``vibrations`` for the body alone. ``job_steps`` reads a job.
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     for each in bodies:
@@ -65,19 +65,19 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
-    """Begin the task of :func:`work_on`."""
+    """Begin a background task on a body; the parameters are those of :func:`work_on`."""
     mark_file_changed()
     job_queue.begin(work_on(obj, mode, until))
 
 
 def mark_file_changed() -> None:
-    """Push an undo step on a saved file, so that Blender asks before opening another file, which ends the bake."""
+    """Push an undo step if no edit is unsaved, so that Blender asks before another file ends the bake."""
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Task]:
-    """Return tasks that resume or bake several bodies, one per contact group; single bodies are read together."""
+    """Return tasks that resume or bake bodies, one per contact group; bodies without partners are read together."""
     groups = groups_in_order(bodies, bpy.context)
     together = BatchRead([group[0] for group in groups if len(group) == 1])
     return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
@@ -92,7 +92,7 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Return, in steps, the resolved mode, and the job and store of each body."""
+    """Read bodies in steps; return ``mode`` ("" becomes ``bake`` or ``resume``), and each body's job and store."""
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
         return mode, [store.job()], [store]
@@ -123,7 +123,7 @@ def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 
 def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
-    """Do all the work in this process; SinewError if it fails, with the finished frames kept."""
+    """Run the task in this process. Raise SinewError if it fails; its finished frames stay on disk."""
     from ...core.simulation.frame_loop import bake, fit_handles
 
     mode, jobs, stores = read
@@ -158,7 +158,7 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the child's result to the scene, or return what prevents it (Edit Mode, a running tool)."""
+    """Apply the child's result to the scene; return what prevents it (Edit Mode or a running tool), "" if nothing."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
@@ -168,7 +168,7 @@ def _take(work: Task, names: dict[int, str]) -> str:
         for name, (_k, obj, folder) in zip(names.values(), found):
             if obj is None:
                 print(
-                    f"sinew: “{name}” is gone; its frames are kept in {folder}: undo, then press Resume.",
+                    f"sinew: “{name}” was deleted; its frames are kept in {folder}. Undo, then press Resume.",
                     file=sys.stderr,
                 )
     for k, obj, _folder in there:
@@ -193,7 +193,7 @@ def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, 
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Call the operator that turns frames into a result, as one undo step with the next body's unless ``is_last``."""
+    """Turn the frames in ``folder`` into a result; unless ``is_last``, its undo step includes the next body's."""
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
             "EXEC_DEFAULT", is_last, object_name=obj.name, folder=str(folder), status=status, message=message

@@ -1,4 +1,4 @@
-"""Messages about a body after reading and tetrahedralization, kept on its bake record for the panel."""
+"""Messages about a body for the panel, stored in its bake record after reading and tetrahedralization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..setup import recommendations
 
 
 def note_mesh(obj: Any, mesh: Mesh | None) -> None:
-    """Keep the statistics of the tetrahedra for the panel."""
+    """Store the statistics and warnings of the tetrahedra in the bake record, for the panel."""
     if mesh is None:
         return
     record = obj.sinew.bake
@@ -38,7 +38,7 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning about additional materials that are neither painted nor layers; "" if there are none."""
+    """Return a warning about additional materials that no painted map or layer assigns; "" if there are none."""
     layers = {layer.material for layer in job.body.layers}
     empty = [
         k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
@@ -50,24 +50,24 @@ def nowhere_words(job: Job) -> str:
 
 
 def no_pin_words(obj: Any, job: Job) -> str:
-    """Return a warning about a pin group without vertices above the threshold; "" if there is none."""
+    """Return a warning if no weight of the pin group reaches the threshold, so that nothing is pinned; "" otherwise."""
     name = obj.sinew.pin_group
     if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""
     return (
-        f"No pins: the body will fall. Paint vertices of “{name}” with at least the Pin Threshold. Modifiers that are "
-        "simulated may drop vertex groups (Remesh does)."
+        f"No pins: the body will fall. Paint weights of at least the Pin Threshold in “{name}”. Modifiers before "
+        "the simulated shape may remove vertex groups (Remesh does)."
     )
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Return a warning about colliders of a body that differ in renders; "" if none do."""
+    """Return a warning about colliders of a body that differ between viewports and renders; "" if none do."""
     with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)
     return ""
 
 
 def note_warnings(obj: Any, job: Job) -> None:
-    """Keep warnings about the job of a body for the panel."""
+    """Store the warnings about unassigned materials and missing pins in the bake record, for the panel."""
     record = obj.sinew.bake
     record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)

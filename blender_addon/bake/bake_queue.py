@@ -11,17 +11,17 @@ from . import baking
 
 
 def bodies_of(scene: Any) -> list[Any]:
-    """Return the bodies of a scene, in an order in which they can be baked."""
+    """Return the bodies of a scene that are baked in this file, in the order of :func:`in_order`."""
     return in_order(own_bodies(scene))
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Return bodies with colliders and vertex parents first; otherwise, and in cycles, the order is kept."""
+    """Return bodies, each after its colliders and its vertex parent; otherwise, and in cycles, the order is kept."""
     return _ordered(list(bodies), _met_by)
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of bodies, ordered as by :func:`in_order`: colliders of a group come before it."""
+    """Return the contact groups of bodies, each after the groups of its colliders and vertex parents."""
     groups = groups_of_all(bodies, context)
 
     def before(group: list[Any]) -> list[list[Any]]:
@@ -49,5 +49,5 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Return bodies whose bake is incomplete or differs from the displayed result."""
+    """Return the bodies whose bake is incomplete, or whose frames on disk differ from the displayed result."""
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

@@ -36,15 +36,15 @@ _ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
-    """Raise StoreError, before the scene is read, if there is no folder for the frames or nothing to resume."""
+    """Raise StoreError, before the scene is read, if frames have no folder or, with ``resume``, there are none."""
     frame_folders.home_folder()
     if mode == "resume":
         open_store(obj)
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Return the store of a new bake, without earlier frames; SinewError, with the disk unchanged, if it is refused."""
-    check(job)  # before the earlier frames are moved
+    """Create and return the store of a new bake; SinewError, with the displayed frames kept, if the job is refused."""
+    check(job)  # before earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     try:
@@ -62,8 +62,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Keep the frames of an earlier bake in ``folder`` for an undo if the disk has room for both bakes. Return the
-    store they were moved to if the job can reuse its tetrahedra. StoreError without room for the job.
+    """Move the frames of an earlier bake out of ``folder``, for an undo, if the disk has room for both bakes; else
+    delete all frames kept for undo. Return the store they were moved to, in a list that is empty if the job cannot
+    reuse its tetrahedra. Raise StoreError if the disk lacks room for the job.
     """
     with_cache = obj.sinew.result == "CACHE"
     if undone_bakes.has_frames(folder):
@@ -78,8 +79,8 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
-    """Return the stores from :func:`prepare` or :func:`prepare_resume` of bodies baked together; all are checked before
-    any is changed.
+    """Prepare the stores of bodies baked together, by :func:`prepare` or, with ``resume``, :func:`prepare_resume`;
+    return them. All jobs are checked before any store is changed.
     """
     each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
@@ -97,8 +98,8 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
-    """Return the store of live mode, also for results found before any bake; modes are copied from the bake, or from
-    the live store of the unsaved file.
+    """Create the store of live mode or Find Vibrations for a job. Tetrahedra and modes are copied from the bake, or
+    from the live store that the file had before it was first saved.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -109,7 +110,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
 
 
 def check(job: Job) -> None:
-    """Check a new bake before anything is changed."""
+    """Raise SinewError if a job has invalid settings or needs too much memory; nothing is changed on disk."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     job.check()
@@ -117,7 +118,7 @@ def check(job: Job) -> None:
 
 
 def prepare_resume(obj: Any, job: Job) -> FrameStore:
-    """Return the store of an interrupted bake; StoreError if there is none or the scene was edited."""
+    """Return the store of an interrupted bake; StoreError if there is none, or the scene was edited since."""
     changed = open_store(obj).changes(job)
     if changed:
         raise job_in.out_of_date(changed)
@@ -139,8 +140,8 @@ def open_store(obj: Any) -> FrameStore:
     if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
-            "Press Bake Again, since undo does not restore deleted files. Frames of an appended object are searched "
-            "where its file was last saved, not on another computer: put them there or beside the .blend to continue.",
+            "Press Bake Again, since undo does not restore deleted files. For an appended object, copy the frames "
+            "beside this .blend, or to where its source file was last saved, unless that is on another computer.",
         )
     if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
         raise StoreError(f"“{obj.name}” has no baked frames to resume from.", "Bake it first.")
@@ -150,16 +151,17 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """Return the store of :func:`open_store`; StoreError if its frames are not those of the displayed result."""
+    """Return the store of the last bake; StoreError if there is none, or its frames are not those displayed."""
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
-        raise StoreError(_ANOTHER, "Press Bake Again; if a take or a bake was undone, redo it (Shift Ctrl Z).")
+        raise StoreError(_ANOTHER, "Press Bake Again; if a bake or live recording was undone, redo it (Shift Ctrl Z).")
     return store
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of :func:`open_store` or :func:`shown_store` for writing: frames shared with another object or
-    .blend are copied first, frames stored under an earlier name of the .blend are moved.
+    """Return the store of the last bake for writing; errors as in :func:`open_store` or, if ``shown``,
+    :func:`shown_store`. Frames shared with another object or .blend are copied first; those at a former path of the
+    .blend are moved.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -168,7 +170,7 @@ def own_store(obj: Any, shown: bool = False) -> FrameStore:
 
 
 def is_elsewhere(obj: Any) -> bool:
-    """Return True if frames of the object are on disk, but not in the open .blend's own folder (cheap)."""
+    """Return True if frames of the object are on disk, but not in the cache folder of the open .blend (cheap)."""
     folder = frame_folders.recorded_folder(obj)
     if folder is None or not frame_folders.has_home() or not os.path.isdir(folder):
         return False
@@ -176,13 +178,13 @@ def is_elsewhere(obj: Any) -> bool:
 
 
 def bring_frames(obj: Any) -> None:
-    """Move or copy the frames beside the open .blend; StoreError if that fails."""
+    """Move or copy the frames of the object into the cache folder of the open .blend; StoreError if that fails."""
     open_store(obj)  # StoreError unless it is a store of this version
     cache_owner.bring(obj)
 
 
 def has_store(obj: Any) -> bool:
-    """Return True if frames of the object may be on disk (cheap: for buttons)."""
+    """Return True if the object has a store on disk, perhaps without frames (cheap, for buttons)."""
     folder = frame_folders.recorded_folder(obj) or (
         frame_folders.default_folder(obj) if frame_folders.has_home() else None
     )
@@ -190,7 +192,7 @@ def has_store(obj: Any) -> bool:
 
 
 def has_frames(obj: Any) -> bool:
-    """Return True if at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
+    """Return True if the object's store has a frame file; Tetrahedralize leaves a store without frames."""
     if not has_store(obj):
         return False
     try:
@@ -212,7 +214,7 @@ def mode_of(obj: Any, job: Job) -> str:
 
 
 def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
-    """Return the mode of :func:`mode_of` for bodies baked together; StoreError if only some of them are baked."""
+    """Return the mode (``bake`` or ``resume``) of bodies baked together; StoreError if only some of them are baked."""
     modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
     if len(set(modes.values())) > 1:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
@@ -236,8 +238,9 @@ def replaced_words(obj: Any) -> str:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into the result chosen by the artist; return their number. ``status`` is DONE, STOPPED
-    or FAILED. If handles are not in the store, or would cause intersections, the result falls back to shape keys.
+    """Turn the frames of a store into the form of result that the artist chose; return the number of displayed frames.
+    ``status`` is DONE, STOPPED or FAILED. A result by Geometry Nodes needs handles, affine displacements that modes
+    blend: if the store has none, or they would cause intersections, the result falls back to shape keys.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -256,7 +259,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         apply_frames(obj, context, job, frames, store.read)
         record.error = ""
         if modes:
-            missing = "The result lies on shape keys for now: press Resume, or Convert Result."
+            missing = "The result uses shape keys for now. Press Resume or Convert Result for Geometry Nodes."
             record.message = record.message or crossing or missing
     else:
         remove_result(obj)  # left by the replaced bake
@@ -279,24 +282,24 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete a store without frames, tetrahedra and log entries, as left by a refused job; return True if it was
+    """Delete a store without frames, tetrahedra and log entries, which a refused job leaves; return True if it was
     deleted.
     """
     log = store.folder / LOG_NAME
-    if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # log of a failure
+    if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
         return False
     cache_owner.delete_folder(store.folder)
     return True
 
 
 def is_baked(obj: Any) -> bool:
-    """Return True if frames of the object are in the scene."""
+    """Return True if the scene displays baked frames of the object."""
     return obj.sinew.bake.status != "NONE" and obj.sinew.bake.frames > 0 and not lost_words(obj)
 
 
 def astray_words(obj: Any) -> str:
-    """Return a warning if the result differs from the frames on disk, since its shapes were deleted by hand, or the
-    frames are of a later bake that was undone or not saved with the .blend; else "". Cheap enough for a panel.
+    """Return a warning if the result differs from the frames on disk: its shapes were deleted by hand, or the frames
+    are of a later bake that was undone or not saved with the .blend. Else "". Cheap enough for a panel.
     """
     return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 
@@ -325,12 +328,12 @@ def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[
 
 
 def wanted_modes(obj: Any) -> int:
-    """Return the number of handle modes chosen by the artist; 0 unless the result is Geometry Nodes."""
+    """Return the number of modes that the artist chose for a Geometry Nodes result; 0 for other results."""
     return obj.sinew.result_modes if obj.sinew.result == "NODES" else 0
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Return True if the result of a bake is kept in another form than the settings ask for."""
+    """Return True if the result of a bake has another form, or another number of modes, than the settings ask for."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False
@@ -338,11 +341,11 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the baked result, and its frames on disk when the .blend is saved: until then an undo restores them. On a
-    full disk they are deleted at once. Frames that another object or .blend may need stay.
+    """Remove the baked result. Its frames on disk are deleted when the .blend is saved, so that an undo can restore
+    them until then; on an almost full disk, at once. Frames that another object or .blend may need are kept.
 
-    Return a warning about files that stay because they are not recognizable as a bake, or "". StoreError, with the
-    scene unchanged, if nothing can be deleted.
+    Return a warning about files that are kept because they were not recognized as a bake, or "". Raise StoreError, with
+    the scene unchanged, if the frames cannot be deleted.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
     goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
@@ -358,7 +361,7 @@ def delete(obj: Any) -> str:
         record = obj.sinew.bake
         record.folder, record.home, record.is_deleted = *kept, True
     if goes and not is_known:
-        return f"The files in {folder} stay: nothing that can be read there says that they are a bake's"
+        return f"The files in {folder} are kept, since they were not recognized as a bake"
     return ""
 
 
@@ -369,7 +372,7 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return words for the edits since the bake, found by comparing its job with one of the present scene."""
+    """Return labels of the edits since the bake, found by comparing its job with ``job`` of the present scene."""
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
     if lost_words(obj):
@@ -388,7 +391,7 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Keep the report of the bake for the panel, with a warning about frames that did not converge."""
+    """Store the report of the bake in its record for the panel, with a warning about frames that did not converge."""
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
@@ -399,20 +402,20 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Keep an error for the panel, since the status bar clears it."""
+    """Store an error in the bake record for the panel, since it disappears from the status bar."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Keep contact warnings for the panels of bodies baked together, including colliders that differ in renders."""
+    """Store contact warnings, and those of colliders that differ in renders, for panels of bodies baked together."""
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
         obj.sinew.bake.contact_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Keep for the panels of bodies to be baked together which one overlaps, and its separating displacement (see
-    ``errors.OverlapError``).
+    """Store for the panels of ``bodies`` which body overlaps another, and the displacement that separates it; ``move``
+    is as in ``errors.OverlapError``, and nothing is stored if it is empty.
     """
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])

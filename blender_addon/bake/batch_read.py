@@ -1,7 +1,7 @@
 """Batch reading: bodies that wait for their bakes are read with the current one, so that the scene is evaluated once.
 
-Bodies that depend on another's result are read in their own turn; Blender's user map gives the dependencies. A job that
-was read early is kept until its turn, unless a data-block that it was read from is edited.
+Bodies that depend on another body's result are read after its bake; Blender's user map gives the dependencies. A job
+that was read early is kept until its bake begins, unless a data-block that it was read from is edited.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..window import visibility
 from ..window.stepwise import Steps
 
 FAR_REACHING = {"COLLISION", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM"}
-"""Modifiers by which an object affects others that do not refer to it."""
+"""Types of modifiers by which an object affects others that do not refer to it."""
 
 _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of one body that was read early, with its source data-blocks and the settings at that time."""
+    """Job of one body that was read early, with the ``session_uid`` of its source data-blocks and its settings then."""
 
     job: Job
     sources: set[int]
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Return True if dependencies and settings are unchanged; edits that Blender reports call
+        """Return True if the body's dependencies and settings are unchanged. Edits that Blender reports are handled by
         :meth:`BatchRead.forget`.
         """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
@@ -42,14 +42,14 @@ class _Kept(NamedTuple):
 
 
 class Dependencies(NamedTuple):
-    """Data-blocks that each data-block uses, and objects that act on others without a reference (force fields)."""
+    """References of each data-block (``used``), and objects that act on others without one (``far``: force fields)."""
 
     used: dict[Any, set[Any]]
     far: set[Any]
 
 
 class BatchRead:
-    """Reader of several bodies, each read once, in order, optionally over other frames and for another solver."""
+    """Reader of several bodies, each read once; ``frames`` and ``solver``, if given, replace those of the bodies."""
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
         self._waiting = [obj.session_uid for obj in bodies]
@@ -58,7 +58,7 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """Return, in steps, the job of a body whose turn has come (:func:`job_in.job_steps`)."""
+        """Return, in steps, the job of a body whose bake begins: a kept one, or by :func:`job_in.job_steps`."""
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
         kept = self._kept.pop(obj.session_uid, None)
@@ -66,7 +66,7 @@ class BatchRead:
             return kept.job
         sources, beside = self._beside(obj, context)
         job = yield from job_in.job_steps(obj, context, *self._asked, beside=beside)
-        context.view_layer.update()  # flushed now, so that temporary overrides do not count as edits
+        context.view_layer.update()  # reports the reading's temporary overrides now: they are not edits
         names = [body.name for body in job.bodies]
         for other in (each for each in beside if each.name in names):
             alone, uid = job.alone(names.index(other.name)), other.session_uid
@@ -74,7 +74,7 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """Return the data-blocks that bodies depend on, and the waiting bodies that can be read in the same pass."""
+        """Return the data-blocks that bodies depend on, and waiting bodies that can be read together with ``obj``."""
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
         hangs = {uid for uid, found in sources.items() if found & to_come != {uid}}
@@ -82,27 +82,27 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Discard jobs that were read early from data-blocks edited since."""
+        """Discard jobs that were read early from one of the ``edited`` data-blocks (``session_uid``)."""
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """Return, by ``session_uid``, the data-blocks that each body depends on, directly or indirectly, including the
-    scene and objects that act without a reference.
+    """Return, for the ``session_uid`` of each body, that of all data-blocks that the body depends on, directly or
+    indirectly, including the scene and objects that act without a reference.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
-    """Return the data-blocks that a body is read from, including itself but not its ``separation_object``."""
+    """Return the data-blocks that a body depends on, with the body, but without its ``separation_object``."""
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
     return _reached({obj, *far}, {**used, **own})
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """Return the dependencies in the file, without some data-blocks; slow in large files, so call it once."""
+    """Return the dependencies in the file, ignoring the data-blocks ``without``; call it once, since it can be slow."""
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users if block not in without else ():
@@ -130,7 +130,7 @@ def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> 
 
 
 def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
-    """Return the settings whose edits Blender does not report: the body's properties, and numbers of the scene."""
+    """Return settings whose edits Blender does not report: of the body; clock, gravity and units of the scene."""
     render, units = scene.render, scene.unit_settings
     clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
     world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor
@@ -154,7 +154,7 @@ def _value(value: Any, prop: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_update(_scene: Any, depsgraph: Any) -> None:
-    """Discard early readings of data-blocks that Blender has re-evaluated after an edit."""
+    """Discard jobs that were read early from data-blocks that Blender has re-evaluated after an edit (a handler)."""
     if depsgraph.mode == "VIEWPORT" and len(_all):
         edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
         for together in _all:
@@ -162,8 +162,8 @@ def after_update(_scene: Any, depsgraph: Any) -> None:
 
 
 def _is_edit(update: Any) -> bool:
-    """Return True for edits. When objects are added or removed, Blender also reports the remaining ones, their
-    collections and the scene.
+    """Return True if a depsgraph update is an edit. When objects are added or removed, Blender also reports the
+    remaining objects, their collections and the scene, which were not edited.
     """
     if isinstance(update.id, (bpy.types.Object, bpy.types.Scene)):
         return update.is_updated_transform or update.is_updated_geometry

@@ -1,7 +1,7 @@
-"""Comparison: a second bake of a body with other settings, its difference from the body's bake, and its time.
+"""Comparison: a second bake with other settings (the *ghost*), its difference from a body's bake, and its time.
 
-It is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to undo,
-and a .blend that reads the bake after Save As also reads its comparison.
+The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
+undo, and a .blend that reads the bake after Save As also reads its comparison.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from ..window.stepwise import Steps
 from . import background, baking
 
 LOOK = 0.5
-"""Seconds between two checks of the disk."""
+"""Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of the cached entry in a ghost's store that holds the key of the bake compared with it."""
+"""Name of the cached entry in the second bake's store with the key of the bake that it is compared with."""
 EQUAL = 1e-12
-"""Distance, in sizes of the body, up to which the two bakes count as equal."""
+"""Distance between both bakes, as a fraction of the body's size, up to which they count as equal."""
 
 
 class Compared(NamedTuple):
-    """Job and store of the second bake, whether it is resumed, and a description of its differences."""
+    """Job and store of the second bake; ``resume``: its frames are continued; ``words``: its changed settings."""
 
     job: Job
     store: FrameStore
@@ -55,14 +55,14 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of the second bake, beside the body's own or recorded folder; None if there is none."""
+    """Return the folder of the second bake, beside the body's own or its recorded folder; None if there is none."""
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the folder of the body's bake, beside which its comparison is stored; None before the file is saved."""
+    """Return the folder of the body's bake, beside which the second bake is stored; None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -79,8 +79,8 @@ def last_frame(obj: Any, scene: Any) -> int:
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Return, in steps, whether frames of the body's own bake are missing; StoreError if baking them would delete
-    others.
+    """Return, in steps, True if frames of the body's own bake have to be computed before the second bake; StoreError if
+    that would delete existing frames.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -88,7 +88,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
             raise StoreError("The frames of the bake are not on disk any more.", "Press Bake Again first.")
         return True
     if record.status == "NONE":
-        raise StoreError("Existing frames are on disk that are not displayed.", "Press Resume, or Bake, first.")
+        raise StoreError("Frames are on disk that the scene does not display.", "Press Resume or Bake first.")
     if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, bpy.context.scene):
         return False
     group = group_of(obj, bpy.context)
@@ -97,7 +97,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Compute missing frames of the body's bake, then the second. SinewError if the body is refused or a task runs."""
+    """Compute missing frames of the body's bake, then the second bake. SinewError if refused, or if a task runs."""
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
 
@@ -108,13 +108,13 @@ def begin(obj: Any, context: Any) -> None:
 
 
 def work_on(obj: Any) -> Task:
-    """Return the task of the second bake alone."""
+    """Return the task that computes the second bake and its difference from the body's bake."""
     words = {"title": "Ghost", "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Keep an error for the panel, since the status bar clears it."""
+    """Store an error for the panel, since it disappears from the status bar."""
     obj.sinew.compare.message = str(error)
 
 
@@ -133,7 +133,7 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Return, in steps, the second job and its store; SinewError if there is nothing to compare."""
+    """Return, in steps, the job and store of the second bake; SinewError if there is nothing to compare."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     if obj.sinew.bake.status == "FAILED":
@@ -142,7 +142,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
     theirs, frames = first.job(), first.frames()
     end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, bpy.context.scene))
     if end <= theirs.first_shown:
-        raise StoreError("Fewer than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
+        raise StoreError("Fewer than two baked frames can be compared.", "Bake more, or raise End under Compare.")
     frames, other = (theirs.first_shown, end), obj.sinew.compare
     own = yield from job_in.job_steps(obj, bpy.context, frames, substeps=other.substeps)
     if len(own.body.surface.positions) != len(theirs.body.surface.positions):
@@ -179,7 +179,7 @@ def alone_words(others: Sequence[Any]) -> str:
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how a job differs from the job of a bake, except in its last frame; "" if it does not."""
+    """Describe how a ``job`` differs from that of a bake (``theirs``), except in its last frame; "" if it does not."""
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
         return "version of Sinew"
@@ -189,7 +189,7 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compare the frames that the child process has computed."""
+    """Compare the child process's frames with the bake. Return "", as a ``Task.take`` function does when done."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         return ""
@@ -206,7 +206,7 @@ def _take(work: Task, words: str) -> str:
 
 
 def remove(obj: Any) -> None:
-    """Remove the ghost, and its frames on disk unless others use them; StoreError if that fails."""
+    """Delete the second bake's frames on disk, or only hide it if others use them; StoreError if that fails."""
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
     if folder is None:
@@ -222,8 +222,8 @@ def remove(obj: Any) -> None:
 
 
 class ShownComparison(NamedTuple):
-    """Comparison as last read from disk: folder of the ghost, whether it belongs to the displayed bake, its difference
-    (None if unknown), and the reason if it is not drawn.
+    """Comparison as last read from disk: the ghost's folder, whether it belongs to the displayed bake, its difference
+    from the bake (None if unknown), ``stamp`` of its files, time of reading, s, and the reason if it is not drawn.
     """
 
     folder: Path | None
@@ -235,11 +235,11 @@ class ShownComparison(NamedTuple):
 
 
 _seen: dict[int, ShownComparison] = {}
-"""Comparisons as last read, by ``session_uid``."""
+"""Comparisons as last read, by the ``session_uid`` of the body."""
 
 
 def seen(obj: Any) -> ShownComparison:
-    """Return the comparison as last read; cheap enough for panels and drawing."""
+    """Return a body's comparison, read again at most every ``LOOK`` s; cheap enough for panels and drawing."""
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
         return before
@@ -261,19 +261,19 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the label of a ghost: its solver and steps and, once known, its difference from the bake."""
+    """Return the label of a ghost with this job: its solver, its substeps and, once known, its settings that differ."""
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
     return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Record why the ghost is not drawn. It is not stored in the scene, since drawing must not change that."""
+    """Record why the ghost is not drawn, but not in the scene, which drawing must not change."""
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
 
 def forget() -> None:
-    """Clear the comparisons when another file is loaded."""
+    """Clear the comparisons read from disk, when another file is loaded."""
     _seen.clear()
 
 
@@ -283,7 +283,7 @@ def look_again(obj: Any) -> None:
 
 
 def frame_words(found: Difference, frame: int, scene: Any) -> str:
-    """Describe the distance between ghost and bake at a frame."""
+    """Describe the largest and the mean distance between ghost and bake at a frame."""
     at = found.at(frame)
     if at is None:
         return f"Frame {frame} is not compared"

@@ -1,7 +1,7 @@
 """Detection of outdated bakes: after each edit, the cheap inputs of a body are compared with those of its bake.
 
-Compared are settings, vertices, weights, animation keys, and transforms and vertices of the other data-blocks it uses.
-Results of other simulations, and modifiers and nodes of other data-blocks, are not: *Check for Edits* reads everything.
+They are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the body
+uses. Results of other simulations, and modifiers and nodes of other data-blocks, are read by *Check for Edits* only.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ AFTER = 0.5
 """Seconds without an edit before the expensive inputs are compared."""
 
 _read: dict[str, str] = {}
-"""Snapshots of bodies at the time of reading, by the folder of the frames."""
+"""Snapshots of the inputs of bodies whose bake runs, taken when they were read, by the folder of the frames."""
 _around: dict[int, dict[str, str]] = {}
-"""Expensive part of each body's snapshot after the last edit, by ``session_uid``."""
+"""Inputs of each body that are expensive to compare, as read after the last edit, by ``session_uid``."""
 _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """Record the snapshot of a body that was read for the frames in ``folder``."""
+    """Take a snapshot of a body's inputs, since the body was read for a bake into ``folder``."""
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Record the snapshot of displayed frames, or the present one for a live recording (``is_another``)."""
+    """Store in the bake record the snapshot taken for the frames in ``folder``; without one (as for a live recording),
+    the present snapshot, if the displayed bake has changed (``is_another``).
+    """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
     elif is_another:
@@ -54,7 +56,7 @@ def note_same(obj: Any, scene: Any) -> None:
 
 
 def words(obj: Any, scene: Any) -> str:
-    """Return the edits since the bake, from *Check for Edits* or the snapshots; "" if none are known (cheap)."""
+    """Return the labels of edits since the bake, by *Check for Edits* or snapshots; "" if none are known (cheap)."""
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
         return record.stale
@@ -74,7 +76,7 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """Return digests of the settings by their names, without the last frame, which does not affect earlier ones."""
+    """Return digests of the settings by label, without the last frame, which does not affect earlier frames."""
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = snapshot(obj, scene)
@@ -84,7 +86,7 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return digests of the expensive inputs: weights, keys, and other data-blocks that the body is read from."""
+    """Return digests of the expensive inputs by label: weights, keyframes, and other data-blocks that are read."""
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -107,7 +109,7 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """Return the dependencies without results of bakes and material display, which no body is read from."""
+    """Return the dependencies in the file without bake results and shading materials, which no body is read from."""
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -118,7 +120,7 @@ def _present() -> Dependencies:
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
-    """Yield the path and the keyframes of each F-curve of a data-block, optionally of the data paths ``only``."""
+    """Yield the path and the keyframes of each F-curve of a data-block, optionally only for the data paths ``only``."""
     for curves in curves_of(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
@@ -142,7 +144,7 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Schedule a comparison for when edits pause."""
+    """Compare the inputs of bodies with their snapshots once no edit has occurred for ``AFTER`` s (a handler)."""
     global _edited_at
     _edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
@@ -150,8 +152,8 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Timer: compare inputs that are slow to read with their snapshots, for baked bodies in Object Mode in open scenes.
-    Return None, or the seconds to wait while edits or a playback continue.
+    """Timer: read the slow inputs of baked bodies in Object Mode, in scenes that a window shows, and redraw panels if
+    they changed. Return None, or the seconds to wait while edits or a playback continue.
     """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
@@ -170,7 +172,7 @@ def _look_again() -> float | None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Clear the snapshots after another file was opened."""
+    """Clear the slow inputs read in the previous file, and schedule a reading of those in the loaded file."""
     _around.clear()
     after_edit()
 

@@ -1,6 +1,6 @@
-"""Lists of a body (physical materials, springs, pairs): active item, moving and removing.
+"""Lists of a body (physical materials, springs, pairs): the active item, moving and removing it.
 
-The ``noun`` of its items identifies a list: ``"spring"`` stands for ``sinew.springs``, with the active index
+The ``noun`` of its items names a list: ``"spring"`` stands for ``sinew.springs``, with the active index
 ``sinew.active_spring``.
 """
 
@@ -12,24 +12,24 @@ from .list_animation import follow_items
 
 
 def active_index(settings: Any, noun: str) -> int:
-    """Return the index of the active item; -1 if the list is empty."""
+    """Return the index of the active item of the list ``noun`` (such as ``"spring"``); -1 if the list is empty."""
     return min(getattr(settings, f"active_{noun}"), len(getattr(settings, f"{noun}s")) - 1)
 
 
 def active_item(settings: Any, noun: str) -> Any | None:
-    """Return the active item, or None if the list is empty."""
+    """Return the active item of the list ``noun`` (such as ``"spring"``), or None if the list is empty."""
     index = active_index(settings, noun)
     return None if index < 0 else getattr(settings, f"{noun}s")[index]
 
 
 def own_name(name: str, taken: set[str], form: str = "{} {}") -> str:
-    """Return ``name``, numbered as ``name 2``, ``name 3`` ... if it is taken."""
+    """Return ``name`` or, if it is taken, the first of ``name 2``, ``name 3`` ... (by ``form``) that is not."""
     names = (name, *(form.format(name, k) for k in range(2, len(taken) + 3)))
     return next(candidate for candidate in names if candidate not in taken)
 
 
 def remove_active(obj: Any, noun: str) -> None:
-    """Remove the active item of a nonempty list, with its animation."""
+    """Remove the active item of the nonempty list ``noun``, with its animation."""
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
     order = list(range(len(items)))
@@ -40,7 +40,7 @@ def remove_active(obj: Any, noun: str) -> None:
 
 
 def move_active(obj: Any, noun: str, offset: int) -> bool:
-    """Move the active item of a nonempty list down by ``offset``, with its animation; return True if it moved."""
+    """Move the active item of the nonempty list ``noun`` down by ``offset``, with its animation; True if it moved."""
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
     order, target = list(range(len(items))), index + offset

@@ -10,8 +10,8 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Remap the animation of ``obj``'s items, and drivers that read them, after the list has changed. An action shared
-    with others (as after Alt+D) is not changed: ``obj`` gets its own copy.
+    """Remap the animation of a list's items, and drivers that read them, after the list of ``obj`` has changed. An
+    action shared with other objects (as after Alt+D) is not changed: ``obj`` gets a copy.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _curve_lists(obj: Any) -> Iterator[Any]:
 
 
 def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
-    """Give an object its own copies of actions that animate items and are shared or linked."""
+    """Give an object its own copies of shared or linked actions that animate items whose path matches ``pattern``."""
     if obj.animation_data is None or obj.animation_data.use_tweak_mode:
         return
     concerned = [
@@ -81,7 +81,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
 
 
 def _targets(obj: Any) -> Iterator[Any]:
-    """Yield the driver targets in the file that read an object."""
+    """Yield the targets of driver variables in the file that read properties of an object."""
     for owner in _users(obj):
         animation = getattr(owner, "animation_data", None)
         for curve in animation.drivers if animation is not None else ():
@@ -90,7 +90,7 @@ def _targets(obj: Any) -> Iterator[Any]:
 
 
 def _users(block: Any) -> set[Any]:
-    """Return a data-block and its users, with their embedded node trees."""
+    """Return a data-block and the data-blocks that use it, with their embedded node trees."""
     users = {block, *bpy.data.user_map(subset=[block])[block]}
     return users | {user.node_tree for user in users if getattr(user, "node_tree", None) is not None}
 
@@ -127,7 +127,7 @@ def _key(action: Any, slot: Any) -> tuple[Any, int | None]:
 
 
 def _inner_strips(strips: Any) -> Iterator[Any]:
-    """Yield the strips, and those within meta strips."""
+    """Yield NLA strips, including those within meta strips."""
     for strip in strips:
         yield strip
         yield from _inner_strips(strip.strips)

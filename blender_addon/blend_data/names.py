@@ -6,4 +6,4 @@ ADDON_ID = "sinew"
 PACKAGE = __package__.rpartition(".blender_addon")[0]
 """Name of the package: ``bl_ext.<repository>.sinew`` as an extension, else ``sinew``."""
 CATEGORY = "Sinew"
-"""Sidebar tab."""
+"""Name of Sinew's tab in the sidebar."""

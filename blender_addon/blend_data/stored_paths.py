@@ -16,9 +16,9 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Return the absolute path of a path stored in the .blend, relative to ``start``, the .blend or its library. Return
-    None for a network computer that Blender has not already contacted for this file, since Windows would send it the
-    user's login.
+    """Return the absolute path of a path stored in the .blend, relative to its ``library``, to ``start`` or to the
+    .blend. Return None for a network computer that Blender has not contacted for this file yet: Windows would send it
+    the user's login.
     """
     # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -30,7 +30,7 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
 
 
 def note_append(path: str) -> None:
-    """Note a folder from which the user has appended something."""
+    """Record a folder from which the user has appended, so that :func:`stored_path` accepts paths on its computer."""
     _appended_from.add(path)
 
 
@@ -51,8 +51,8 @@ def readable(path: str) -> str:
 
 
 def is_straight(folder: Path) -> bool:
-    """Return True if none of the last three parts of a folder ``sinew_cache/NAME/OBJECT`` is a link: in an untrusted
-    project one may lead to frames of others. Links above are the user's own.
+    """Return True if none of the last three parts of a folder ``sinew_cache/NAME/OBJECT`` is a link, which in an
+    untrusted project may lead to other people's frames. Links in the path above were made by the user.
     """
     parent = folder.parents[2]
     seeming = os.path.join(os.path.realpath(parent), folder.relative_to(parent))
@@ -60,7 +60,7 @@ def is_straight(folder: Path) -> bool:
 
 
 def check_straight(folder: Path) -> None:
-    """Raise StoreError if such a folder leads through a link; nothing is written or deleted there."""
+    """Raise StoreError, before writing or deleting, if a folder ``sinew_cache/NAME/OBJECT`` is behind a link."""
     if not is_straight(folder):
         raise StoreError(
             f"{folder} is a link to {readable(os.path.realpath(folder))}, where frames of other files may be.",

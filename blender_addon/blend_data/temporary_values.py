@@ -10,8 +10,8 @@ from .list_animation import curves_at
 
 
 class Override(NamedTuple):
-    """Value for a property of a data-block. The property is given by its data path, which survives edits of lists such
-    as the modifiers.
+    """Temporary value of a property of a data-block. The data path identifies the property, since it stays valid when
+    lists such as the modifiers are edited.
     """
 
     block: Any
@@ -20,15 +20,15 @@ class Override(NamedTuple):
 
     @classmethod
     def of(cls, owner: Any, name: str, value: Any) -> Override:
-        """Return the override of property ``name`` of a data-block, or of a part of one such as a modifier."""
+        """Return the override of property ``name`` of a data-block, or of data within one, such as a modifier."""
         return cls(owner.id_data, owner.path_from_id(name), value)
 
     def current(self) -> Any:
-        """Return the present value."""
+        """Return the present value of the property."""
         return self.block.path_resolve(self.path)
 
     def assign(self, value: Any) -> None:
-        """Assign the value if it differs: even assigning the same value makes Blender reset rigid bodies."""
+        """Set the property to ``value`` if it differs: even setting an equal value makes Blender reset rigid bodies."""
         if self.current() != value:
             before, _, name = self.path.rpartition(".")
             setattr(self.block.path_resolve(before) if before else self.block, name, value)
@@ -62,7 +62,7 @@ def _mute(override: Override, muted: list[bool]) -> None:
 
 
 def is_animated(owner: Any, name: str) -> bool:
-    """Return True if unmuted F-curves or drivers set a property of a data-block or of a part of one."""
+    """Return True if unmuted F-curves or drivers set a property of a data-block, or of data within one."""
     return any(not curve.mute for curve in curves_and_drivers(owner.id_data, owner.path_from_id(name)))
 
 

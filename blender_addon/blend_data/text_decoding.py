@@ -1,4 +1,4 @@
-"""Reset of texts in a damaged or untrusted .blend that are not valid UTF-8, which Blender refuses to return."""
+"""Reset of text properties in a damaged or untrusted .blend that are not valid UTF-8: Blender cannot read these."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ownership of frame folders: each belongs to one object of one .blend. Folders of others are read and never written.
+"""Ownership of frame folders: each belongs to one object of one .blend; other objects and files only read it.
 
-A duplicate, an appended copy and a file saved under another name start with the folder of their origin; they get their
-own before the first write. Folders at the former path of a .blend that was renamed or moved outside of Blender are
-moved instead.
+A duplicate, an appended copy and a file saved under another name start with the folder of their origin; they get a
+folder of their own before the first write. Folders at the former path of a .blend that was renamed or moved outside of
+Blender are moved instead.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if ``obj`` may write its recorded folder: it is beside the open .blend, not behind a link, and no
-    other object refers to it.
+    """Return True if ``obj`` may write its recorded folder, or has none: the folder is beside the open .blend, not
+    behind a link, and no other object refers to it.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if nothing else uses a present or former folder of ``obj``."""
+    """Return True if ``folder`` is a present or former folder of ``obj`` that no other object or .blend uses."""
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``: the recorded one if ``obj`` owns it (even after a rename),
-    else a folder of its name. StoreError if it cannot be written.
+    """Return a writable folder for the next bake of ``obj``: the recorded folder if ``obj`` owns it (even after a
+    rename), else the default folder for its name. StoreError if it cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -65,7 +65,7 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 def _is_another_files(folder: Path) -> bool:
     """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to another existing ``NAME.blend``; or, without such
-    a file, if another .blend beside it has the object, since it may be the same file renamed.
+    a file, if another .blend in its place has the object, since that may be the same file under another name.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -92,7 +92,7 @@ def _has_object_of(blend: Path, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return the prefixes of the frame folders of a .blend's objects; None if it cannot be read."""
+    """Return the beginnings of the frame folders' names of a .blend's objects; None if the file cannot be read."""
     try:
         with bpy.data.libraries.load(blend) as (there, _):
             return frozenset(readable_name(name) for name in there.objects)
@@ -106,8 +106,8 @@ def _is_home(folder: Path) -> bool:
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if a folder has frames at the former path of this .blend, before it was moved or renamed outside of
-    Blender, and belongs to no other file. The record may be untrusted, so only stores of frames qualify.
+    """Return True if a folder has frames at a former path of this .blend, which was moved or renamed outside of
+    Blender, and belongs to no other file. Only frame stores qualify, since the recorded path may be untrusted.
     """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
@@ -116,8 +116,8 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` its own folder with its frames, and return True, unless it has one. Frames at a former path are
-    moved; others are copied if ``copies``, else left in place. StoreError if that fails.
+    """Give ``obj`` a folder of its own with its frames, and return True; False if it has one. Frames at a former path
+    of the .blend are moved; others are copied if ``copies``, else left in place. StoreError if that fails.
     """
     if is_own(obj):
         return False
@@ -136,7 +136,7 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move frames at a former path, with their live and comparison folders, beside the .blend."""
+    """Move frames from a former path of the .blend, with the folders of live mode and comparison, beside the .blend."""
     with locked(recorded):
         pass  # StoreError if another process writes there
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def _take_over(recorded: Path, folder: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a folder, replacing one of a former object or file of that name."""
+    """Move a folder; replace a folder at ``target`` that a former object or file of the same name has left."""
     try:
         if target.exists():
             shutil.rmtree(target)
@@ -161,8 +161,8 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder atomically, replacing one of that name. Links are not copied: in an untrusted folder they may lead
-    to private files, whose copies would travel with the project.
+    """Copy a folder atomically, replacing ``target``. Links are not copied: in an untrusted folder they may lead to
+    private files, whose copies would travel with the project.
     """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -181,7 +181,7 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Delete an empty folder ``sinew_cache/NAME/OBJECT``, and its parents if they are empty then."""
+    """Delete a folder ``sinew_cache/NAME/OBJECT`` if it is empty, and its parent folders if they are empty then."""
     home = folder.parent
     if home.parent.name != CACHE:
         return
@@ -192,7 +192,7 @@ def delete_empty(folder: Path) -> None:
 
 def delete_folder(folder: Path) -> bool:
     """Delete a store with its log and cache file, and parent folders that are empty then; StoreError if that fails.
-    Return False, with the files kept, behind a link or if they are not recognizable as a bake.
+    Return False, with the files kept, if the folder is behind a link or was not recognized as a bake.
     """
     if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
         return False
@@ -201,7 +201,7 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Give ``obj`` its recorded frames beside the open .blend; StoreError if that fails."""
+    """Move or copy the recorded frames of ``obj`` beside the open .blend, and use them; StoreError if that fails."""
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
@@ -214,7 +214,7 @@ def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
 
 
 def point_to(obj: Any, folder: Path) -> None:
-    """Record a folder (:func:`note_folder`), and point the Mesh Cache that plays its frames there."""
+    """Record the folder of the frames of ``obj``, and let the Mesh Cache modifiers that play its bake read there."""
     note_folder(obj, folder)
     record = obj.sinew.bake
     carrier = obj if record.on_itself else record.result

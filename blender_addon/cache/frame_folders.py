@@ -19,13 +19,13 @@ from ..objects import linked
 CACHE = "sinew_cache"
 """Folder beside a .blend with the frames of all its objects."""
 LIVE, COMPARE = "-live", "-compare"
-"""Suffixes of the folders of live mode and of the compared bake, beside that of the frames."""
+"""Suffixes of the folders of live mode and of the second bake of a comparison, beside the folder of the frames."""
 LONGEST = 200
-"""Bytes of an object's name in its folder name: since 5.0 names may have 255, the limit of a folder name."""
+"""Maximum bytes of an object's name in its folder name: since 5.0 names may have 255, the limit of folder names."""
 
 
 def has_home() -> bool:
-    """Return True if the open .blend can have a folder for frames: it is saved, with a UTF-8 path for records."""
+    """Return True if the open .blend can have a folder for frames: it is saved, and its path is valid UTF-8."""
     return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
 
 
@@ -42,7 +42,7 @@ def home_folder() -> Path:
 
 
 def default_folder(obj: Any) -> Path:
-    """Return the folder of the object's frames in :func:`home_folder`."""
+    """Return the folder in :func:`home_folder` that is named after the object, or a free variant of that name."""
     home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
     # A renamed object keeps its folder, so a new object of the old name gets another.
@@ -53,7 +53,7 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the folder name for the frames of an object; ``identity`` as in ``Object.sinew``."""
+    """Return the folder name for an object's frames. ``identity`` distinguishes it from deleted objects of its name."""
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 
@@ -64,7 +64,7 @@ def readable_name(name: str) -> str:
 
 
 def live_path(obj: Any) -> Path:
-    """Return the folder of live mode, beside that of the object's frames."""
+    """Return the folder of live mode: beside that of the object's frames, or temporary for an unsaved .blend."""
     if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
@@ -72,23 +72,23 @@ def live_path(obj: Any) -> Path:
 
 
 def unsaved_live_path(obj: Any) -> Path:
-    """Return the live folder of an unsaved .blend, which Blender deletes when it quits."""
+    """Return the temporary folder of live mode for an unsaved .blend, which Blender deletes when it quits."""
     return Path(bpy.app.tempdir) / CACHE / f"{folder_name(obj.name)}{LIVE}"
 
 
 def live_folder(obj: Any) -> Path:
-    """Return the folder of :func:`live_path`, created and tested; StoreError if it cannot be written."""
+    """Create the folder of live mode (:func:`live_path`) and return it; StoreError if it cannot be written."""
     return writable(live_path(obj))
 
 
 def compare_path(folder: Path) -> Path:
-    """Return the folder of the bake that is compared with the one in ``folder``."""
+    """Return the folder of the second bake that a comparison has of the bake in ``folder``."""
     return folder.with_name(f"{folder.name}{COMPARE}")
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the folder of the object's last bake, relative to ``home``, the record's own or, for linked objects, the
-    library; None if there is none, or if accessing it would be a risk (:func:`stored_path`).
+    """Return the folder of the object's last bake by its record, relative to the library of a linked object, else to
+    ``home`` or the record's home; None without a bake, or if its use would be a risk (:func:`stored_path`).
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")
@@ -97,7 +97,7 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
 
 
 def writable(folder: Path) -> Path:
-    """Return the folder ``sinew_cache/NAME/OBJECT``, created and tested; StoreError if it cannot be written safely."""
+    """Create a folder ``sinew_cache/NAME/OBJECT`` and return it; StoreError if it cannot be written safely."""
     check_straight(folder)
     remedy = "Save the .blend in a folder that you can write to, and check that the disk is not full."
     with refusing(f"The folder {folder} cannot be written", remedy):

@@ -1,7 +1,7 @@
-"""Handlers that keep bake records valid: frames stay in their folder wherever the .blend that refers to them is saved.
+"""Handlers that keep bake records valid when a .blend is saved, loaded or appended; the frames stay in their folder.
 
 Like Blender's relative paths, a record is remapped when the .blend is saved elsewhere; appended objects still refer to
-the folder beside their source file. Any file plays and reads the frames, and copies them before it writes some
+the folder beside their source file. A .blend can read the frames of another, and copies them before it writes any
 (``cache/cache_owner.py``).
 """
 
@@ -24,8 +24,8 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Call ``note`` for each object. If a record raises an error, as in a damaged or untrusted file, it is reset and
-    the others are still processed.
+    """Call ``note`` for each object. If that raises an error, as for the record in a damaged or untrusted file, the
+    record is reset, and the other objects are still processed.
     """
     for obj in objects:
         try:
@@ -68,7 +68,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``: restore the records."""
+    """Handle ``save_post_fail``: restore the records that :func:`before_save` has changed."""
     records = {uid: (folder, home) for uid, folder, home in _before}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -78,8 +78,8 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """Handle ``load_post``: records refer to frames beside the file, wherever it was moved; if there are none, to those
-    at its former path.
+    """Handle ``load_post``: make records refer to frames beside the file, even if it was moved; if there are none, to
+    the frames at its former path.
     """
 
     def note(obj: Any) -> None:
@@ -95,7 +95,7 @@ def after_load(*_: Any) -> None:
             return
         if before is not None and os.path.isdir(before):
             point_to(obj, before)
-        elif os.path.isdir(default_folder(obj)):  # moved there after a rename that was not saved
+        elif os.path.isdir(default_folder(obj)):  # moved there; the record was not saved
             point_to(obj, default_folder(obj))
 
     _for_each(note, bpy.data.objects)
@@ -103,7 +103,7 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """Handle ``blend_import_post``: the source file may have been moved since it was saved."""
+    """Handle ``blend_import_post``: update records of appended objects, since their source file may have been moved."""
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
     def note(obj: Any) -> None:
@@ -119,7 +119,7 @@ def after_import(imported: Any, *_: Any) -> None:
 
 
 def register() -> None:
-    """Update the records of a file that is already open."""
+    """Update the records of a file that is already open when the add-on is enabled."""
     if hasattr(bpy.data, "objects"):  # enabled in an open file; at Blender's start, files are loaded later
         after_load()
 

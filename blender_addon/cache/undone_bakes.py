@@ -1,7 +1,7 @@
 """Frames kept for undo until the .blend is saved: deleted bakes, and bakes replaced by another one.
 
 Delete Bake only marks a record (``is_deleted``). A bake that replaces another first renames the folder of the earlier
-one; an undo finds it by the key of the displayed frames, and exchanges the folders.
+one; an undo finds that folder by the key of the frames that are displayed then, and exchanges both folders.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
 _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
-"""Pattern of the folder names of earlier bakes: that of a body (``frame_folders.folder_name``), and a number."""
+"""Pattern of the folder names of earlier bakes: the name by ``frame_folders.folder_name``, ``UNDO`` and a number."""
 ROOM = 100e6
 """Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
-"""Folders of the earlier bakes of this session, by their original folder."""
+"""Folders to which the earlier bakes of this Blender session were moved, by their original folder."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Session UIDs of bodies with a deleted bake, its folder, and the record's folder and home, during a save."""
+"""Deleted bakes during a save: ``session_uid`` of the body, folder, and the record's ``folder`` and ``home``."""
 
 
 def has_frames(folder: Path) -> bool:
-    """Return True if a folder is a store with frames and may be renamed."""
+    """Return True if a folder is a store with frames and may be renamed: it is not behind a link."""
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Return True if the disk has room for deleted frames until the .blend is saved; StoreError if another process uses
-    the folder, or it cannot be written.
+    """Return True if the disk has room for the frames of a deleted bake until the .blend is saved; StoreError if
+    another process uses the folder, or it cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
 
 
 def free_path(folder: Path) -> Path:
-    """Return an unused path beside a folder."""
+    """Return an unused path beside ``folder``, to which its frames can be moved."""
     k = 1
     while (path := folder.with_name(f"{folder.name}{UNDO}{k}")).exists():
         k += 1
@@ -71,7 +71,7 @@ def keep(folder: Path) -> Path:
 
 
 def delete_kept() -> None:
-    """Delete the frames of all earlier bakes of the open .blend, except displayed ones."""
+    """Delete the frames of all earlier bakes of the open .blend, except those that an object displays."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
     for folder in _left_by(None):
         if FrameStore(folder).key() not in shown:
@@ -82,7 +82,7 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of earlier bakes of a folder, or of all folders of the open .blend."""
+    """Yield the folders to which earlier bakes in ``folder`` were moved; with None, of all bodies of the .blend."""
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return
@@ -93,7 +93,7 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder, or print why it cannot be: no save or bake fails because of it."""
+    """Delete a folder. Print an error instead of raising it, since no save or bake should fail because of it."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -109,12 +109,12 @@ def _rename(source: Path, target: Path) -> None:
 
 @bpy.app.handlers.persistent
 def after_undo(*_: Any) -> None:
-    """Handle ``undo_post`` and ``redo_post``."""
+    """Handle ``undo_post`` and ``redo_post``: restore the frames of the bakes that are displayed again."""
     restore_shown()
 
 
 def restore_shown() -> None:
-    """Move displayed frames back to their folders, and other frames there away."""
+    """Exchange folders so that the recorded folder of each body contains the frames that the scene displays."""
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
@@ -126,7 +126,7 @@ def restore_shown() -> None:
 
 
 def _exchange(folder: Path, path: Path) -> None:
-    """Exchange the frames in a folder for those in ``path``."""
+    """Exchange two folders of frames; if ``folder`` does not exist, move ``path`` there."""
     between = free_path(folder)
     has_other = folder.exists()
     if has_other:
@@ -140,7 +140,7 @@ def _exchange(folder: Path, path: Path) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: the saved file has no records of deleted frames."""
+    """Handle ``save_pre``: clear the records of deleted bakes, so that the saved file has none."""
     _deleted.clear()
     for obj in bpy.data.objects:
         record = obj.sinew.bake
@@ -167,7 +167,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``: restore the records of deleted bakes."""
+    """Handle ``save_post_fail``, and Save Copy: restore the records of deleted bakes."""
     records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -178,7 +178,7 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: another file has no undo steps for these frames."""
+    """Handle ``load_post``: forget frames kept for undo, since the loaded file has no undo steps for them."""
     _kept.clear()
     _deleted.clear()
 

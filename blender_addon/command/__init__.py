@@ -22,7 +22,7 @@ FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
 
 class NothingToBake(StoreError):
-    """Error of a scene without bodies: exit code 3, since a folder of .blend files may contain such scenes."""
+    """Error for a scene without bodies, with exit code 3: a folder of .blend files may contain such scenes."""
 
 
 def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
@@ -48,8 +48,8 @@ def run(arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit a process that uses the ``bpy`` module without its teardown, with all files closed: 4.2 crashes there after
-    a stopped bake, which would change the exit code.
+    """Exit a process that uses the ``bpy`` module, with all files closed, but without the teardown of ``bpy``: version
+    4.2 crashes there after a stopped bake, which would change the exit code.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -57,7 +57,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _do(command: str, arguments: list[str], with_scene: bool, register: Callable[[], None] | None) -> int:
-    """Run a command and report its outcome; return the exit code."""
+    """Run a command, report its outcome and return the exit code; ``with_scene``: an argument names the .blend."""
     try:
         options = parser(command, with_scene).parse_args(arguments)
     except SystemExit as leaving:

@@ -42,8 +42,8 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
-    """Bake, save, export and render the active scene; return the exit code. ``opened_in``: the scene that was active
-    before.
+    """Bake, save, export and render the active scene; return the exit code. ``opened_in`` is the scene in which the
+    .blend was opened.
     """
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
@@ -71,8 +71,8 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies, contact groups together, or report what would be done, until a signal arrives. Return whether
-    anything had to be done, and the errors of refused bodies, which do not stop the others, as in Bake All.
+    """Bake the bodies, each contact group together, until a signal arrives; with ``--dry-run``, only report the plan.
+    Return True if anything was baked, and the errors of refused groups, which do not stop the others, as in Bake All.
     """
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
@@ -103,8 +103,8 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save the baked .blend, or a copy, as the options ask. The .blend opens in the same scene as before, a copy in the
-    baked scene, so that this one is rendered.
+    """Save the baked .blend or, with ``--output``, a copy. The .blend keeps its active scene; in a copy the baked scene
+    is active, so that a farm renders it.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -123,7 +123,7 @@ def _bake_group(
         if options.result:
             obj.sinew.result = options.result.upper()
         elif options.output and obj.sinew.result == "CACHE":
-            say(f"{obj.name}: the result is kept as shape keys, since a cache file does not travel with --output")
+            say(f"{obj.name}: the result is kept as shape keys, since a Mesh Cache file is not copied with --output")
             obj.sinew.result = "KEYS"
     complete, count = [_complete_before(obj) for obj in group], jobs[0].frame_count
     stores, resumes = _prepare(group, jobs, options)
@@ -167,7 +167,7 @@ def _bake_group(
 
 
 def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
-    """Return the stores, and whether their frames are resumed."""
+    """Return the stores of a contact group, and True if their frames are resumed, False if they are baked again."""
     if options.resume or options.update:
         try:
             return baking.prepare_all(group, jobs, resume=True), True
@@ -180,7 +180,7 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return the fields of a complete bake's record that the next preparation overwrites; else nothing."""
+    """Return the fields of a complete bake's record that the next preparation overwrites; {} if it is not complete."""
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
         return {}
@@ -198,7 +198,7 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Reporter of the events of one of several bakes."""
+    """Reporter of the events in the bake of one contact group, after ``before`` of all ``bodies`` groups."""
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
         self._tell, self._bodies_before, self._bodies = tell, before, bodies
@@ -210,7 +210,7 @@ class _Progress:
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Report warnings that are known before the bake."""
+        """Report warnings about the bodies of the group that are known before the bake."""
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
@@ -264,15 +264,15 @@ class _Progress:
         return (self._bodies_before + state.frames_there / max(1, state.frames_total)) / self._bodies
 
     def say(self, text: str) -> None:
-        """Print one line that begins with the body's name."""
+        """Print one line that begins with the names of the bodies."""
         say(f"{self._name}: {text}")
 
     def warn(self, text: str) -> None:
-        """Report a warning."""
+        """Report a warning about the bodies."""
         self._tell.warn(self._name, text)
 
     def end(self, outcome: str, frames: int) -> None:
-        """Report the outcome, with the number of frames on disk."""
+        """Report the outcome of the bake, with the number of frames on disk."""
         self._tell.event("body", body=self._name, outcome=outcome, frames=frames)
 
 
@@ -291,7 +291,7 @@ def _save(tell: ConsoleReporter) -> None:
 
 
 def _save_as(path: Path, tell: ConsoleReporter) -> None:
-    """Save a copy as another .blend with remapped relative paths, those of bakes by ``save_handlers``."""
+    """Save a copy as another .blend, with remapped relative paths; ``save_handlers`` remaps those of bakes."""
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)

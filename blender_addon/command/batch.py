@@ -1,6 +1,6 @@
 """``sinew batch``: many .blend files, each baked (and rendered) by its own Blender process, several at once.
 
-The state is read from the files, not from Blender's data, so the same command resumes after a stop or failure.
+Each process finds from its .blend and frames what is left to do, so the same command resumes after a stop or failure.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from .console import ConsoleReporter, say
 
 POLL = 0.1
 TAIL = 12
-"""Number of last output lines of a failed file that are printed at the end."""
+"""Number of last output lines that are printed at the end for each failed file."""
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
 class Task:
-    """One .blend. ``outcome``: ``done``, ``failed``, ``stopped`` or ``no body`` at the end; ``said``: its last
-    output lines; ``last_message``: ours among them; ``is_stopping``: asked to end early.
+    """One .blend and its Blender process. ``found``: in a folder; ``outcome``: ``done``, ``failed``, ``stopped`` or
+    ``no body`` at the end; ``said``: last lines of output; ``last_message``: last line by Sinew; ``is_stopping``: asked
+    to end early.
     """
 
     path: Path
@@ -67,7 +68,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def find_tasks(names: list[str]) -> list[Task]:
-    """Return the named .blend files, and those in named folders and below, each once."""
+    """Return a task for each .blend file that is named, or is below a named folder, each once."""
     found: dict[Path, bool] = {}
     for name in names:
         path = Path(os.path.realpath(name))
@@ -96,7 +97,7 @@ def _same_drive(paths: dict[Path, bool]) -> bool:
 
 
 class _Runner:
-    """Runner of a limited number of Blender processes at once."""
+    """Runner of tasks in Blender processes, at most ``options.jobs`` at once."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -108,7 +109,7 @@ class _Runner:
         self._share = share
 
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
-        """Run all tasks, or until a signal arrives; no child process is left running."""
+        """Run all tasks, or until a signal arrives; no child process is left running then."""
         waiting, running = deque(tasks), []
         signals = 0
         try:
@@ -157,7 +158,7 @@ class _Runner:
         return [task]
 
     def command(self, path: Path) -> list[str]:
-        """Return the command line of a file's Blender."""
+        """Return the command line of the Blender process that bakes a .blend."""
         options = self._options
         given = [] if options.fresh else ["--update"]
         given += ["--render"] if options.render else []
@@ -188,7 +189,7 @@ class _Runner:
 
 def _isolated() -> dict[str, str]:
     """Return environment variables that prevent Python from importing modules from the current folder, which may hold
-    an untrusted .blend. Blender's own Python ignores both.
+    an untrusted .blend. Blender's own Python ignores these variables.
     """
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
@@ -205,7 +206,7 @@ def _own_blender() -> str:
 
 
 def _read(task: Task, log: IO[str]) -> None:
-    """Write the output of a child to its log, keep its last lines, and print ours."""
+    """Write the output of a child process to its log, keep its last lines, and print the lines of Sinew."""
     with log:
         for line in task.process.stdout:
             log.write(line)
@@ -223,7 +224,7 @@ def _hear(task: Task, text: str) -> None:
 
 
 def _has_ended(task: Task) -> bool:
-    """Return True if a child has ended, and record its outcome."""
+    """Return True if the child process of a task has ended, and record its outcome."""
     code = task.process.poll()
     if code is None:
         return False
@@ -234,7 +235,7 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "done"
     elif code == NOTHING_TO_BAKE:
         task.outcome = "no body"
-    elif task.is_stopping or code in _stop_codes():  # on Windows the exit code is 1
+    elif task.is_stopping or code in _stop_codes():  # on Windows a stopped process has exit code 1
         task.outcome = "stopped"
     else:
         task.outcome = "failed"
@@ -250,7 +251,7 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """Stop children after their step, with its frames kept; or during it (``at_once``, and always on Windows)."""
+    """Stop child processes after their step, with its frames kept; ``at_once``, or on Windows, kill them."""
     if running and not at_once:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")
     for task in running:
@@ -264,7 +265,7 @@ def _is_failure(task: Task) -> bool:
 
 
 def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
-    """Report each outcome, failures last."""
+    """Report the outcome of each task, failures last."""
     counts = [f"{sum(task.outcome == kind for task in tasks)} {kind}" for kind in ("done", "failed", "no body")]
     left = [task for task in tasks if task.outcome in ("", "stopped")]
     say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))

@@ -19,7 +19,7 @@ def check_loaded() -> None:
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """Return all bodies of the scene, colliders of others first, or the named one; StoreError if there is none."""
+    """Return all bodies of the scene, colliders of others first, or the body ``name``; StoreError if there is none."""
     scene = bpy.context.scene
     if name is None:
         bodies = bake_queue.bodies_of(scene)

@@ -19,15 +19,15 @@ def say(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Print lines for programs, after flushing Blender's output from C's buffer, which may end within a line."""
+    """Print lines for programs. Blender's output is flushed from C's buffer first, since it may end within a line."""
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)
 
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Reporter of a command besides the text: JSON objects with ``--json``, progress lines of Open Job Description with
-    ``--openjd``.
+    """Reporter of a command for programs, besides the text: JSON objects with ``--json``, progress lines of Open Job
+    Description with ``--openjd``.
     """
 
     as_json: bool = False
@@ -39,17 +39,17 @@ class ConsoleReporter:
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 
     def event(self, event: str, **fields: Any) -> None:
-        """Report an event; ``docs/manual/farms.md`` documents the events and fields, which do not change."""
+        """Report an event; ``docs/manual/farms.md`` documents all events and their fields, which do not change."""
         if self.as_json:
             _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
-        """Report the fraction of the whole that is done, 0 to 1, and the last thing done."""
+        """Report the fraction ``part`` of the command that is done, 0 to 1, and in ``words`` what was done last."""
         if self.as_openjd:
             _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 
     def warn(self, body: str, message: str) -> None:
-        """Report a warning about a body, or "" for the file."""
+        """Report a warning about a body; with "", about the file."""
         say(f"{body}: warning: {message}" if body else f"warning: {message}")
         self.event("warning", body=body, message=message)
 

@@ -15,7 +15,7 @@ from .console import ConsoleReporter, say
 from .file_dates import is_newer
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
-"""Format, file extension and build option in ``bpy.app``, by the word of ``--export``."""
+"""Format, file extension and build option in ``bpy.app``, by the value of ``--export``."""
 
 
 def check_formats(words: Sequence[str]) -> None:
@@ -30,7 +30,7 @@ def export_bodies(
     bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: ConsoleReporter
 ) -> None:
     """Write the bodies in each format beside the .blend, under its name; StoreError if that fails. With
-    ``keep_current`` files newer than the .blend are kept.
+    ``keep_current``, files newer than the .blend are not written again.
     """
     for word in words:
         kind, ending, _ = FORMATS[word]

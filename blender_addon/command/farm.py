@@ -1,7 +1,7 @@
-"""``sinew farm``: job templates for render farms, written beside a .blend and filled in from it.
+"""``sinew farm``: job templates for render farms, written beside a .blend, with values from it.
 
-The templates in ``farm_files`` are copied unchanged. Values from the .blend are written to a file of their own, so that
-one template serves every shot.
+The templates in ``farm_files`` are copied unchanged. Values from the .blend are written to a separate file, so that one
+template serves every shot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).with_name("farm_files")
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Write the folder; return the exit code."""
+    """Write the templates and, if a .blend is open, its values into a folder; return the exit code."""
     import bpy
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
@@ -42,8 +42,8 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy the templates into a folder. An existing folder may have come with an untrusted .blend: only one that the
-    user has chosen may be a link.
+    """Copy the templates into a folder. An existing folder may have come with an untrusted .blend, so only a folder
+    that the user has chosen may be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)

@@ -10,7 +10,7 @@ SKEW = 60 * 10**9
 
 
 def is_newer(path: Path, than: int) -> bool:
-    """Return True if a file was written at a time, ns since 1970, or after it. A date in the future is invalid, as
-    after the clock was set back, and counts as old.
+    """Return True if a file was written at the time ``than``, ns since 1970, or later. A date in the future, as after
+    the clock was set back, is invalid and counts as old.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

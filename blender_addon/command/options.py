@@ -8,7 +8,7 @@ import re
 from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
 
 COMMANDS = {
-    "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, render its frames then.",
+    "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, also render its frames.",
     "report": "Report the bakes of a .blend, frame by frame.",
     "batch": "Bake many .blend files, each in its own Blender process. Complete bakes are skipped and interrupted "
     "ones resumed: the same command again finishes the rest.",
@@ -17,7 +17,7 @@ COMMANDS = {
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
 )
-SCENE_HELP = "use this scene (default: the active one of the .blend, or the one with the --object)"
+SCENE_HELP = "use this scene (default: the active one of the .blend, or the scene that has the --object)"
 AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for files that you trust"
 
 
@@ -41,11 +41,9 @@ def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
 def _report(made: argparse.ArgumentParser) -> None:
     _one_object(made)
     kind = made.add_mutually_exclusive_group()
-    kind.add_argument("--csv", action="store_true", help="comma-separated values, a line for each body and frame")
-    kind.add_argument("--json", action="store_true", help="a JSON object for each body, and for each of its frames")
-    made.add_argument(
-        "--output", metavar="FILE", help="write the report to a file, since Blender prints other lines, too"
-    )
+    kind.add_argument("--csv", action="store_true", help="print comma-separated values, one line per body and frame")
+    kind.add_argument("--json", action="store_true", help="print one JSON object per body and per frame of it")
+    made.add_argument("--output", metavar="FILE", help="write the report to a file, without Blender's own output")
 
 
 def _bake(made: argparse.ArgumentParser) -> None:
@@ -70,13 +68,13 @@ RENDER_HELP = (
 
 def _batch(made: argparse.ArgumentParser) -> None:
     made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to search for them")
-    made.add_argument("--jobs", type=_count, default=1, metavar="N", help="how many at once (default: 1)")
-    made.add_argument("--fresh", action="store_true", help="bake and render everything again")
-    made.add_argument("--render", action="store_true", help="render the frame range of each after its bake")
+    made.add_argument("--jobs", type=_count, default=1, metavar="N", help="number of files baked at once (default: 1)")
+    made.add_argument("--fresh", action="store_true", help="bake and render everything again, even if complete")
+    made.add_argument("--render", action="store_true", help="render the frame range of each .blend after its bake")
     _how(made)
     made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     made.add_argument("--blender", metavar="PATH", help="the Blender to start (default: this one)")
-    made.add_argument("--logs", metavar="DIR", help="folder for the output, one file for each .blend")
+    made.add_argument("--logs", metavar="DIR", help="folder for logs of the output, one per .blend")
 
 
 def _farm(made: argparse.ArgumentParser) -> None:
@@ -84,7 +82,7 @@ def _farm(made: argparse.ArgumentParser) -> None:
 
 
 def _one_object(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--object", metavar="NAME", help="only this object (default: all that have Sinew)")
+    made.add_argument("--object", metavar="NAME", help="only this object (default: all with Sinew enabled)")
 
 
 def _how(made: argparse.ArgumentParser) -> None:
@@ -95,7 +93,7 @@ def _how(made: argparse.ArgumentParser) -> None:
         "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
     )
     made.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
-    export = "write the bodies to an Alembic or USD file beside the .blend, under its name, too; may be repeated"
+    export = "also write the bodies to an Alembic or USD file with the .blend's name beside it; may be repeated"
     made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
     made.add_argument(
         "--dry-run", action="store_true", help="check everything and report what would be done; write nothing"

@@ -23,7 +23,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
     """Report what a bake of a body with its job would do; SinewError if it would be refused."""
     baking.check_folder(obj)
     baking.check(job)
-    if options.frames:  # not saved
+    if options.frames:  # the file is not saved
         obj.sinew.use_scene_range = False
         obj.sinew.frame_start, obj.sinew.frame_end = options.frames
     obj.sinew.solver = options.solver or obj.sinew.solver
@@ -45,7 +45,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame to bake, and why existing frames are not resumed, or ""."""
+    """Return the first frame to bake, and a note on existing frames that are replaced or not resumed ("" if none)."""
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)
     try:

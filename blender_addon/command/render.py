@@ -1,6 +1,6 @@
 """``sinew bake --render``: frames of the scene, rendered with its own settings.
 
-Images get their names when complete: a kill leaves no partial ones, and an image newer than the .blend is up to date.
+Images get their names when complete, so that a kill leaves no partial ones; an image newer than the .blend is current.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...core.foundation.errors import RenderError, refusing
 from .file_dates import is_newer
 
 PARTIAL = ".sinew-rendering"
-"""Folder beside the images for unfinished ones."""
+"""Name of the folder, beside the images, that contains unfinished images."""
 
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
@@ -61,7 +61,7 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Return True if a frame need not be rendered."""
+    """Return True if a frame is rendered already: its images must not be overwritten, or are new enough (ns)."""
     if not all(os.path.isfile(image) for image in images):
         return False
     if not scene.render.use_overwrite:

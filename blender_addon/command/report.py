@@ -18,7 +18,7 @@ from .scenes import in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Print or write the reports; return the exit code. A body without a bake does not stop those of the others."""
+    """Print or write the reports; return the exit code. A body without a bake does not stop reports of other bodies."""
     check_loaded()
     with in_scene(options, tell):
         return _report_scene(options)
@@ -53,7 +53,7 @@ def _text(reports: dict[str, BakeReport], options: argparse.Namespace) -> str:
 
 
 def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
-    """Yield a bake, then each of its frames with the fields of :class:`FrameReport`."""
+    """Yield the JSON object of a bake, then that of each frame, with the fields of :class:`FrameReport`."""
     about = asdict(report)
     frames = about.pop("frames")
     yield {"event": "report", "body": name, **about, "unconverged": report.unconverged, "seconds": report.seconds}

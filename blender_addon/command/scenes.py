@@ -43,7 +43,7 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """Return the named scene, or the present one; if that lacks the named object, the scene that has it."""
+    """Return the scene that the options name, else the present one; if that lacks the named object, one that has it."""
     name, named = options.scene, getattr(options, "object", None)
     if name:
         scene = bpy.data.scenes.get(name)

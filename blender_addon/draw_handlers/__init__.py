@@ -1,1 +1,1 @@
-"""Draw handlers of the 3D Views."""
+"""Draw handlers of the 3D Views: overlays, comparisons, vibrations and the progress of a bake."""

@@ -1,4 +1,4 @@
-"""Overlay of a running bake: its bodies at the current frame of the timeline, or at the newest frame before it."""
+"""Overlay of a running bake: its bodies at the current frame, or at the newest baked frame before it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPACITY = 0.9
 
 
 class BakeProgressView(Layer):
-    """Draw handler for the frames of a running bake, with its cached batches."""
+    """Draw handler of the frames of a running bake, with cached GPU batches."""
 
     handlers: dict[str, Any] = {}
 
@@ -32,7 +32,7 @@ class BakeProgressView(Layer):
         super().__init__()
 
     def draw_view(self, context: Any) -> None:
-        """Draw the bodies of the bake that this view shows."""
+        """Draw the bodies of the running bake that are visible in this view."""
         work, space = job_queue.current(), context.space_data
         if work is not self._of:
             self._of, self._ghosts = work, {}
@@ -47,7 +47,7 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Return the batch of a frame of the store in ``folder``."""
+        """Return the GPU batch of the store in ``folder`` at ``frame``, or the newest before; None if unreadable."""
         try:
             if folder not in self._ghosts:
                 self._ghosts[folder] = Ghost(folder)

@@ -1,4 +1,4 @@
-"""Overlay of comparisons in the 3D Views: a ghost over each compared body, at the current frame."""
+"""Overlay of comparisons in the 3D Views: the second bake, or ghost, of each compared body at the current frame."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ..window.redraw import redraw_views
 from . import mode_playback
 
 SOON = 0.1
-"""Delay from a redraw to the check of the ghosts' Subdivision, s."""
+"""Delay, s, from a redraw to the check whether the Subdivision modifiers of compared bodies have changed."""
 
 
 class CompareView(Layer):
-    """Draw handler for ghosts of comparisons, with its cached batches."""
+    """Draw handler of the ghosts of comparisons, with cached GPU batches."""
 
     def __init__(self) -> None:
         self._painter, self._timer = Painter(), self.subdivide
@@ -43,14 +43,14 @@ class CompareView(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop comparisons and GPU batches, which are rebuilt on demand; also before another file is loaded."""
+        """Drop cached comparisons and GPU batches, which are rebuilt on demand; Blender calls this before loading."""
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """Draw the ghosts that this view shows."""
+        """Draw the ghosts of the bodies that are visible in this view."""
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -63,14 +63,14 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Draw the labels of the ghosts, each in its ghost's colour."""
+        """Draw the labels of the ghosts, each in the colour of its ghost."""
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
         work = job_queue.current()
         if (
             mode_playback.current() is not None or work is not None and work.order.mode == "live"
-        ):  # these write in the same corner
+        ):  # vibrations and live mode write in the same corner
             return
         lines, colours = [], []
         for obj in self.bodies(context.scene):
@@ -97,8 +97,8 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Draw each ghost with the Subdivision of the object under it. Runs in a timer, since draw callbacks must not
-        change Blender's data; skipped during a render, and while a body is read, when its modifiers are off.
+        """Draw each ghost with the Subdivision modifier of its body. Called by a timer, since draw callbacks must not
+        change Blender's data; does nothing during a render, or while a body is read with its modifiers disabled.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -115,7 +115,9 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost; searched in all scenes, since windows may show several."""
+        """Return the bodies of a scene that have a ghost. The cached search covers all scenes, since windows may show
+        different ones.
+        """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
             candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)

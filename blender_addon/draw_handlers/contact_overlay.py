@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 TOUCHING = (0.02, 0.35, 0.6)
 THROUGH = (0.9, 0.05, 0.6)
-"""Linear colours of the contact surface, and of vertices that never collide with their own body."""
+"""Linear colours of the contact surface, and of its vertices that are excluded from self-contact."""
 
 
 class ContactsOf:
-    """Cached contact overlay of one body."""
+    """Contact overlay of one body, with cached GPU batches."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -32,7 +32,9 @@ class ContactsOf:
         self._surface: Made[Any] = Made()
 
     def draw(self, painter: Painter, switches: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
-        """Draw the requested overlays; ``seen`` is the body and the object that shows it."""
+        """Draw the contact surface and contact pressure, as ``switches`` ask; ``seen`` is the body and the object that
+        shows it.
+        """
         from ..drawing import overlay_contacts
 
         obj, shown = seen
@@ -57,14 +59,14 @@ class ContactsOf:
 
         positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
         vertices, levels, _range = self.pushed
-        if len(vertices) and vertices[-1] >= len(positions):  # simulated modifiers add vertices
+        if len(vertices) and vertices[-1] >= len(positions):  # a simulated modifier has added vertices
             return
         for level, colour in enumerate(overlay_contacts.colours().tolist()):
             points = marks_batch("POINTS", positions[vertices[levels == level]])
             painter.marks("POINTS", points, view, np.eye(4), colour, self._dot(context))
 
     def explain(self, legend: Legend, switches: frozenset[str]) -> None:
-        """Explain the colours in the legend."""
+        """Add the colours of contact pressure and contact surface to the legend."""
         if "contacts" in switches and self.pushed is None:
             legend.words.append("No contact at this frame")
         elif "contacts" in switches:
@@ -77,7 +79,7 @@ class ContactsOf:
             if self.has_through:
                 legend.add(THROUGH, "Self-Contact Excluded", "ROUND")
         elif "touching" in switches:
-            legend.words.append("Contacts are known after a bake")
+            legend.words.append("Bake first: contacts are not known yet")
 
     @staticmethod
     def _dot(context: Any) -> float:

@@ -1,7 +1,8 @@
-"""Playback of a vibration of a body, drawn in front of its mesh in the 3D Views; the scene is unchanged.
+"""Playback of a body's vibration, drawn in front of its mesh in the 3D Views without changing the scene.
 
-Playback ends at Esc, undo and file load, and when the body is deleted, edited, inactive, prepared again or in live
-mode. The workspace stores the chosen vibration and its amplitude, so that changing them adds no undo step.
+Playback ends when the artist presses Esc, undoes, loads a file or starts live mode, and when the body is deleted,
+edited, no longer active, or has new vibrations. The workspace stores the chosen vibration and its amplitude, so that
+changing them adds no undo step.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ TICK = 1.0 / 30.0
 
 
 class ModePlayback(Layer):
-    """Draw handler of the chosen vibration, until :meth:`remove`; StoreError if its shapes are not on disk."""
+    """Draw handler of the vibration chosen in the workspace, until :meth:`remove`; raises StoreError if its mode shapes
+    are not on disk.
+    """
 
     FAILED = "The vibration cannot be drawn ({error})."
 
@@ -47,11 +50,11 @@ class ModePlayback(Layer):
 
     @property
     def object(self) -> Any | None:
-        """The body, or None if it was deleted."""
+        """Body whose vibration is played, or None if it was deleted."""
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True while playback may continue."""
+        """Return True unless the body is deleted, inactive, edited or has new vibrations, or live mode runs."""
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
@@ -60,12 +63,14 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement of the farthest point at a time, s, in sizes of the body."""
+        """Return the displacement of the point that moves most at time ``now``, s, as a signed fraction of the body's
+        size.
+        """
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
 
     def draw_view(self, context: Any) -> None:
-        """Draw the surface in front of everything else in the view."""
+        """Draw the vibrating surface in front of everything else in the view."""
         if (seen := self._seen(context)) is None:
             return
         obj, settings, region = self.object, context.workspace.sinew, context.region_data
@@ -121,7 +126,7 @@ def stop() -> None:
 
 
 def tick() -> float | None:
-    """Redraw the views; return the seconds until the next call of the timer, None when nothing is played."""
+    """Redraw the views; return the seconds until the timer's next call, or None to end it without a playback."""
     if _swing is not None and not _swing.goes_on():
         stop()
     if _swing is None:
@@ -131,23 +136,22 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the vibration chosen in a workspace's settings."""
+    """Return the index, from 0, of the body's vibration that is chosen in a workspace's settings."""
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, of a vibration of the table (index from 0) in the simulation."""
+    """Return the simulated frequency, Hz, of the vibration with index ``number`` in the body's table, from 0."""
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the listed frequencies of a body, Hz, which identify its mode shapes on disk."""
+    """Return the unmatched frequencies, Hz, in a body's table of vibrations; they identify its mode shapes on disk."""
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of a body's listed vibrations from its bake or live store.
-
+    """Return the mode shapes of the vibrations in a body's table, from the cache of its bake or of live mode; raise
     StoreError if neither has them.
     """
     wanted = np.array(frequencies_of(obj))
@@ -161,7 +165,7 @@ def shapes_of(obj: Any) -> Shapes:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Stop before the drawn mesh is replaced."""
+    """Stop playback before Blender loads a file, undoes or redoes, which replaces the drawn mesh."""
     stop()
 
 

@@ -1,6 +1,6 @@
-"""Tracking of open panels. Blender reports that a panel is drawn, but not that it is closed or hidden.
+"""Tracking of open panels: Blender calls a panel's draw function, but does not report that it is closed or hidden.
 
-A panel is closed if its parent is drawn without it, and hidden if no editor shows its tab.
+A panel counts as closed if its parent panel is drawn and it is not, and as hidden if no editor shows its tab.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import bpy
 from ..window.redraw import redraw_views
 
 TICK = 0.1
-"""Delay, s, within which a region is drawn completely."""
+"""Time, s, within which Blender draws all panels of a region."""
 
 
 class OpenPanel:
-    """Panel, in any editor, for which the 3D Views draw an overlay while it ``is_open``."""
+    """Open or closed state of a panel in all editors; the 3D Views draw an overlay while it ``is_open``."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()
@@ -29,7 +29,7 @@ class OpenPanel:
         return any(area.as_pointer() in self._open for area in _areas() if _shows_tab(area))
 
     def drawn(self, context: Any) -> None:
-        """Note that the panel is being drawn."""
+        """Record that the panel is being drawn in the context's editor, and so is open."""
         area = _pointer(context)
         self._drawn.add(area)
         if area not in self._open:
@@ -37,7 +37,7 @@ class OpenPanel:
             redraw_views()
 
     def parent_drawn(self, context: Any) -> None:
-        """Note that the parent is being drawn; the panel itself follows if it is open."""
+        """Record that the parent panel is being drawn; Blender draws the panel afterwards if it is open."""
         area = _pointer(context)
         self._drawn.discard(area)
         self._asked.add(area)

@@ -1,4 +1,4 @@
-"""Legend of colours and marks, in the lower right corner of the view."""
+"""Legend of the overlays' colours and marks, in the lower right corner of a 3D View."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..properties.choices import STIFFNESS_UNITS, fitting_unit
 LINE, TEXT, BAR, GAP = 18.0, 12.0, 150.0, 8.0
 """Line height, text size, bar height and spacing, pixels at a UI scale of 1."""
 NEAR = 0.09
-"""Minimum distance of labels, as a fraction of the bar."""
+"""Minimum distance between tick labels, as a fraction of the bar's height."""
 
 
 @dataclass
 class Legend:
-    """Content of the legend: ``title``; ``bar`` (n,3) of display colours from the bottom, with ``ticks`` (position
-    0..1, label); ``rows`` of display colour, label and mark shape (``screen.mark``); ``words`` below.
+    """Content of the legend: ``title``; ``bar``, the display colours (n,3) of a colour bar from bottom to top, with its
+    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); lines ``words``.
     """
 
     title: str = ""
@@ -32,7 +32,7 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row for a linear colour."""
+        """Add a row that explains marks of a linear colour and a shape ``form``."""
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
@@ -42,7 +42,7 @@ class Legend:
 
 
 def short_pascals(stiffness: float) -> str:
-    """Return a stiffness, Pa, with at most three digits and its fitting unit: ``50 kPa``."""
+    """Format a stiffness or pressure in Pa with at most three digits and a suitable unit: ``50 kPa``."""
     stiffness = float(f"{stiffness:.3g}")
     name = fitting_unit(stiffness)
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
@@ -50,8 +50,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks (position, label) of a logarithmic bar from ``low`` to ``high``, Pa, from the bottom: both ends,
-    and the powers of ten that have room.
+    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends, and
+    the powers of ten whose labels do not overlap the others.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

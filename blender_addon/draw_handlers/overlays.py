@@ -1,7 +1,7 @@
-"""Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, nodes and colliders.
+"""Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
-Batches are built at first use and rebuilt when outdated: tetrahedra after a change of the store's files or the slice,
-marks after a depsgraph update.
+GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files or the slice change, marks of
+vertices after a depsgraph update.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 GOAL = tuple(0.75 * part + 0.25 for part in PINS)
-"""Linear colour of a pin of weight 0.5, as the shader draws it."""
+"""Linear colour in which the shader draws a goal vertex of weight 0.5: ``PINS`` mixed with a quarter of white."""
 OWN = {
     "over ground": ("LINE", "colliders", OUTLINE),
     "ground": ("LINE", "colliders", COLLIDERS),
@@ -44,21 +44,21 @@ OWN = {
     "pins": ("SQUARE", "pins", PINS),
     "nodes": ("ROUND", "nodes", NODES),
 }
-"""Marks of a body in drawing order: shape, switch, colour."""
+"""Marks of a body by name, in drawing order: shape, overlay switch that shows them, linear colour."""
 EXPLAINED = (
     ("pins", "Pins", PINS),
     ("goal", "Goal, Paler Where Weaker", GOAL),
     ("springs", "Springs", SPRINGS),
     ("nodes", "Dynamic Nodes", NODES),
 )
-"""Rows of the legend: mark, label, colour."""
+"""Rows of the legend: name of the mark in ``OWN``, label, linear colour."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""
 LOOK = 0.5
 """Interval between checks of the disk for newer tetrahedra, s."""
 BODIES = 3
-"""Number of bodies whose batches stay on the GPU, since windows may show different bodies."""
+"""Maximum number of bodies whose batches stay on the GPU; more than one, since windows may show different bodies."""
 FIRST = "Tetrahedralize first (Resolution)"
 
 
@@ -72,7 +72,7 @@ class TetsOf:
         self._read, self._drawn, self._outside = Made(), Made(), Made()
 
     def look(self, obj: Any) -> None:
-        """Reload the tetrahedra if those on disk are newer."""
+        """Reload the body's tetrahedra if the files on disk are newer; checks at most every ``LOOK`` seconds."""
         if time.monotonic() - self._looked < LOOK:
             return
         from ..drawing.overlay_tets import newest_store, read_tets
@@ -82,7 +82,7 @@ class TetsOf:
         self._looked = time.monotonic()
 
     def batch(self, settings: Any) -> Any:
-        """Return the triangles for the chosen slice and colours."""
+        """Return the batch of the tetrahedra's triangles, for the slice and colours chosen in ``settings``."""
         from ..drawing.overlay_tets import Slice
 
         cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
@@ -90,12 +90,14 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return points at the badly embedded vertices, or None."""
+        """Return a batch of points at the badly embedded vertices, or None if there are none."""
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """Line batches of a collider, or None, and the uids of the objects they were built from."""
+    """Line batches, or None, of a collider's edges and its outline at contact distance, and the ``session_uid`` of each
+    object that they were built from.
+    """
 
     edges: Any
     outline: Any
@@ -115,7 +117,9 @@ class MarksOf:
         self._least: Made[float] = Made()
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
-        """Drop outdated batches; objects with new geometry (``shapes``) and new ``transforms`` are given by uid."""
+        """Drop outdated batches; ``shapes`` and ``transforms`` are the ``session_uid`` of objects whose geometry or
+        transform has changed.
+        """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
             self._weights = Made()
@@ -126,7 +130,7 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the batches of pins, springs, nodes, spring lines and the ground."""
+        """Return the batches of the marks in ``OWN``, by name; ``shown`` is the object that shows the body."""
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
 
@@ -139,13 +143,17 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return the outlines of the nodes' balls in a view, or None; call :meth:`own` first."""
+        """Return a batch of circles, the outlines of the balls of dynamic nodes in a view, or None without nodes. Call
+        :meth:`own` first.
+        """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the body's marks, with ``colliders`` and ``distance`` for outlines at contact distance."""
+        """Names of the marks in ``OWN`` that the body has; ``colliders`` if a collider or the ground is drawn, and
+        ``distance`` if an outline at contact distance is.
+        """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
         if "ground" in found or any(each.edges is not None for each in around):
@@ -155,7 +163,7 @@ class MarksOf:
         return found
 
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
-        """Return the lines of one collider of the body ``obj``."""
+        """Return the line batches of one collider of the body ``obj``."""
         from ..setup.measure_in import sheet_distance
 
         distance, least = distance_from(collider, obj), self._least.get(None, lambda: sheet_distance(obj, context))
@@ -172,7 +180,7 @@ class MarksOf:
 
 
 class Overlays(Layer):
-    """Draw handler of the overlays, with its cached batches."""
+    """Draw handler of the active body's overlays, with cached GPU batches."""
 
     FAILED = "The overlays cannot be drawn ({error}). Switch them off and on."
 
@@ -196,24 +204,24 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop all GPU batches, which are rebuilt on demand; also before another file is loaded."""
+        """Drop all GPU batches, which are rebuilt on demand. Blender also calls this before it loads a file."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop the marks, which an undo may have changed; tetrahedra come from disk and stay."""
+        """Drop the batches of marks, which an undo may have changed; tetrahedra come from disk and are kept."""
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """Drop batches made outdated by a new geometry or transform."""
+        """Drop batches that are outdated by a change of an object's geometry or transform."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Drop batches made outdated by a frame change."""
+        """Drop batches that are outdated by a change of the current frame."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -236,14 +244,14 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Note why the body cannot be drawn with these switches; other switches or bodies are still tried."""
+        """Record why the body cannot be drawn with these overlay switches; others and other bodies are still tried."""
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return why the body could not be drawn with these switches; "" tries again."""
+        """Return why drawing the body with these overlay switches has failed; "" if that was not tried yet."""
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -286,7 +294,7 @@ class Overlays(Layer):
             overlay_legend.draw(self.legend(found[0], switches, context.workspace.sinew), context)
 
     def legend(self, obj: Any, switches: frozenset[str], settings: Any) -> Legend:
-        """Return the legend of a body that was drawn with these switches."""
+        """Return the legend of a body that was drawn with these overlay switches."""
         if refused := self._failure(switches, obj):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
@@ -319,7 +327,7 @@ class Overlays(Layer):
     # -- caches ---------------------------------------------------------------------------------------------------
 
     def _tets_of(self, obj: Any, switches: frozenset[str]) -> TetsOf | None:
-        """Return the tetrahedra of a body if requested and on disk, else None."""
+        """Return the tetrahedra of a body if the switches ask for them and they are on disk, else None."""
         if not switches & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
@@ -328,18 +336,18 @@ class Overlays(Layer):
 
     def _marks_of(self, obj: Any, switches: frozenset[str]) -> MarksOf | None:
         wanted = switches & {"pins", "springs", "nodes", "colliders"}
-        if not wanted or obj.mode != "OBJECT":  # other modes change the mesh
+        if not wanted or obj.mode != "OBJECT":  # in other modes the artist may change the mesh
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
 
 
 def kind_of(form: str) -> str:
-    """Return the primitive type of a mark shape."""
+    """Return the type of the GPU batch that draws a mark shape: LINES or POINTS."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
 def explain_outside(legend: Legend, count: int) -> None:
-    """Add the number of badly embedded vertices."""
+    """Add the number of badly embedded vertices to the legend."""
     if count:
         legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
     else:
@@ -347,7 +355,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return a rotation-invariant key, to four digits, of the stretch of a (3,3) map."""
+    """Return a cache key of a (3,3) matrix that rotations do not change: its Cauchy-Green tensor, to four digits."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -382,7 +390,7 @@ def shown_body(context: Any) -> tuple[Any, Any] | None:
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
-    """Explain the colours of the tetrahedra."""
+    """Add the number of tetrahedra and their colours, of materials or stiffness, to the legend."""
     legend.words.append(f"{tets.count:,} tetrahedra, at rest")
     if settings.colour == "MATERIALS":
         legend.title = "Materials"
@@ -392,6 +400,6 @@ def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
     legend.title = "Stiffness"
     low, high = tets.stiffness
     legend.ticks = overlay_legend.ticks(low, high)
-    # A single stiffness has the colour of the middle.
+    # A body of a single stiffness is drawn in the middle colour.
     logs = np.linspace(0.0, 1.0, 64) if len(legend.ticks) > 1 else np.zeros(1)
     legend.bar = as_shown(stiffness_colours(logs))

@@ -1,1 +1,1 @@
-"""Drawing on the GPU."""
+"""Drawing of overlays and of the live preview on the GPU."""

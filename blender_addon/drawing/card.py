@@ -1,6 +1,6 @@
 """GPU drawing: vertex buffers, shaders, and the GPU state during a draw call.
 
-Every shader has the push constants ``to_clip`` (4,4), ``opacity``, and its own vectors of four floats.
+Every shader has the push constants ``to_clip`` (4,4), ``opacity``, and further vectors of four floats.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DOT_COLOUR = """
   }
   vec3 linear = distance2 > 0.5 ? vec3(0.0) : inner;
 """
-"""GLSL of round dots with a dark rim, in the colour of the varying ``inner``."""
+"""GLSL of a fragment shader for round dots with a dark rim, in the colour of the varying ``inner``."""
 LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Return a vertex buffer of these attributes, each (n,4)."""
+    """Return a vertex buffer of n vertices with these named attributes, each (n,4)."""
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -46,13 +46,13 @@ def vertices_of(**columns: np.ndarray) -> Any:
 
 
 def elements_of(kind: str, corners: np.ndarray) -> Any:
-    """Return an index buffer of TRIS (k,3) or LINES (k,2)."""
+    """Return an index buffer of ``kind`` TRIS or LINES from the vertex indices of triangles (k,3) or lines (k,2)."""
     return gpu.types.GPUIndexBuf(type=kind, seq=np.ascontiguousarray(corners, dtype=np.int32))
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """Return a batch of TRIS, LINES or POINTS, in the order of the vertices or with ``corners``: indices (k,3) or
-    (k,2), or an index buffer from :func:`elements_of`.
+    """Return a GPU batch of ``kind`` TRIS, LINES or POINTS. ``corners`` are vertex indices of triangles (k,3) or lines
+    (k,2), or an index buffer from :func:`elements_of`; by default vertices are taken in their order.
     """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
@@ -61,7 +61,7 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """Return the description of a shader that reads attributes of four floats."""
+    """Return the description of a shader that reads these vertex attributes, each of four floats."""
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
@@ -71,16 +71,16 @@ def shader_info(*attributes: str) -> Any:
 def shader_of(
     info: Any, vectors: tuple[str, ...], vertex: str, colour: str, carried: tuple[str, ...] = (), end: str = OPAQUE
 ) -> Any:
-    """Return the shader of a description, with push constants ``vectors``; raise PreviewError if the driver rejects it.
+    """Return the shader of a description ``info``; raise PreviewError if the driver rejects it.
 
-    ``vertex`` sets the position and the varyings ``carried``, of three floats each. In the fragment shader ``colour``
-    sets ``linear``, and ``end`` the opacity of the result.
+    ``vectors`` are push constants of four floats. ``vertex`` is GLSL that sets the position and the varyings
+    ``carried``, of three floats each; ``colour`` sets ``linear`` in the fragment shader, ``end`` the result's opacity.
     """
     info.push_constant("MAT4", "to_clip")
-    # Vectors first: a scalar before one leaves a gap, and some GPUs limit push constants to 128 bytes.
+    # Vectors first: a scalar before a vector leaves a gap, and some GPUs limit push constants to 128 bytes.
     for name in vectors:
         info.push_constant("VEC4", name)
-    # Blender sets it if the frame buffer encodes sRGB itself.
+    # Blender sets srgbTarget if the frame buffer encodes colours as sRGB itself.
     info.push_constant("BOOL", "srgbTarget")
     info.push_constant("FLOAT", "opacity")
     if carried:
@@ -95,7 +95,7 @@ def shader_of(
 
 
 def compiled(info: Any) -> Any:
-    """Return the shader of a complete description; raise PreviewError if the driver rejects it."""
+    """Compile a complete shader description and return the shader; raise PreviewError if the driver rejects it."""
     try:
         return gpu.shader.create_from_info(info)
     except Exception as error:
@@ -105,7 +105,9 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Draw with push constants in a GPU state (:func:`drawing`); ``opacity`` is 1 by default."""
+    """Bind a shader, set push constants, and call ``draw_batch`` in a GPU state, the arguments of :func:`drawing`.
+    ``opacity`` is 1 by default.
+    """
     with drawing(**state):
         shader.bind()
         for name, value in {"opacity": 1.0, **constants}.items():
@@ -122,8 +124,8 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Set the complete GPU state for drawing. State that can be queried is restored, the rest reset to its default.
-    Without ``colour`` only depth is written.
+    """Set the complete GPU state for drawing. Afterwards, state that can be queried is restored, and other state reset
+    to its default. Without ``colour`` only depth is written.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
     gpu.state.blend_set(blend)
@@ -137,7 +139,7 @@ def drawing(
     try:
         yield
     finally:
-        # Blender takes a new shader at the address of a freed one for the bound one, and then draws nothing.
+        # Unbind: Blender may allocate a new shader at the address of a freed one, take it for bound, and draw nothing.
         gpu.shader.unbind()
         gpu.state.program_point_size_set(False)
         gpu.state.face_culling_set("NONE")

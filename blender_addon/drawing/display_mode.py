@@ -1,4 +1,4 @@
-"""Display mode of the body as in a viewport: faces, their opacity, and edges."""
+"""Display of a body as a viewport shows objects: opacity of faces, colour and visibility of edges."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """Display mode: ``opacity`` of the faces, two-sided below 1, none at 0; ``wires``, the linear colour of the edges
-    or None; ``behind``, the fraction of edges that stays visible behind faces without opacity.
+    """Display mode: ``opacity`` of the faces (below 1 both sides are drawn, at 0 none); ``wires``, the linear colour of
+    the edges, or None without edges; ``behind``, the opacity of edges behind faces if the faces are invisible.
     """
 
     opacity: float = 1.0
@@ -18,7 +18,7 @@ class Manner(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Return True if invisible faces hide or fade the wires behind them."""
+        """Return True if invisible faces hide or fade the edges behind them."""
         return self.opacity == 0.0 and self.behind < 1.0
 
 
@@ -26,7 +26,7 @@ SOLID = Manner()
 
 
 def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
-    """Return the display mode of the object in a viewport; ``theme`` is the 3D View's."""
+    """Return the display mode of an object in the 3D View ``space``; ``theme`` is the theme of 3D Views."""
     shading, overlay = space.shading, space.overlay
     in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}
     overlaid = obj.show_wire or overlay.show_overlays and overlay.show_wireframes

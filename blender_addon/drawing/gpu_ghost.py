@@ -1,4 +1,4 @@
-"""Ghost of a second bake on the GPU: its simulated surface at one frame."""
+"""Ghost, the translucent surface of a bake at one frame, on the GPU."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Frames of a second bake in object space, with the GPU batch of the displayed one; StoreError if they cannot be
-    read.
+    """Baked frames of a store in object space, with a GPU batch of the displayed frame; raises StoreError if they
+    cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,8 +39,8 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Draw with a Subdivision of these settings on a mesh, or without; return True if that is a change. ``coarser``
-        names a lower level. Not for draw callbacks, since Blender is queried.
+        """Draw with a Subdivision of the mesh ``cage`` by these settings, or without if None; return True if that is a
+        change. ``coarser`` then warns if the level is lowered. Not for draw callbacks, since Blender is queried.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
@@ -57,19 +57,19 @@ class Ghost:
 
     @property
     def job(self) -> Job:
-        """Simulated job."""
+        """Job whose frames are shown."""
         return self._job
 
     def numbers(self) -> list[int]:
-        """Return the frames on disk that can be shown, ascending."""
+        """Return the numbers of the frames on disk, without the pre-roll, ascending."""
         return [frame for frame in self._store.frames() if frame >= self._job.first_shown]
 
     def at(self, frame: int) -> np.ndarray:
-        """Return the positions (n,3) float32 at a frame."""
+        """Return the vertex positions (n,3) float32 at a frame, in object space and Blender units."""
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the batch of the surface shown at a frame, or None."""
+        """Return the GPU batch of the surface at a frame, or the :func:`nearest` one on disk; None without frames."""
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
             return None
@@ -91,5 +91,5 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the newest frame up to ``frame``, else the first one; None without frames."""
+    """Return the last of ``frames``, ascending, up to ``frame``, else the first of them; None without frames."""
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

@@ -1,7 +1,7 @@
-"""Vibration on the GPU: a surface with the displacements and area normals of a mode.
+"""Vibration on the GPU: a surface with the displacements d and area normals of a mode.
 
-At ``x + a d`` the area normal at a vertex, the sum of ``(x_j - x_i) x (x_k - x_i)`` over its triangles, is ``N0 + a N1
-+ a² N2``. So only ``a`` is sent per frame.
+At the positions ``x + a d`` with amplitude a, the area normal of a vertex, the sum of ``(x_j - x_i) x (x_k - x_i)``
+over its triangles, is ``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .preview_colours import weight_colours
 
 
 def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
-    """Return the batch of a vibration, by number, of an object with this world matrix (4,4)."""
+    """Return the GPU batch of the vibration with index ``number``, of an object with this world matrix (4,4)."""
     columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
     columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
-    # White is at rest, red moves most.
+    # White vertices are at rest, red vertices move most.
     columns["colour"] = weight_colours(np.linalg.norm(shapes.shapes[number] @ matrix[:3, :3].T, axis=1))
     ones = np.ones(len(shapes.rest))
     vertices = vertices_of(**{name: np.column_stack([each, ones]) for name, each in columns.items()})
@@ -27,7 +27,9 @@ def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
 
 
 def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return N0, N1 and N2 (3,n,3) at vertices (n,3) displaced along a shape (n,3), in units of N0's length."""
+    """Return N0, N1 and N2 (3,n,3) of the module's formula for rest positions (n,3) and a mode shape (n,3), divided by
+    the length of N0.
+    """
     rest, shape = rest.astype(np.float64), shape.astype(np.float64)
     (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))
     faces = (np.cross(x, y), np.cross(d, y) + np.cross(x, e), np.cross(d, e))

@@ -1,7 +1,7 @@
 """GPU drawing of the overlays; needs a current graphics context.
 
 Tetrahedra are drawn in front of everything else, since the mesh around them would hide a slice: their depths are mapped
-to the nearest hundredth. So are the marks while tetrahedra are shown.
+to the nearest hundredth of the depth range. Marks are too, while tetrahedra are shown.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""Fraction of the distance by which marks are drawn nearer, so that their surface does not hide them."""
+"""Fraction of its distance by which a mark is moved to the viewer, so that the surface at the mark does not hide it."""
 _DIM = 0.35
-"""Factor on the colour of hidden marks."""
+"""Factor on the colour of marks that are hidden by a surface."""
 _HIDDEN = 0.3
-"""Factor on the opacity of the hidden part of a ghost."""
+"""Factor on the opacity of a ghost where other surfaces hide it."""
 
 
 class View:
-    """Matrices of a viewport, as in ``RegionView3D``; ``in_front`` draws in front of the scene."""
+    """View and window matrices of a 3D View, from its ``RegionView3D``; with ``in_front``, drawing is in front of the
+    scene.
+    """
 
     def __init__(self, view_matrix: Any, window_matrix: Any, in_front: bool = False) -> None:
         self.view, window = np.array(view_matrix, dtype=np.float64), np.array(window_matrix, dtype=np.float64)
@@ -35,8 +37,8 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """Return the matrix from object space to clip space, column-major. ``nearer`` moves points towards the viewer
-        by a fraction of their distance, or of the view's height without perspective, at the same pixels.
+        """Return the matrix from object space (world matrix ``matrix``) to clip space, column-major. ``nearer`` moves
+        points to the viewer, in the same pixel, by a fraction of their distance, or of the orthographic view's height.
         """
         lift = np.eye(4)
         if self._height:
@@ -47,8 +49,8 @@ class View:
 
 
 class Painter:
-    """Drawing of overlays with shaders made at first use; PreviewError if the driver rejects one. ``matrix`` is an
-    object's world matrix (4,4), colours are linear.
+    """Drawing of overlays with shaders that are compiled at first use; methods raise PreviewError if the driver rejects
+    a shader. ``matrix`` is an object's world matrix (4,4), colours are linear.
     """
 
     def __init__(self) -> None:
@@ -60,13 +62,13 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Draw the tetrahedra of an object."""
+        """Draw a batch of :func:`tets_batch` in the space of an object."""
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
     def ghost(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
-        """Draw the ghost of an object: faint if hidden, and each pixel once elsewhere. The fourth component of
-        ``colour`` is the opacity.
+        """Draw the ghost of an object: faintly where it is hidden, elsewhere only its front surface. The fourth
+        component of ``colour`` is the opacity.
         """
         faint, flat = _HIDDEN * colour[3], view.to_clip(matrix, _LIFT)
         passes = (
@@ -93,8 +95,8 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """Draw LINES, or POINTS as one of ``FORMS`` with a width in pixels; hidden ones are smaller and dim. None draws
-        nothing.
+        """Draw a batch of LINES, or of POINTS with the shape ``form`` of ``FORMS`` and a width in pixels. Hidden marks
+        are smaller and dim. A batch None draws nothing.
         """
         if batch is None:
             return
@@ -109,13 +111,13 @@ class Painter:
 
 
 def tets_batch(corners: Corners) -> Any:
-    """Return the triangles as a batch."""
+    """Return a GPU batch of the tetrahedra's triangles."""
     return batch_of("TRIS", vertices_of(**corners._asdict()))
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return points (n,3) as a batch of POINTS or of ends of LINES; None without points. The fourth component of POINTS
-    (n,4) blends from white to the colour.
+    """Return a GPU batch of POINTS at points (n,3), or of LINES between successive pairs of them; None without points.
+    Points (n,4) have a weight from 0 to 1, which blends from white to the colour of the mark.
     """
     if len(points) == 0:
         return None

@@ -1,7 +1,7 @@
-"""Preview of a body on the GPU: in a subspace only the handles are sent per frame, otherwise all vertices.
+"""Preview of a body in live mode on the GPU. In a subspace without Subdivision only the handles, the affine
+displacements that the skinning weights blend, are sent to the GPU per frame, otherwise all vertices.
 
-GPU coordinates are relative to the body's centre and size, so that 32 bits suffice at any distance from the world's
-origin.
+GPU coordinates are relative to the body's centre and size, so that 32 bits suffice far from the world's origin.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
-"""Diameter of a dot of mean volume, pixels."""
+"""Diameter, pixels, of the dot of a cubature point with the mean volume."""
 
 WIRE = 0.6
-"""Opacity of wires, which matches the look of Blender's, thinner than a pixel."""
+"""Opacity of edges, with which they look like Blender's wires, which are thinner than a pixel."""
 
 NEARER = 1e-3
-"""Fraction of the distance by which wires are drawn in front of their faces."""
+"""Fraction of its distance by which an edge is moved to the viewer, in front of its faces."""
 
 
 class Preview:
-    """Preview of a surface, and of dots, deformed by handles.
+    """Preview of a surface, and of dots at points, deformed by handles (affine displacements).
 
     Parameters
     ----------
     mesh : mesh to draw, at rest (``preview_mesh.read_drawn_mesh``)
     skin : its rest positions, weights, centre and size
     metres : length of a Blender unit (``mesh_in.unit_scale``)
-    lights : lights fixed to the view; by default those of Solid mode
-    fine : Subdivision to draw instead; positions and colours are still the mesh's
+    lights : lights fixed to the view; by default the lights of Solid mode
+    fine : Subdivision of the mesh that is drawn instead; positions and colours are still given for the mesh
 
-    ``handles`` (h,4,3), m, are those displayed; ``card`` the GPU vertices, whose slopes are dropped after upload;
-    ``shape`` the input of :meth:`positions`.
+    Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices, whose weight derivatives
+    (``slopes``) are dropped after upload; ``shape``, the input of :meth:`positions`.
 
     Draw where a graphics context is current, as in a draw handler; everything else can be called anywhere::
 
@@ -98,7 +98,7 @@ class Preview:
         self._colour_texture: Any = None
 
     def set_handles(self, handles: np.ndarray) -> None:
-        """Show the body deformed by handles (h,4,3), m."""
+        """Show the body deformed by handles (h,4,3), m, from the next drawing on."""
         self.handles = np.asarray(handles, dtype=np.float64)
         count = len(self.handles)
         # The shader reads a row of four floats per coordinate.
@@ -108,7 +108,7 @@ class Preview:
             self._body = None
 
     def set_positions(self, positions: np.ndarray) -> None:
-        """Set the positions (n,3), m, instead of handles; the weights must be zero."""
+        """Show the mesh at vertex positions (n,3), m, instead of using handles; the skinning weights must be zero."""
         if self._fine is None:
             self._bent = self._bent or BentCard(self.card, self._skin)
         self._skin = self._skin._replace(rest=np.asarray(positions, dtype=np.float64))
@@ -132,22 +132,24 @@ class Preview:
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return the positions (k,3), m, of the drawn vertices that these vertices of the mesh move most."""
+        """Return the positions (k,3), m, of k mesh vertices or, with a Subdivision, of the subdivided vertices that
+        each of them moves most.
+        """
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the mesh's vertex that moves a vertex of the surface most."""
+        """Return the index of the mesh vertex that moves a vertex of the drawn surface most."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
-        """Show linear colours (n,3) of the mesh's vertices, or a single colour with None."""
+        """Show linear colours (n,3) at the mesh's vertices; with None, the single colour given to :meth:`draw`."""
         blended = colours is not None and self._fine is not None
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Set points that follow the same handles, and the volumes that size their dots."""
+        """Set the points of dots, skinned by the same handles, and their volumes, which determine the dots' sizes."""
         self._dots, self._dots_of = Made(), (skin, volumes)
 
     def draw(
@@ -162,7 +164,8 @@ class Preview:
     ) -> None:
         """Draw into the bound frame buffer, with depth; the GPU state is restored.
 
-        Matrices are those of a ``RegionView3D``, colours are linear, ``pixel_size`` is that of Blender's preferences.
+        ``view_matrix`` and ``window_matrix`` are those of a ``RegionView3D``, colours are linear, ``pixel_size`` is
+        that of Blender's preferences.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -191,7 +194,7 @@ class Preview:
                     tint, drawn = (*manner.wires, 0.0), {**state, "depth_test": depth_test}
                     self._draw_plain(wires, nearer, tint, drawn, WIRE * part)
         if dots and self._dots_of is not None:
-            # They lie inside the body, which must not hide them.
+            # The dots lie inside the body, which must not hide them.
             state = {"depth_test": "ALWAYS", "depth_mask": False, "sized_points": True}
             batch = self._dots.get(None, lambda: self._make_dots(*self._dots_of))
             self._draw_plain(batch, to_clip, (*dot_colour[:3], pixel_size), state)
@@ -199,7 +202,7 @@ class Preview:
     def _draw_plain(
         self, batch: SkinnedBatch, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
     ) -> None:
-        """Draw an unlit batch."""
+        """Draw a batch in one colour, without light."""
         constants = {"to_clip": to_clip, "tint": tint, "opacity": opacity}
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
@@ -233,13 +236,13 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices, their positions (g,3) before the handles move them, and weights (g,h)."""
+        """Return the GPU vertices, their positions (g,3) before the handles move them, and their weights (g,h)."""
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the same for the Subdivision, which no handle moves."""
+        """Return the GPU vertices of the Subdivision, their displayed positions (g,3), and zero weights (g,1)."""
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)
         return card, positions[card.vertices], card.slopes[0]
@@ -252,7 +255,7 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """Return the GPU states in which the faces are drawn, in order."""
+    """Return the GPU state of each pass in which the faces are drawn, in order; none if they are invisible."""
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:

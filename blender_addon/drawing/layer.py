@@ -1,4 +1,4 @@
-"""Base class of draw handlers in the 3D Views, and cached values."""
+"""Base class of draw handlers in the 3D Views, and a cached value."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 
 class Layer:
-    """Draw handler of all 3D Views until :meth:`remove`. An unexpected ``{error}`` is reported once with ``FAILED``;
-    raised, it would be printed at each redraw.
+    """Draw handler of all 3D Views, active until :meth:`remove`. After an error, which would be printed at each redraw,
+    drawing stops, and the message ``FAILED`` goes to :meth:`refuse`.
     """
 
     FAILED = "It cannot be drawn ({error})."
@@ -34,18 +34,18 @@ class Layer:
         """Draw over the view, in pixels of the region."""
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing by a callback that failed for this reason."""
+        """Stop calling ``drawing``, a draw callback that failed for this reason."""
         self._refused.append(drawing)
 
     def draw(self, drawing: Callable[[Any], None]) -> None:
-        """Draw by a callback; called by Blender."""
+        """Call a draw callback, and stop it at the first error; called by Blender."""
         if drawing in self._refused:
             return
         try:
             drawing(bpy.context)
         except PreviewError as error:
             self.refuse(str(error), drawing)
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - see the class
             traceback.print_exc()
             self.refuse(self.FAILED.format(error=error), drawing)
 
@@ -56,13 +56,13 @@ class Layer:
 
 
 class Made(Generic[Result]):
-    """Cached ``value``, made on demand and again when its key has changed."""
+    """Cached ``value``, computed on demand, and computed again when its key has changed."""
 
     value: Result | None = None
     _made_for: Any = object()  # unequal to any key
 
     def get(self, made_for: Any, make: Callable[[], Result]) -> Result:
-        """Return the cached value for this key, else that of ``make()``."""
+        """Return the cached value if its key is ``made_for``, else compute and cache ``make()``."""
         if self._made_for != made_for:
             self.value = make()
             self._made_for = made_for

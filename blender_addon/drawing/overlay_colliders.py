@@ -14,17 +14,17 @@ from ..scene_import.colliders_in import has_own_mesh, instances_of
 from ..scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positions
 
 MOST_EDGES = 300_000
-"""Maximum number of edges; beyond it, instances are drawn as bounding boxes."""
+"""Maximum number of edges of a collider; with more edges, its instances are drawn as bounding boxes."""
 SEEN = 0.004
-"""Smallest contact distance that is drawn, as a fraction of a collider's size."""
+"""Smallest contact distance whose outline is drawn, as a fraction of a collider's size."""
 _LEVEL = 1e-4
-"""Regularization of the squared normals, of which a vertex has three or more."""
+"""Regularization added to the sum of ``n n^T`` over the unit normals n around a vertex, in :func:`_outwards`."""
 _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit])
 
 
 class ColliderLines(NamedTuple):
-    """Line ends in a collider's object space: its ``edges`` (2e,3), and the ``outline`` (2o,3) at contact distance;
-    ``sources`` are the ``session_uid`` of the objects drawn.
+    """Ends of lines in a collider's object space, two per line: its e ``edges`` (2e,3), and the o lines of its
+    ``outline`` (2o,3) at contact distance. ``sources`` are the ``session_uid`` of the objects drawn.
     """
 
     edges: np.ndarray
@@ -33,8 +33,8 @@ class ColliderLines(NamedTuple):
 
 
 class _Wires(NamedTuple):
-    """Mesh: vertices (n,3), edges (e,2), face normals (f,3), vertex and face of each corner (c,2), and whether each
-    edge has two faces.
+    """Mesh: vertices (n,3), edges (e,2), face normals (f,3), vertex and face index of each face corner (c,2);
+    ``is_closed`` if each edge has two faces.
     """
 
     vertices: np.ndarray
@@ -45,8 +45,8 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a collider of a body, with an outline at ``distance``, at least ``least`` for sheets, in
-    Blender units. Objects that are not evaluated are drawn with their own data.
+    """Return the lines of a collider of a body. The outline lies at ``distance``, for open meshes at least ``least``,
+    in Blender units. Objects that Blender has not evaluated are drawn without their modifiers.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -75,8 +75,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the objects of a collider with their world matrices. Blender lists no instances of hidden objects, so their
-    collections are traversed.
+    """Yield each mesh object of a collider with its world matrix. Blender lists no instances of hidden objects, so the
+    instanced collections of these are traversed.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -125,8 +125,8 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return vertex displacements (n,3), world space, that move the faces around outwards by one unit: least squares of
-    ``normal . way = 1``, regularized towards the mean normal for flat surroundings. Two units at most.
+    """Return vertex displacements (n,3), world space, that move the adjacent faces outwards by one unit: least squares
+    of ``normal . displacement = 1``, regularized towards the mean normal for flat surroundings, at most two units long.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

@@ -1,6 +1,6 @@
 """Contact pressure and contact surface of a body, read from disk.
 
-Imports Numba, so it is imported only when something is shown.
+This module imports Numba, so it is imported only when the overlay is shown.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from .preview_colours import stiffness_colours
 LEVELS = 6
 """Number of colours for pressures."""
 DECADES = 3.0
-"""Decades below the greatest pressure that the colours cover."""
+"""Decades of pressure, down from the maximum, that the colours cover."""
 
 
 class Pushed(NamedTuple):
-    """Vertices under contact pressure at a frame: indices (k,), their levels, and the ``range`` of pressures, Pa."""
+    """Vertices under contact pressure at a frame: indices (k,), colour levels (k,), and ``range`` (low, high) of the
+    pressures that the colours cover, Pa.
+    """
 
     vertices: np.ndarray
     levels: np.ndarray
@@ -31,7 +33,7 @@ class Pushed(NamedTuple):
 
 
 def colours() -> np.ndarray:
-    """Return the linear colours (LEVELS,3) of the levels."""
+    """Return the linear colours (LEVELS,3) of the pressure levels, from low to high."""
     return stiffness_colours(np.linspace(0.0, 1.0, LEVELS))
 
 
@@ -43,7 +45,7 @@ def store_of(obj: Any) -> FrameStore | None:
 
 
 def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
-    """Return the contact pressure of a frame; None if there is none, or the frame is missing."""
+    """Return the vertices under contact pressure at a frame; None without contact, or if the frame is missing."""
     try:
         pressure = store.pressure(frame)
     except StoreError:
@@ -58,8 +60,8 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edge ends (2l,3) of the contact surface at rest, and its vertices (k,3) that never collide with their
-    own body, in object space; empty if unknown.
+    """Return the ends (2l,3) of the l edges of the contact surface at rest, and its vertices (k,3) that are excluded
+    from self-contact, in object space; empty if unknown.
     """
     found = cached_contact_surface(store)
     if found is None:

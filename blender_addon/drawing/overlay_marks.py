@@ -1,4 +1,4 @@
-"""Current positions of pins, springs, dynamic nodes and colliders, as points and line ends."""
+"""Current positions of pins, springs, dynamic nodes and the ground, as points and ends of lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..scene_import.picks import FULL
 from .overlay_colliders import SEEN
 
 CORNERS = 64
-"""Number of corners of a circle."""
+"""Number of corners of a polygon that is drawn as a circle."""
 GRID = 8
 """Number of grid squares across the drawn part of the ground."""
 
@@ -24,19 +24,19 @@ COLLIDERS = (0.006, 0.248, 0.088)
 OUTLINE = (0.3, 0.65, 0.42)
 OUTSIDE = (0.364, 0.067, 0.291)
 NEWEST = (0.695, 1.0, 1.0)
-"""Linear colours of marks and of the newest frame of a bake. Colour-blind users can tell them from each other,
-Blender's selection and the default ghost: CIE76 differences are at least 25 for normal sight and three dichromacies.
+"""Linear colours of marks, and of the newest frame of a running bake. They differ from each other, Blender's selection
+colour and the default ghost by at least 25 (CIE76), for normal sight and for three dichromacies.
 """
 
 
 def groups_of(obj: Any) -> tuple[str, ...]:
-    """Return the names of a body's vertex groups of pins, of each spring and of nodes, which are slow to read."""
+    """Return the names of a body's vertex groups of pins, of each spring and of dynamic nodes, in this order."""
     return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs), obj.sinew.node_group
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return points and line ends (k,3) by mark, in world space, from the weights (n,2+springs) of those groups and
-    vertex positions (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
+    """Return points, or ends of lines, (k,3), by name of the mark, world space, from the weights (n,2+springs) of
+    :func:`groups_of` and positions (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -55,8 +55,8 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of the balls of dynamic nodes at vertices (n,3), with the mesh's own radii; empty
-    if a bake would reject so many.
+    """Return centres and radii (k,4) of the balls of the dynamic nodes with vertex indices ``nodes`` (k,); the radii
+    are those at rest. Empty if a bake would reject so many nodes.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
@@ -68,7 +68,9 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return the line ends (2l,3) of a circle around each ball (k,4), facing the viewer of a view matrix (4,4)."""
+    """Return the ends (2l,3) of the l lines of circles around balls (k,4), facing the viewer; ``to_view`` (4,4) is the
+    view matrix.
+    """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
     lines = np.stack([round_[:-1], round_[1:]], axis=1).reshape(-1, 3)
@@ -76,8 +78,8 @@ def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
-    """Return the positions (n,3), world space, of a body's vertices in the viewport, on ``shown``: itself or its bake's
-    duplicate. At rest if modifiers change their number.
+    """Return the positions (n,3), world space, of a body's vertices as the viewport shows them on ``shown``, the body
+    or the duplicate with its bake; without modifiers and shape keys if modifiers change the number of vertices.
     """
     evaluated = shown.evaluated_get(depsgraph)
     mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
@@ -85,7 +87,7 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices (s,3) that springs pull, and the line ends (2l,3) to the objects that they are pulled to."""
+    """Return the positions (s,3) of vertices that springs pull, and the ends (2l,3) of lines to their targets."""
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
         pulled = positions[weights[:, 1 + k] > 0.0]
@@ -98,7 +100,7 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the body's colliders; empty if its collection is empty, which the bake reports."""
+    """Return the body's collider objects; empty if there are none, which a bake reports."""
     try:
         return collider_objects(obj, context)
     except ColliderError:
@@ -106,8 +108,8 @@ def colliders_of(obj: Any, context: Any) -> list[Any]:
 
 
 def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
-    """Return the line ends (2l,3) of a grid at a distance over the ground around the body, world space; empty without a
-    ground, or at a distance too small to be seen.
+    """Return the ends (2l,3), world space, of the l lines of a grid at a distance over the ground around the body;
+    empty without a ground, or if the distance is positive but too small to be seen.
     """
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:

@@ -22,7 +22,7 @@ _TETS_VERTEX = (
 """
 )
 
-# The displacement factor is the fourth component of a row, like a ghost's colour.
+# The amplitude a is the fourth component of the row normal_x, as a ghost's colour is that of the three rows.
 _SWUNG_VERTEX = """
   float a = normal_x.w;
   vec3 n = normal.xyz + a * (turn.xyz + a * bend.xyz);
@@ -31,13 +31,13 @@ _SWUNG_VERTEX = """
   lit_colour = colour.xyz;
 """
 
-# Weak headlight, so that colours match the legend.
+# A weak light from the viewer, so that colours match the legend.
 _LIGHT = """
   vec3 n = normalize(lit_normal);
   vec3 linear = lit_colour * (0.55 + 0.45 * abs(n.z));
 """
 
-# Edges a pixel wide, fainter on triangles that are hardly wider.
+# Triangle edges one pixel wide, fainter on triangles that are only a few pixels wide.
 _EDGES = """
   vec3 step_of = fwidth(corner);
   vec3 away = corner / max(step_of, vec3(1e-6));
@@ -46,7 +46,7 @@ _EDGES = """
   linear *= 1.0 - 0.5 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
 """
 
-# Some GPUs limit push constants to 128 bytes, so the colour is the fourth component of each row.
+# Some GPUs limit push constants to 128 bytes, so the three rows have the colour as fourth components.
 _SEEN_THROUGH = """
   float rim = 1.0 - abs(normalize(lit_normal).z);
   vec3 linear = vec3(normal_x.w, normal_y.w, normal_z.w) * (1.0 - 0.25 * rim);
@@ -60,7 +60,7 @@ _DOT = """
   inner = mix(tint.xyz, vec3(max(tint.x, max(tint.y, tint.z))), pale * pale);
 """
 
-# Distance of a pixel from the centre, 1 at the border, by form.x, an index in FORMS.
+# Distance of a pixel from the mark's centre, 1 at its border, for the shape with index form.x in FORMS.
 _MARK_COLOUR = """
   vec2 away = abs(2.0 * gl_PointCoord - vec2(1.0));
   float far = length(away);
@@ -73,34 +73,35 @@ _MARK_COLOUR = """
   vec3 linear = far * far > 0.5 ? vec3(0.0) : inner;
 """
 FORMS = ("ROUND", "SQUARE", "DIAMOND", "CROSS")
-"""Shapes of marks, which do not depend on colour vision."""
+"""Shapes of marks, which tell them apart without colour vision."""
 _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
 def tets_shader() -> Any:
-    """Return the shader of tetrahedra, with the attributes of ``overlay_tets.Corners``; ``normal_x``, ``_y`` and ``_z``
-    are the rows that turn normals into the view's frame. Raise PreviewError if the driver rejects it.
+    """Return the shader of tetrahedra, with the attributes of ``overlay_tets.Corners``; ``normal_x``, ``normal_y`` and
+    ``normal_z`` are the rows of the matrix that takes normals to view space. Raise PreviewError if the driver rejects
+    the shader.
     """
     info = shader_info("position", "normal", "colour")
     return shader_of(info, _ROWS, _TETS_VERTEX, _LIGHT + _EDGES, ("lit_normal", "lit_colour", "corner"))
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts; the rows of :func:`tets_shader` end with the colour."""
+    """Return the shader of ghosts; the fourth components of the rows of :func:`tets_shader` are the ghost's colour."""
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
 def swing_shader() -> Any:
-    """Return the shader of vibrations, with the attributes of ``gpu_mode.swing_batch``; of the rows of
-    :func:`tets_shader`, the first ends with the displacement factor.
+    """Return the shader of vibrations, with the attributes of ``gpu_mode.swing_batch``; the fourth component of
+    ``normal_x`` (:func:`tets_shader`) is the amplitude.
     """
     info = shader_info("position", "shift", "normal", "turn", "bend", "colour")
     return shader_of(info, _ROWS, _SWUNG_VERTEX, _LIGHT, ("lit_normal", "lit_colour"))
 
 
 def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """Return ``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4); ``behind`` has
-    their fourth components.
+    """Return ``normal_x``, ``normal_y`` and ``normal_z`` for a view matrix and an object's world matrix, both (4,4);
+    ``behind`` are their fourth components.
     """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T
@@ -109,9 +110,9 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Return the shader of marks at ``position``, whose fourth component blends from white to ``tint``. The fourth
-    component of ``tint`` is the width in pixels, the first of ``form`` the index in ``FORMS``. Raise PreviewError if
-    the driver rejects it.
+    """Return the shader of marks at ``position``, whose fourth component, 0 to 1, blends from white to ``tint``. The
+    fourth component of ``tint`` is the width in pixels, the first component of ``form`` the index in ``FORMS``. Raise
+    PreviewError if the driver rejects the shader.
     """
     return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 

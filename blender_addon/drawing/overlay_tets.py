@@ -1,6 +1,6 @@
-"""Tetrahedra of a solver, read from disk, and the triangles drawn of them.
+"""Tetrahedra of a body, read from its store on disk, and the triangles that are drawn.
 
-Imports Numba, so it is imported only when something is shown.
+This module imports Numba, so it is imported only when the overlay is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """Plane across an axis (0, 1, 2) at an ``offset`` from 0 to 1; ``flipped`` shows the side beyond it."""
+    """Plane perpendicular to ``axis`` (0, 1, 2), at ``offset`` from 0 (lowest tet) to 1 (highest); the tets below it
+    are shown, or with ``flipped`` those above it.
+    """
 
     axis: int
     offset: float
@@ -29,8 +31,9 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Corners of the triangles to draw, three per triangle, each (3t,4) float32: object-space positions with the
-    corner's number, outward unit normals with 0, linear colours with 1.
+    """Attributes of the corners of t triangles, three per triangle, each (3t,4) float32: object-space positions,
+    outward unit normals, linear colours. The fourth components are the corner's index 0, 1, 2 in its triangle; 0; and
+    1.
     """
 
     position: np.ndarray
@@ -39,10 +42,10 @@ class Corners(NamedTuple):
 
 
 class ShownTets:
-    """Tetrahedra of a solver, ready to draw.
+    """Tetrahedra of a body, ready to draw.
 
-    ``names`` of the k materials; ``colours_of_materials`` (k,3), linear; ``stiffness``, the range of Young's modulus,
-    Pa; ``outside`` (v,3) float32, the badly embedded vertices in object space.
+    Attributes: ``count``; ``names`` of the k materials; ``colours_of_materials`` (k,3), linear; ``stiffness``, lowest
+    and highest Young's modulus, Pa; ``outside`` (v,3) float32, the v badly embedded vertices in object space.
     """
 
     def __init__(self, got: CachedMaterials) -> None:
@@ -63,7 +66,9 @@ class ShownTets:
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
-        """Return the corners to draw; ``colour`` is STIFFNESS or MATERIALS. Without ``cut`` all tets are drawn."""
+        """Return the corners of the triangles to draw: the surface of all tets, or with ``cut`` of those that it shows.
+        ``colour`` is STIFFNESS or MATERIALS.
+        """
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
         x = self._positions[triangles]
@@ -84,8 +89,8 @@ class ShownTets:
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
-    """Return the newest store, of a bake or of live mode, with tetrahedra of a body, and the times of its files; None
-    if there is none.
+    """Return the newest store, of a bake or of live mode, that has tetrahedra of a body, and the modification times,
+    ns, of their files; (None, ()) if there is none.
     """
     folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
     found = []
@@ -97,7 +102,7 @@ def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
 
 
 def read_tets(store: FrameStore) -> ShownTets | None:
-    """Return the last tetrahedra of a store; None if they are incomplete."""
+    """Return the tetrahedra that were last written to a store; None if their files are incomplete."""
     got = received(store)
     return None if got is None else ShownTets(got)
 

@@ -1,4 +1,4 @@
-"""GPU vertices that follow handles, and textures of their data."""
+"""Vertices that the GPU deforms by handles (affine displacements blended by weights), and textures with their data."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 
 
 class Skinned:
-    """Vertex buffer of vertices deformed by handles.
+    """Vertex buffer of g vertices deformed by h handles.
 
-    ``positions`` (g,3); ``normals`` (g,4), whose fourth component is free for the shader; ``numbers`` (g,h,3): weights
-    and their derivatives along the tangents.
+    ``positions`` (g,3); ``normals`` (g,4), whose fourth component each shader uses as it likes; ``numbers`` (g,h,3):
+    for each vertex and handle, the weight and its derivatives along the two tangents.
     """
 
     def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,13 +36,15 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Set the handles' uniform buffer and the weights of a bound shader."""
+        """Set the uniform buffer ``handles``, and the texture of weights if there is one, in a shader that is bound."""
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Return a batch of ``corners`` (:func:`card.batch_of`) and the shader ``make_shader(handles, per_row)``."""
+        """Return a batch of ``kind`` with ``corners`` (:func:`card.batch_of`) and the shader from ``make_shader(number
+        of handles, vertices per texture row)``.
+        """
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
 
@@ -54,18 +56,18 @@ class SkinnedBatch(NamedTuple):
     batch: Any
 
     def draw(self, handles: Any) -> None:
-        """Draw with its own shader, which must be bound."""
+        """Draw with ``self.shader``, which must be bound; ``handles`` is the uniform buffer of the handles."""
         self.skinned.bind(self.shader, handles)
         self.batch.draw(self.shader)
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Return the number of items, of so many texels each, in a row of a texture."""
+    """Return the number of items that a row of a texture holds, at most ``count``, with ``each`` texels per item."""
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
-    """Return a texture of texels (n,e,4) of n items, ``per_row`` to a row, as 32-bit floats."""
+    """Return a 32-bit float texture of n items with e texels (n,e,4) each, ``per_row`` items per row."""
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each
     most = gpu.capabilities.max_texture_size_get()
@@ -78,11 +80,11 @@ def texture_of(texels: np.ndarray, per_row: int) -> Any:
         return gpu.types.GPUTexture((width, rows), format="RGBA32F", data=data)
     except RuntimeError as error:
         raise PreviewError(
-            f"The graphics card has no room for {count} vertices with {each} texels ({error}).",
-            "Set Modes lower, or Preview to Mesh.",
+            f"The graphics card cannot store {count} vertices with {each} texels each ({error}).",
+            "Reduce Modes, or set Preview to Mesh.",
         ) from error
 
 
 def _padded(numbers: np.ndarray, width: int) -> np.ndarray:
-    """Append columns of zeros up to a width."""
+    """Return an array with zero columns appended, up to ``width`` columns."""
     return np.pad(numbers, ((0, 0), (0, width - numbers.shape[1])))

@@ -1,4 +1,5 @@
-"""Linear colours of the preview: the object's as in a viewport, or (n,3) of vertices by stiffness, weight or cluster.
+"""Linear colours of the live preview: one for the object as a viewport shows it, or one per vertex (n,3) by stiffness,
+mode weight or cluster.
 
 Colour maps are interpolated in display colours, then converted to linear ones.
 """
@@ -19,12 +20,12 @@ _SIGNED = np.array([[0.10, 0.25, 0.65], [0.45, 0.65, 0.90], [0.93, 0.93, 0.93], 
 """Display colours from -1 to 1: blue, white at 0, red."""
 
 _GOLDEN = 0.61803398875
-"""Step of the hue from a number to the next, the golden ratio: the hues of a few numbers are well separated."""
+"""Step of the hue from one cluster to the next, the golden ratio, so that a few clusters have well separated hues."""
 
 
 def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
-    """Return the colour of the object in Solid mode with this shading: its material's, its own, or a single one; its
-    own too where the viewport uses another for every face or object.
+    """Return the linear colour of the object in Solid mode with these shading settings: its material's, its own, or the
+    single one of the viewport; its own also for random, attribute and texture colours.
     """
     if shading.color_type == "SINGLE":
         return tuple(shading.single_color)
@@ -35,7 +36,7 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
 
 
 def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object's edges with this shading; ``theme`` is the 3D View's."""
+    """Return the linear colour of the object's edges with these shading settings; ``theme`` is that of 3D Views."""
     if shading.wireframe_color_type == "THEME":
         return tuple(_linear(np.array(theme.wire)).tolist())
     return tuple(obj.color[:3])
@@ -44,26 +45,30 @@ def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float
 def stiffness_colours(
     log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
 ) -> np.ndarray:
-    """Return colours of the logarithm (n,) of the stiffness; the colour range is the body's own by default."""
+    """Return linear colours (n,3) for logarithms of the stiffness (n,), from blue at ``softest`` to red at
+    ``stiffest``, by default their least and greatest.
+    """
     low = float(log_stiffness.min()) if softest is None else softest
     high = float(log_stiffness.max()) if stiffest is None else stiffest
-    # A body of one material has the middle colour.
+    # A body of uniform stiffness has the middle colour.
     t = (log_stiffness - low) / (high - low) if high - low > 1e-9 else np.full(len(log_stiffness), 0.5)
     return _mapped(t, _STIFFNESS)
 
 
 def weight_colours(weights: np.ndarray) -> np.ndarray:
-    """Return colours of signed weights (n,) of one mode or handle: zero is white, the largest magnitude red or blue."""
+    """Return linear colours (n,3) for signed weights (n,) of a mode or handle: white at 0, red (positive) or blue
+    (negative) at the largest magnitude.
+    """
     largest = float(np.abs(weights).max(initial=0.0))
     return _mapped(0.5 + 0.5 * np.asarray(weights, dtype=np.float64) / (largest if largest > 0.0 else 1.0), _SIGNED)
 
 
 def cluster_colours(clusters: np.ndarray) -> np.ndarray:
-    """Return colours of cluster numbers (n,): well separated hues, in three shades."""
+    """Return linear colours (n,3) for cluster indices (n,): well separated hues, in three shades."""
     numbers = np.asarray(clusters, dtype=np.int64)
     hue = (numbers * _GOLDEN) % 1.0
     bright = np.array([0.95, 0.70, 0.82])[numbers % 3]
-    # Hue to RGB: each is full over a third of the circle and fades over a sixth.
+    # Hue to RGB: each component is full over a third of the hue circle, and fades over a sixth on either side.
     away = np.abs(((hue[:, None] - np.array([0.0, 1 / 3, 2 / 3]) + 0.5) % 1.0) - 0.5)
     return _linear(bright[:, None] * (0.25 + 0.75 * np.clip(2.0 - 6.0 * away, 0.0, 1.0)))
 

@@ -1,4 +1,4 @@
-"""Subdivided surface on the GPU: its vertices are a matrix times those of the simulated mesh."""
+"""Subdivision of a simulated mesh on the GPU: the subdivided vertices are a sparse matrix times the mesh's vertices."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivision of a mesh on the GPU, with Blender's smooth and flat shading, in 32 bits.
+    """Subdivision of a mesh with n vertices into m, on the GPU, with Blender's smooth and flat shading, in 32 bits.
 
-    ``mirrored``: the mesh's coordinates turn its faces inside out. ``triangles`` (t,3) index the subdivided vertices
-    (m,).
+    ``mirrored`` tells that the coordinates in use reflect the mesh, so that its faces point inwards. ``triangles``
+    (t,3) are indices of subdivided vertices.
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
@@ -35,13 +35,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the mesh's vertex that moves a subdivided vertex most."""
+        """Return the index of the mesh vertex with the largest weight in a subdivided vertex."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Subdivided vertex that each of the mesh's n vertices moves most."""
+        """Index (n,) of the subdivided vertex in which each mesh vertex has its largest weight."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)
@@ -49,7 +49,7 @@ class FineCard:
         return found
 
     def at(self, positions_of: np.ndarray) -> CardVertices:
-        """Return the GPU vertices at subdivided positions (m,3), with area-weighted normals."""
+        """Return the GPU vertices with area-weighted normals at the subdivided positions (m,3)."""
         a, b, c, d = (positions_of.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)

@@ -1,8 +1,8 @@
-"""Lights of the preview, fixed to the view; by default the user's own of Solid mode.
+"""Lights of the live preview, fixed to the view; by default the user's lights of Solid mode.
 
-Each is diffuse over more than a hemisphere, like a large light, without adding energy (wrapped Lambert, (n.l + w) / (1
-+ w)² with w from 0 to 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"). Its highlight (Blinn 1977, scaled by (e +
-8) / 8) is stronger at grazing angles (Schlick 1994).
+Each light is diffuse over more than a hemisphere, like a large light, without adding energy (wrapped Lambert, (n.l + w)
+/ (1 + w)² with w from 0 to 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"). Its highlight (Blinn 1977, scaled by
+(e + 8) / 8) is stronger at grazing angles (Schlick 1994).
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ _GLOSS = 25.0
 """Blinn exponent of the highlight of a light with wrap 0."""
 
 _FACING = 0.05
-"""Fraction of the light in a highlight seen head-on; 0.4 at grazing angles."""
+"""Fraction of the light in a highlight that is seen along the normal; at grazing angles it is 0.4."""
 
 
 class Light(NamedTuple):
-    """Light: ``direction`` towards it, in the view's frame; linear colours; ``wrap`` from 0 to 1."""
+    """Light: ``direction``, the unit vector towards it in view space; linear colours of its ``diffuse`` and
+    ``specular`` light; ``wrap`` w from 0 to 1 of the module's formula.
+    """
 
     direction: Colour
     diffuse: Colour
@@ -35,7 +37,7 @@ def studio_lights(preferences: Any) -> tuple[Light, ...]:
         for light in system.solid_lights
         if light.use
     ]
-    # Ambient light is uniform: fully wrapped from both sides, it is constant.
+    # Ambient light is uniform, as the sum of two fully wrapped lights from opposite sides is.
     ambient = tuple(2.0 * value for value in system.light_ambient)
     if any(ambient):
         lights += [Light((0.0, side, 0.0), ambient, (0.0, 0.0, 0.0), 1.0) for side in (-1.0, 1.0)]
@@ -43,7 +45,9 @@ def studio_lights(preferences: Any) -> tuple[Light, ...]:
 
 
 def lighting_source(lights: tuple[Light, ...]) -> str:
-    """Return GLSL that computes ``linear`` from ``lit_normal`` and ``lit_colour``; the viewer looks along -z."""
+    """Return GLSL that computes the lit colour ``linear`` from ``lit_normal`` and ``lit_colour`` in view space, where
+    the viewer looks along -z.
+    """
     lines = [
         "  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);",
         "  vec3 diffuse = vec3(0.0);",

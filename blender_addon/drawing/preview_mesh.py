@@ -1,4 +1,4 @@
-"""Arrays of the preview: triangles with corner normals, and GPU vertices.
+"""Arrays of the live preview: triangles with corner normals, and GPU vertices.
 
 A GPU vertex is a mesh vertex with one of its corner normals: one per vertex on smooth meshes, and as many as needed on
 flat faces and sharp edges.
@@ -18,15 +18,16 @@ from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
-"""Number of steps per unit of each coordinate of a normal, by which equal normals are found."""
+"""Steps per unit to which coordinates of normals are rounded before they are compared for equality."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant of the tangents' own derivatives, 1 on a plane, below which a fan is too folded to be corrected."""
+"""Determinant of the derivatives of the tangent coordinates along the tangents, 1 on a plane, below which the triangles
+around a vertex are too folded for the correction in :func:`_derivatives`."""
 
 
 class DrawnMesh(NamedTuple):
-    """Mesh at rest: ``triangles`` (t,3); unit ``normals`` (t,3,3) of their corners, in world space; ``edges`` (e,2) for
-    wires; the ``cage`` for a Subdivision; ``mirrored`` if the world matrix reflects it.
+    """Mesh at rest: ``triangles`` (t,3); unit ``normals`` (t,3,3) of their corners, in world space; ``edges`` (e,2)
+    that are drawn as wires; ``cage``, the input of a Subdivision; ``mirrored`` if the world matrix is a reflection.
     """
 
     triangles: np.ndarray
@@ -49,8 +50,8 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """GPU vertices: ``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges`` (e,2)
-    between them; ``slopes`` (2,g,h), derivatives of the weights along the two tangents, per size of the body.
+    """GPU vertices: their mesh vertices ``vertices`` (g,); ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges``
+    (e,2) of GPU vertices; ``slopes`` (2,g,h), derivatives of the weights along the two tangents, times the body's size.
     """
 
     vertices: np.ndarray
@@ -61,7 +62,7 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices at given positions of the mesh, without handles; ``card`` and ``skin`` are those at rest."""
+    """GPU vertices for given positions of the mesh, without handles; ``card`` and ``skin`` are those at rest."""
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
         self._card, self._rest, self._size = card, skin.rest, skin.size
@@ -69,7 +70,7 @@ class BentCard:
         self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, rest)
 
     def at(self, positions: np.ndarray) -> CardVertices:
-        """Return the vertices for mesh positions (n,3), m, with normals as the shader computes them."""
+        """Return the GPU vertices for mesh positions (n,3), m, with normals as the shader computes them."""
         moved = (positions - self._rest) / self._size
         first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
         normals = _unit(np.cross(first, second)).astype(np.float32)
@@ -83,14 +84,14 @@ def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
-            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # with shape keys, the mesh is a copy
+            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # a mesh with shape keys is a copy here
                 mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
                 mesh.update()
             return drawn_mesh(mesh, object_to_world(evaluated, context.scene))
 
 
 def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
-    """Return triangles and corner normals of a mesh; the matrix (4,4) maps its coordinates to world space."""
+    """Return the drawn mesh of a Blender mesh; the matrix (4,4) maps its coordinates to world space."""
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
     corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
@@ -111,10 +112,10 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices, their normals and the derivatives of the weights."""
+    """Return the GPU vertices of a mesh at rest, with the derivatives of the weights of ``skin``."""
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
-    # The tangents jump where this changes its sign: GPU and CPU must agree.
+    # The tangents jump where n_z changes its sign, so rounding on GPU and CPU must not differ there.
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
     rest = (skin.rest - skin.centre) / skin.size
@@ -124,8 +125,8 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge face corners (f,k) of one vertex with equal normals (f,k,3) into one GPU vertex. Return the first corner of
-    each, and the GPU vertex (f,k) of each corner.
+    """Merge face corners that have the same vertex ``corners`` (f,k) and equal normals (f,k,3) into one GPU vertex.
+    Return the first corner (g,) of each GPU vertex, and the GPU vertex (f,k) of each corner.
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -136,8 +137,8 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Return mesh edges (e,2) as edges between GPU vertices (g,), any one of a mesh vertex; ``count`` is the number of
-    mesh vertices. Loose edges are dropped.
+    """Return mesh edges (e,2) as edges of GPU vertices; ``vertices`` (g,) are the GPU vertices' mesh vertices,
+    ``count`` the number of mesh vertices. Edges without a face are dropped.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -153,7 +154,7 @@ def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, r
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = np.linalg.norm(double_area, axis=1)
     unit = double_area / np.where(size > 0.0, size, 1.0)[:, None]
-    # Twice the area times the gradient at a corner, whose opposite edge runs from the next to the one after.
+    # Gradient of a corner's hat function, times twice the area: the opposite edge, turned by 90 degrees.
     gradients = np.stack([np.cross(unit, x[:, (k + 2) % 3] - x[:, (k + 1) % 3]) for k in range(3)], axis=1)
     total = np.bincount(fans.ravel(), np.repeat(size, 3), len(normals))
     share = (1.0 / np.where(total > 0.0, total, 1.0))[fans]
@@ -164,7 +165,7 @@ def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, r
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
         means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(rest))))
-    # Derivatives of the tangents' own coordinates; their inverse makes linear functions exact.
+    # Derivatives of the coordinates along the tangents; multiplying by their inverse makes linear functions exact.
     (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ rest, axis) for axis in axes] for mean in means)
     determinant = a * d - b * c
     spread = determinant > _LEAST_SPREAD

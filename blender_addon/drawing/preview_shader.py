@@ -1,13 +1,13 @@
-"""Source of the preview's shaders: linear blend skinning of positions and normals on the GPU.
+"""Source of the live preview's shaders: linear blend skinning of positions and normals on the GPU.
 
-With the body's centre as origin and its size as unit, c = [p, 1]:
+Rest positions p have the body's centre as origin and its size as unit; c = [p, 1], w_k are weights and H_k handles:
 
     x = p + sum_k w_k (c @ H_k) = A c,        A = [1 0] + sum_k w_k H_k^T
     dx/dt = A t + sum_k (dw_k/dt) (c @ H_k),  normal along dx/dt1 x dx/dt2
 
 for two tangents t1, t2 of the rest surface. So three numbers per handle and vertex suffice, (w, dw/dt1, dw/dt2). They
-are attributes while the 16 slots of every back end hold them, and texels beyond. The loop over handles is unrolled,
-without arrays, ``inout`` or indices that a translator to Metal or SPIR-V could fail on.
+are vertex attributes while the 16 slots of every back end can hold them, else texels of a texture. The loop over
+handles is unrolled, without arrays, ``inout`` or indices that a translator to Metal or SPIR-V could fail on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SLOTS = 16
 """Number of vertex attributes of four floats in OpenGL, Vulkan and Metal; two are positions and normals."""
 
 MOST_IN_ATTRIBUTES = 4 * (SLOTS - 2) // 3
-"""Number of handles whose weights fit in the other attributes: 18."""
+"""Maximum number of handles whose three numbers per vertex fit in the other 14 attributes: 18."""
 
 _FOUR = ("vec3(a.x, a.y, a.z)", "vec3(a.w, b.x, b.y)", "vec3(b.z, b.w, c.x)", "vec3(c.y, c.z, c.w)")
 
@@ -64,7 +64,7 @@ _END = """
   vec3 turned = area > 1e-20 ? across / area : n;
 """
 
-# Texel of an item; the rows wrap, since a texture is not wide enough for all.
+# Texel of the item with index i: per_row items lie in each row, since a texture is not wide enough for all items.
 _TEXEL = "ivec2(({i} % {per_row}) * {each}{offset}, {i} / {per_row})"
 
 _TEXTURE_LOOP = """
@@ -91,27 +91,31 @@ _PLACED = "  gl_Position = to_clip * vec4(moved, 1.0);\n"
 
 
 def in_attributes(handles: int) -> bool:
-    """Return True if the weights of so many handles fit in attributes; more need a texture."""
+    """Return True if the weights of ``handles`` handles fit in vertex attributes; otherwise they need a texture."""
     return handles <= MOST_IN_ATTRIBUTES
 
 
 def attribute_count(handles: int) -> int:
-    """Return the number of four-float attributes that hold three numbers per handle."""
+    """Return the number of four-float vertex attributes that hold three numbers for each of ``handles`` handles."""
     return -(-3 * handles // 4)
 
 
 def texels_each(handles: int) -> int:
-    """Return the number of four-float texels per vertex: three for every four handles."""
+    """Return the number of four-float texels per vertex for ``handles`` handles: three for every four handles."""
     return 3 * -(-handles // 4)
 
 
 def handle_rows(handles: int) -> int:
-    """Return the number of four-float rows in the uniform buffer, for a multiple of four handles."""
+    """Return the number of four-float rows in the handles' uniform buffer: three per handle, for a number of handles
+    rounded up to a multiple of four.
+    """
     return 12 * -(-handles // 4)
 
 
 def skinning_source(handles: int, per_row: int) -> str:
-    """Return GLSL that computes ``moved`` and the unit normal ``turned``; ``per_row`` vertices lie in a texture row."""
+    """Return GLSL that computes the position ``moved`` and unit normal ``turned`` of a vertex from ``handles`` handles;
+    ``per_row`` is the number of vertices per texture row.
+    """
     if in_attributes(handles):
         numbers = [f"weights{f // 4}.{'xyzw'[f % 4]}" for f in range(3 * handles)]
         triples = [f"vec3({', '.join(numbers[3 * k : 3 * k + 3])})" for k in range(handles)]
@@ -125,7 +129,7 @@ def skinning_source(handles: int, per_row: int) -> str:
 
 
 def skinning_info(handles: int) -> Any:
-    """Return a shader description with the inputs of the skinning source: attributes, uniform buffer, texture."""
+    """Return a shader description with the inputs of :func:`skinning_source`: attributes, uniform buffer, texture."""
     in_slots = attribute_count(handles) if in_attributes(handles) else 0
     info = shader_info("position", "normal", *(f"weights{slot}" for slot in range(in_slots)))
     info.typedef_source(f"struct SinewHandles {{ vec4 rows[{handle_rows(handles)}]; }};")
@@ -136,7 +140,7 @@ def skinning_info(handles: int) -> Any:
 
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
-    """Return the lit shader, with one colour or one per vertex; raise PreviewError if the driver rejects it."""
+    """Return the shader of the lit body, in one or per-vertex colours; raise PreviewError if the driver rejects it."""
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")
     texel = _TEXEL.format(i="index", per_row=colours_per_row, each=1, offset="")
@@ -145,11 +149,11 @@ def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[
 
 
 def dots_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of round dots with a dark rim; raise PreviewError if the driver rejects it."""
+    """Return the shader of skinned round dots with a dark rim; raise PreviewError if the driver rejects it."""
     vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n  inner = tint.xyz;\n"
     return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR, ("inner",))
 
 
 def wires_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of lines of one colour; raise PreviewError if the driver rejects it."""
+    """Return the shader of skinned lines of one colour; raise PreviewError if the driver rejects it."""
     return shader_of(skinning_info(handles), ("tint",), skinning_source(handles, per_row) + _PLACED, LINE_COLOUR)

@@ -20,14 +20,14 @@ DISC = 16
 
 
 def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
-    """Write text from a position, in the current size."""
+    """Write text from a position in pixels, in the font size that was set last."""
     blf.color(0, *colour)
     blf.position(0, x, y, 0.0)
     blf.draw(0, words)
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Write lines in the lower left corner, beside the toolbar, the first ones in ``colours``, the others in white."""
+    """Write lines of text in the lower left corner, beside the toolbar, in ``colours``; lines without one are white."""
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
@@ -60,7 +60,7 @@ def disc(centre: Corner, radius: float, colour: Colour) -> None:
 
 
 def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
-    """Draw one of ``overlay_shader.FORMS``, or a LINE."""
+    """Draw a mark with a shape ``form`` of ``overlay_shader.FORMS``, or a LINE."""
     (x, y), r = centre, radius
     if form == "ROUND":
         disc(centre, r, colour)
@@ -92,7 +92,9 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Return the left, right and lower edges of the area free of toolbar, sidebar and asset shelf."""
+    """Return the left, right and lower edge, pixels, of the part of a 3D View that toolbar, sidebar and asset shelf
+    leave free.
+    """
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0
     if not context.preferences.system.use_region_overlap:

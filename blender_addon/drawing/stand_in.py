@@ -1,4 +1,4 @@
-"""Stand-in mesh that is moved instead of a body if the GPU does not draw it."""
+"""Stand-in: a temporary mesh object that live mode moves instead of the body if it is not drawn on the GPU."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..objects.duplicate_result import local_views_of, show_in_local_views
 
 
 class StandIn:
-    """Temporary object at the world's origin with the body's vertices; an undo may remove it, the next move restores
-    it.
+    """Temporary mesh object at the world's origin with the body's vertices. An undo may remove it; the next
+    :meth:`move` creates it again.
 
     Parameters
     ----------
     obj : the body, for its name, colour, materials and local views
     scene : scene that gets the object
-    triangles : (t,3) of the surface
+    triangles : (t,3), triangles of the body's surface
     metres : length of a Blender unit
     """
 
@@ -69,12 +69,12 @@ class StandIn:
 
 
 def find(uid: int | None) -> Any | None:
-    """Return the stand-in with that ``session_uid``, or None."""
+    """Return the stand-in object with the ``session_uid`` ``uid``, or None."""
     return next((o for o in bpy.data.objects if o.session_uid == uid and o.sinew.is_stand_in), None)
 
 
 def delete(obj: Any) -> None:
-    """Remove a stand-in and its mesh."""
+    """Remove a stand-in object and its mesh from the file."""
     mesh = obj.data
     bpy.data.objects.remove(obj)
     if mesh is not None and mesh.users == 0:
@@ -82,6 +82,6 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove the stand-ins that an undo or a file has brought back, except one."""
+    """Remove stand-ins that an undo or a file has brought back, except the one with ``session_uid`` ``but``."""
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

@@ -1,6 +1,6 @@
 """Example scenes of Add > Sinew Examples: one module each, with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
 
-They are built from Blender's primitives, in a collection of their own, and change nothing else.
+Each scene is built from Blender's primitives in a new collection; nothing else is changed.
 """
 
 from __future__ import annotations

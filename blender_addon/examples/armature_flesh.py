@@ -32,7 +32,7 @@ BONES = {
 }
 """Head, tail (m) and parent of each bone."""
 REACH = 0.09
-"""Distance to a bone, or behind the spine, within which flesh is pinned to it, m."""
+"""Distance to a bone of head or limbs within which flesh is pinned, m."""
 
 
 PARTS = [

@@ -31,7 +31,7 @@ EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
 
 def _lip(middle: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Return points along a lip, m."""
+    """Return points (x, y, z) along a lip with the centre ``middle`` (y, z), m."""
     y, z = middle
     return [(WIDE * math.sin(t), y + 0.09 * (1.0 - math.cos(t)), z) for t in np.linspace(-1.25, 1.25, 25)]
 
@@ -80,7 +80,7 @@ def build(stage: Stage) -> Any:
 
 
 def _chew(stage: Stage, jaw: Any) -> None:
-    """Close hard, rub sideways, open, and close again; keys are time, s, and rotation up and sideways, degrees."""
+    """Key the jaw: close hard, rub sideways, open, close again. Keys: time, s, rotation up and sideways, degrees."""
     turns = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),
         (2.4, 20, 0),

@@ -39,7 +39,7 @@ def build(stage: Stage) -> Any:
     bear.location = (0.0, 0.0, HEIGHT)
     bear.rotation_euler = (math.radians(14.0), math.radians(9.0), 0.0)
     settings = stage.body(bear, 2.5, 16)
-    settings.max_iterations = 150  # for the landing of so soft a body
+    settings.max_iterations = 150  # so soft a body needs them when it lands
     stage.material(bear, "Gelatine", 5e3)
     core = stage.material(bear, "Silicone", 1e7)
     core.name = "Core"

@@ -11,7 +11,7 @@ from .stage import Stage
 LABEL = "Pile of Jellies"
 DESCRIPTION = "Ten soft bodies that fall into a dish and onto each other: they collide, and are baked together"
 COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
-"""Colours of successive jellies."""
+"""Colours of the jellies, repeated in this order."""
 CREAM = (0.9, 0.88, 0.84)
 DISH = [
     (0.0, 0.001), (0.12, 0.001), (0.2, 0.035), (0.28, 0.09), (0.3, 0.11), (0.3, 0.116), (0.29, 0.116), (0.27, 0.1),
@@ -55,7 +55,7 @@ def _positions() -> list[tuple[float, float, float]]:
 
 
 def _jelly(number: int) -> Part:
-    """Return a drop, a ball or a pill, about 0.13 m wide."""
+    """Return a drop, a ball or a pill, by turns, about 0.13 m wide."""
     if number % 3 == 0:
         return gumdrop(0.13, middle=0.05)
     return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)

@@ -1,4 +1,4 @@
-"""Armatures of named bones with head, tail (m) and parent, and meshes that follow them."""
+"""Armatures made from a table of bones (head, tail, m, and parent by name), and meshes that follow them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Bones = dict[str, tuple[Sequence[float], Sequence[float], str | None]]
 
 
 def add_armature(stage: Stage, bones: Bones) -> Any:
-    """Add an armature of bones rotated by Euler angles. Blender creates bones only in Edit Mode."""
+    """Add an armature whose bones are rotated by Euler angles. Blender creates bones only in Edit Mode."""
     armature = stage.add("Armature", bpy.data.armatures.new("Armature"))
     armature.show_in_front = True
     before = stage.context.view_layer.objects.active
@@ -34,7 +34,7 @@ def add_armature(stage: Stage, bones: Bones) -> Any:
 
 
 def follow(stage: Stage, obj: Any, armature: Any, bones: Bones) -> None:
-    """Let a mesh follow an armature; each vertex is weighted mostly to the bone nearest to it at rest."""
+    """Let a mesh follow an armature; each vertex is weighted mostly to its nearest bone in the rest pose."""
     obj.modifiers.new("Armature", "ARMATURE").object = armature
     weights = 1.0 / (distances(vertex_positions(obj.data), bones) + 0.02) ** 4
     weights /= weights.sum(axis=1, keepdims=True)
@@ -43,7 +43,7 @@ def follow(stage: Stage, obj: Any, armature: Any, bones: Bones) -> None:
 
 
 def distances(points: np.ndarray, bones: Bones) -> np.ndarray:
-    """Return the distances of points (n,3) from each bone, (n,b) m."""
+    """Return the distances of points (n,3) m from the b bones, (n,b) m."""
     found = []
     for head, tail, _parent in bones.values():
         a, along = np.array(head), np.array(tail) - np.array(head)

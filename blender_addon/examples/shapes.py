@@ -1,4 +1,4 @@
-"""Mesh parts made of Blender's primitives, as functions that add them to a ``bmesh``; lengths in metres."""
+"""Mesh parts made of Blender's primitives: each is a function that adds it to a ``bmesh``. Lengths are in metres."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIDES = (-1.0, 1.0)
 
 
 def ball(centre: Point, radii: float | Point, segments: int = 24) -> Part:
-    """Return a sphere or an ellipsoid."""
+    """Return a sphere with one radius, or an ellipsoid with three."""
     size = (radii,) * 3 if isinstance(radii, int | float) else radii
     matrix = Matrix.LocRotScale(centre, None, size)
     return partial(bmesh.ops.create_uvsphere, u_segments=segments, v_segments=segments // 2, radius=1.0, matrix=matrix)
@@ -43,8 +43,8 @@ def lathe(
     flute: Callable[[float, float], float] = lambda angle, height: 1.0,
     x: float = 0.0,
 ) -> Part:
-    """Return a closed body of revolution: points (radius, height) from the lower to the upper end on the axis at ``x``;
-    ``flute`` scales the radius by angle and height.
+    """Return a closed body of revolution about a vertical axis at ``x``. The ``profile`` is a list of points (radius,
+    height), from the lower to the upper end on the axis; ``flute`` scales the radius by angle and height.
     """
     angles = [2.0 * math.pi * k / segments for k in range(segments)]
 

@@ -42,7 +42,7 @@ def build(stage: Stage) -> Any:
 
 
 def _drops(stage: Stage) -> Any:
-    """Return one mesh of five drops, each with its own shader."""
+    """Return a mesh of the five drops, each with another shader."""
     stem = [(0.05, 0.0), (0.05, -0.012), (0.042, -0.03), (0.032, -0.06)]
     stem += [(0.028, -0.06 - 0.02 * k) for k in range(1, 8)]
     head = [(0.034, -0.215), (0.048, -0.225), (0.056, -0.245), (0.056, -0.265), (0.048, -0.285), (0.03, -0.297)]

@@ -9,7 +9,7 @@ from .stage import Stage
 
 LABEL = "Squeezed Ball"
 DESCRIPTION = (
-    "Two jaws squeeze a soft ball, lift it by friction and let it go; with self-contact, and it never intersects them"
+    "Two jaws squeeze a soft ball, lift it by friction and release it; it intersects neither the jaws nor itself"
 )
 COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
 RADIUS, STIFFNESS, CELLS = 0.1, 2e5, 8

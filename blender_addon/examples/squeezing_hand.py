@@ -28,7 +28,7 @@ DIGITS = {
 }
 """For each finger: its origin, m; direction, degrees from X to Y; lengths of its two bones and its radius, m."""
 BEND = {"Index": (72, 72), "Middle": (65, 67), "Ring": (72, 72), "Thumb": (74, 54)}
-"""Rotation of each bone when the hand is closed, degrees."""
+"""Rotations of the two bones of each finger when the hand is closed, degrees."""
 SECONDS = 2.0
 
 
@@ -75,7 +75,7 @@ def _bones() -> Bones:
 
 
 def _hand(stage: Stage, bones: Bones) -> Any:
-    """Return a mesh of the skin with the bones inside it."""
+    """Return a mesh of the hand's skin with the bones inside it."""
     parts = [
         ball((0.0, 0.0, 0.0), (0.1, 0.108, 0.034), 48),
         ball((-0.065, 0.0, 0.015), (0.04, 0.075, 0.034), 32),

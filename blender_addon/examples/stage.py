@@ -54,8 +54,8 @@ class Stage:
         return _shaded(mesh, shaders, smooth)
 
     def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
-        """Return a remeshed skin around all parts of ``mesh``, which is removed; ``voxel`` is a size in metres,
-        ``smooth`` the number of smoothing iterations.
+        """Return one surface around all parts of ``mesh``, by voxel remeshing; ``mesh`` is removed. ``voxel`` is the
+        voxel size, m, ``smooth`` the number of smoothing iterations.
         """
         parts = bpy.data.objects.new("Parts", mesh)
         self.collection.objects.link(parts)
@@ -72,13 +72,13 @@ class Stage:
         return _shaded(skin, shaders)
 
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
-        """Return a material for renders and viewports."""
+        """Return a Blender material, which sets only the appearance."""
         material = bpy.data.materials.new(name)
         if material.node_tree is None:  # since 5.0 it always exists, and ``use_nodes`` is deprecated
             material.use_nodes = True
         material.diffuse_color = (*colour, 1.0)
         material.roughness = roughness
-        # By type, since node names are translated.
+        # The node is found by type, since node names are translated.
         surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED").inputs
         surface["Base Color"].default_value = (*colour, 1.0)
         surface["Roughness"].default_value = roughness
@@ -91,7 +91,7 @@ class Stage:
         return self.scene.frame_start + round(seconds * render.fps / render.fps_base)
 
     def key(self, owner: Any, name: str, *keys: tuple[float, Any]) -> None:
-        """Key a property at pairs (seconds, value)."""
+        """Insert keyframes of the property ``name`` of ``owner``, at pairs (seconds, value)."""
         for seconds, value in keys:
             setattr(owner, name, value)
             owner.keyframe_insert(name, frame=self.frame(seconds))
@@ -120,14 +120,14 @@ class Stage:
         return material
 
     def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
-        """Add a vertex group with the nonzero ones of the weights (n,); return its name."""
+        """Add a vertex group of the vertices with positive weights (n,); return its name."""
         group = obj.vertex_groups.new(name=name)
         for weight in np.unique(weights[weights > 0.0]):
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor at the cursor's height. With settings of bodies it becomes their collider, 2 mm thick."""
+        """Add a round floor at the cursor's height: a collider, at a contact distance of 2 mm, of the given bodies."""
         collection = None
         if body_settings:
             collection = bpy.data.collections.new(f"{self.collection.name} Colliders")

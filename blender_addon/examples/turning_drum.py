@@ -22,7 +22,7 @@ WIDE, THICK, PIECES = 0.12, 0.01, 144
 """Width and thickness of the belt, m, and its number of flat segments."""
 LONG = 2.0 * (APART + math.pi * RADIUS)
 TRAVEL, SECONDS = 0.62, 2.5
-"""Travel of the belt, m, and its end time, s."""
+"""Distance that the belt travels, m, and time at which it stops, s."""
 JELLY, STIFFNESS, CELLS, SUBSTEPS = 0.075, 4e4, 4, 4
 FIRST, NEXT, ABOVE = -0.2, 0.092, 0.004
 """Positions of the jellies: first along the belt, spacing, and height over it, m."""
@@ -54,7 +54,7 @@ def build(stage: Stage) -> Any:
 
 
 def _belt(stage: Stage, colliders: Any) -> None:
-    """Add a straight band that a curve bends around both drums, keyed along X, which makes it run."""
+    """Add a straight band, which a curve modifier bends around both drums; moving it along X makes the belt run."""
     curve = bpy.data.curves.new("Track", "CURVE")
     curve.dimensions, curve.fill_mode = "2D", "NONE"
     spline = curve.splines.new("POLY")

@@ -38,7 +38,7 @@ def state() -> State | None:
 
 
 def begin() -> None:
-    """Start after a delay, in a window, unless all kernels are compiled."""
+    """Start to compile after a delay, if Blender has a window and kernels are left to compile."""
     if not bpy.app.background and not _is_done and not bpy.app.timers.is_registered(look):
         bpy.app.timers.register(look, first_interval=DELAY, persistent=True)
 
@@ -49,7 +49,7 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the child: a bake begins, which compiles the kernels it needs, or the extension is disabled."""
+    """Kill the compiling child: a bake begins, which compiles the kernels it needs, or the extension is disabled."""
     global _child, _state
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
@@ -84,6 +84,6 @@ def look() -> float | None:
 
 
 def toggled(preferences: object, context: object) -> None:
-    """Restart after a change of the preference (its ``update`` function)."""
+    """Start or end the compilation after a change of its preference (the preference's ``update`` function)."""
     end()
     begin()

@@ -23,13 +23,13 @@ from .state_machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, 
 from .task import INTERVAL, Task
 
 PAUSE = 1.0
-"""Seconds between two checks whether the user has left Edit Mode or a running tool."""
+"""Seconds between two checks whether the user has left Edit Mode or ended a running tool."""
 AT_ONCE = 0.5
 """Seconds of CPU time that are read before Blender draws and handles events; enough for most scenes."""
 SLICE, LONGEST = 0.2, 2.0
-"""Seconds of wall time between two checks for events after that, and the maximum if drawing is slow."""
+"""Seconds of wall time after which a longer reading lets Blender handle events, and the maximum if drawing is slow."""
 READING = 2.0
-"""Ratio of reading time to drawing time."""
+"""Ratio of reading time to drawing time during a longer reading."""
 
 
 _works: list[Task] = []
@@ -37,12 +37,12 @@ _works: list[Task] = []
 
 
 def current(object_uid: int | None = None) -> Task | None:
-    """Return the task whose child runs or whose result is to be applied, optionally only if it includes an object."""
+    """Return the task whose child runs or whose result is to be applied, if any, and if it includes a given object."""
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task that the scene is being read for; see :func:`current`."""
+    """Return the task that the scene is being read for, or None; ``object_uid`` as in :func:`current`."""
     return _first(READS, object_uid)
 
 
@@ -80,8 +80,8 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Run tasks one after the other; each keeps the error it is refused with. SinewError if a task already runs (with
-    ``beside``, the scene may be read while a child runs), or if a single task is refused at once.
+    """Begin tasks, which run one after the other. Raise SinewError if another task runs, or if a single task is refused
+    at once; errors are also stored by ``Task.refuse``. With ``beside``, the scene may be read while a child runs.
 
     Timers never run in background mode: there, tasks with ``here`` are complete when this returns.
     """
@@ -105,7 +105,7 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in this process, for lack of timers. SinewError with all refusals."""
+    """Run tasks in this process, since background mode has no timers. Raise one SinewError for all refused tasks."""
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)
@@ -127,7 +127,7 @@ def _advance() -> None:
         work = _works[0]
         bodies = [visibility.object_of(uid) for uid in work.uids]
         if bodies[0] is None:
-            _refuse(work, "A body that was to be baked with this one is gone. Start again.")
+            _refuse(work, "A body that was to be baked with this one was deleted. Start again.")
         elif any(visibility.in_the_way(obj) for obj in bodies if obj is not None):
             return
         else:
@@ -141,7 +141,7 @@ def _begin(work: Task) -> None:
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
         work.steps = work.read(obj)
-        began = time.thread_time()  # CPU time: a busy machine makes nothing modal
+        began = time.thread_time()  # CPU time, so that a busy machine makes no reading modal
         has_events = not bpy.app.background and bpy.context.window is not None
         _read_on(work, lambda: has_events and time.thread_time() - began > AT_ONCE)
         if work.state.stage is Stage.READ:
@@ -152,10 +152,10 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Read for a moment, or launch the task if all is read; errors are kept for the panel, then raised.
+    """Continue to read the scene for a moment or, if all is read, launch the task; errors are stored, then raised.
 
-    Blender handles events between the two: an Esc pressed during the last moment cancels the reading, not the task that
-    it is for.
+    The launch waits for the next call, so that an Esc pressed during the last reading cancels the reading, and does not
+    stop the launched task.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -169,7 +169,7 @@ def go_on() -> None:
 
 
 def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
-    """Read in steps until ``is_enough`` returns True, or all is read."""
+    """Read the scene in steps until ``is_enough`` returns True, or all is read."""
     try:
         while True:
             work.note(Read(next(work.steps)))
@@ -181,7 +181,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin the task that the scene was read for."""
+    """Begin the task that the scene was read for; ReferenceError if its object was deleted."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -237,14 +237,14 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the reading, which restores the scene. ``message`` is the reason, unless the artist asked for it."""
+    """Cancel the reading and restore the scene. ``message`` is the reason, unless the artist asked for it."""
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel as Esc does: waiting tasks and reading end at once; the child stops after its step, or is killed if it
-    cannot respond, and :func:`tick` handles its end. If the scene is being read, the child continues.
+    """Cancel tasks, as Esc does: waiting tasks and a reading end at once. Unless the scene was being read, the child
+    also stops after its step, or is killed if it cannot respond; :func:`tick` handles its end.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -254,7 +254,7 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child and drop all tasks but ``keep``, before quitting or loading another file; frames on disk stay
+    """Kill the child and drop all tasks except ``keep``, before quitting or loading another file; frames on disk stay
     valid.
     """
     for work in [work for work in _works if work is not keep]:
@@ -313,14 +313,14 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Cancel the reading before a save, undo or redo, in another window or by a script."""
+    """Cancel the reading before a save, undo or redo by another window or a script (a handler)."""
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read completely, {because}. Start again.")
 
 
 @bpy.app.handlers.persistent
 def abandon_before(*_: Any) -> None:
-    """Abandon all tasks before another file is loaded; frames on disk stay."""
+    """Abandon all tasks before another file is loaded; frames on disk stay (a handler)."""
     abandon()
 
 

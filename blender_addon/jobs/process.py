@@ -1,7 +1,7 @@
 """Child process that simulates: its start, events, commands and end.
 
-The library runs in a child process, since a factorisation holds the GIL for seconds and a crash must not end Blender.
-One daemon thread reads its output lines into a queue.
+The library runs in a child process, since a factorisation holds Python's GIL for seconds and a crash must not end
+Blender. One daemon thread reads its output lines into a queue.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ LOG_NAME = "worker.log"
 
 @dataclass(frozen=True)
 class Order:
-    """Task of a child process for the job of the store in ``folder``.
+    """Order to a child process, for the job of the store in ``folder``.
 
-    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are also
-    kept as handles; a bake stops after frame ``until``. ``frames`` is the number of frames in the end, 0 for modes
-    without frames. ``beside`` has the folders and numbers of modes of the other bodies baked with it.
+    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (without a job).
+    With ``modes`` > 0, frames are also fitted by handles; a bake stops after frame ``until``. ``frames`` is their final
+    number, 0 for modes without frames. ``beside`` has the folder and ``modes`` of each other body baked with it.
     """
 
     folder: Path
@@ -48,12 +48,12 @@ class Order:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Folders of all bodies, in order."""
+        """Folders of the stores of all bodies, in order."""
         return self.folder, *(folder for folder, _modes in self.beside)
 
 
 class Child:
-    """One child process.
+    """Child process that carries out an order.
 
     Raises
     ------
@@ -131,8 +131,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _may_be_gone() -> Iterator[None]:
-    """Ignore writes to a child that has just ended, which Windows reports as an invalid argument; its output reports
-    the end.
+    """Ignore errors of writing to a child that has just ended, which Windows reports as an invalid argument; the end of
+    the child's output is handled elsewhere.
     """
     try:
         yield
@@ -142,15 +142,15 @@ def _may_be_gone() -> Iterator[None]:
 
 
 def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
-    """Return the end of a child that reported no outcome, from its exit code; ``folder`` has its log, ``body`` is the
-    folder of the body it worked on, ``again`` is the remedy.
+    """Return the end event of a child that reported no outcome, from its last ``phase`` and exit ``code``. ``folder``
+    has its log, ``body`` is the folder of the body it worked on, ``again`` is the remedy.
     """
     if phase.phase in DEAF and phase.method in mesher_process.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
         return Ended("error", error.message, error.remedy)
     last = _last_lines(folder / LOG_NAME)
     message = f"The simulation process ended unexpectedly {child_process.ended_words(code)}."
-    remedy = f"{again} If it happens again, lower Cells Across: memory may be short."
+    remedy = f"{again} If it happens again, lower Cells Across, since memory may be short."
     return Ended("error", message + (f" Its last output: {last}" if last else ""), remedy)
 
 
@@ -158,7 +158,7 @@ def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
     """Return the error for a child that ended inside a third-party mesher."""
     try:
         return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
-    except StoreError as error:  # the store is gone, too
+    except StoreError as error:  # the store was deleted, too
         return error
 
 

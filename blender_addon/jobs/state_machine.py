@@ -45,21 +45,21 @@ class Stage(Enum):
 
 
 class Begun(Event):
-    """Event: the task's turn has come."""
+    """Event: the task begins to read the scene."""
 
 
 class Read(Event):
-    """Event: a fraction of the scene was read, 0 to 1."""
+    """Event: the fraction ``part`` of the scene was read, 0 to 1."""
 
     part: float
 
 
 class AllRead(Event):
-    """Event: all of the scene was read, and it was restored."""
+    """Event: the whole scene was read, and its frame was restored."""
 
 
 class Started(Event):
-    """Event: a child runs, for a number of frames; 0 for tasks without frames."""
+    """Event: a child runs; ``frames`` is the final number of frames, 0 for tasks without frames."""
 
     frames: int
 
@@ -69,7 +69,7 @@ class StopAsked(Event):
 
 
 class Ended(Event):
-    """Event: the child has ended. The outcome counts only if the child has reported none: it crashed or was killed."""
+    """Event: the child has ended. ``outcome`` counts only if the child has reported none: it crashed or was killed."""
 
     outcome: str
     message: str = ""
@@ -77,22 +77,23 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: ``words`` say what the user must do before the scene can take the result; "" if nothing."""
+    """Event: ``words`` say what the user must do before the result can be applied to the scene; "" if nothing."""
 
     words: str
 
 
 class Over(Event):
-    """Event: the task is over."""
+    """Event: the task is complete or cancelled."""
 
 
 @dataclass(frozen=True)
 class State:
-    """State of a task: ``title``, with its number in a series; ``part``, the fraction of the scene that is read;
+    """State of a task: ``title``, with its position in a series; ``part``, the fraction of the scene that is read;
     times are seconds of one clock. For bodies processed together, ``body`` is the index of the one being prepared, and
-    ``meshes`` pairs indices with events. ``newest`` is the last frame done, ``last_step`` the report of its last step,
-    ``move`` as in :class:`Failed`, ``warnings`` as in :class:`ContactWarnings`. ``outcome`` is ``done``, ``stopped`` or
-    ``error``, with a ``message`` and its ``remedy``, once the child has reported it.
+    ``meshes`` pairs indices with events. ``frames_before`` were on disk at the start; ``newest`` is the last frame
+    done, ``last_step`` the report of its last step. ``warnings`` are about contact, ``move`` is as in
+    ``errors.OverlapError``. ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``,
+    once the child has reported it.
     """
 
     stage: Stage = Stage.WAITING
@@ -118,12 +119,12 @@ class State:
 
     @property
     def label(self) -> str:
-        """Describe the activity and the position in a group."""
+        """Activity in words, after the title if there is one."""
         return f"{self.title}: {self.activity}" if self.title else self.activity
 
     @property
     def activity(self) -> str:
-        """Describe the activity."""
+        """Activity in words, with its progress."""
         phase = self.phase
         if self.stage in READS:
             return f"Reading Animation {100.0 * self.part:.0f} %"
@@ -136,17 +137,17 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """Return the mesh event of one of the bodies; None if it has none yet."""
+        """Return the mesh event of the body with index ``body``; None if it has none yet."""
         return dict(self.meshes).get(body)
 
     @property
     def frames_there(self) -> int:
-        """Number of frames done, including earlier ones."""
+        """Number of frames done, including those of the bake that is resumed."""
         return self.frames_before + self.frames_done
 
     @property
     def of_step(self) -> str:
-        """Describe the last step of the newest frame; "" before the first."""
+        """Description of the last step of the newest frame; "" before the first frame."""
         step, contacts = self.last_step, self.last_step.get("contacts")
         if not step:
             return ""
@@ -165,7 +166,7 @@ class State:
         return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Return the seconds left at the pace of the frames, or kernels, so far; None if unknown."""
+        """Return the seconds left at the pace so far of frames or compiled kernels; None if unknown."""
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
             "compile": (self.phase.done - self.phase_from, self.phase.total - self.phase_from),
@@ -199,7 +200,7 @@ HAPPENS_IN = {
     Ended: RUNS,
     Waits: HAS_CHILD,
 }
-"""Stages in which an event can happen; other events of the child while it runs, Over at any time."""
+"""Stages in which an event can happen; Over can in all stages, other events only while the child runs."""
 
 
 def transition(state: State, event: Event, now: float) -> State:
@@ -252,5 +253,5 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """Return the state after an end was reported; the first report counts."""
+    """Return the state after an outcome was reported; only the first report counts."""
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

@@ -23,13 +23,13 @@ class Task:
 
     Attributes
     ----------
-    read : reads from the body, in steps, the argument ``found`` of ``begin``
-    begin : starts the child (:meth:`start`) from this task, the body and what was read, or returns tasks that follow
-    refuse : keeps on the body, for a panel, why the task was refused
-    take : applies the child's result to the scene; returns what the user has to do first, "" if it is done
-    here : does the work in this process, where no timer runs, with the arguments of ``begin``
-    title, again : label in a series; remedy after an unexpected end
-    transition : function from state, event and time to the next state
+    read : function of the body that reads the scene in steps and returns the value ``found``
+    begin : function of task, body and ``found`` that starts the child (:meth:`start`), or returns tasks that follow
+    refuse : function of body and message that stores for a panel why the task was refused
+    take : function that applies the child's result to the scene; returns what the user must do first, or "" when done
+    here : function as ``begin`` that does the work in this process, where no timer runs
+    title, again : label; remedy after an unexpected end of the child
+    transition : function of state, event and time that returns the next state
     beside : ``session_uid`` of the other bodies of the task
     on_tick : called after each poll for events, every ``interval`` seconds (live mode)
     """
@@ -57,7 +57,7 @@ class Task:
 
     @property
     def uids(self) -> tuple[int, ...]:
-        """``session_uid`` of all bodies."""
+        """``session_uid`` of all bodies of the task."""
         return self.object_uid, *self.beside
 
     @property
@@ -71,13 +71,13 @@ class Task:
         return self.state.remaining(time.monotonic())
 
     def note(self, event: Event) -> None:
-        """Update the state by an event."""
+        """Update the state of the task by an event."""
         self.state = self.transition(self.state, event, time.monotonic())
 
     # -- the child ------------------------------------------------------------------------------------------------
 
     def start(self, order: Order) -> None:
-        """Start the child; errors as in :class:`Child`."""
+        """Start a child process for an order; errors as in :class:`Child`."""
         compiling.end()
         self.child, self.order = Child(order), order
         self.note(Started(order.frames))
@@ -87,7 +87,7 @@ class Task:
         self.child.say(line_of(command))
 
     def listen(self) -> None:
-        """Process the child's events, and its end."""
+        """Process the events that the child has sent since the last call, and its end."""
         for event in self.child.events():
             if event is None:
                 self._conclude()
@@ -128,7 +128,7 @@ class Task:
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return whether the state changed since the last call, and whether more than the elapsed time did: redrawing a
+        """Return two flags: the state has changed since the last call, and more than the elapsed time has. Redrawing a
         full scene at every poll would slow the child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))

@@ -2,7 +2,7 @@
 
 A child process (``job_queue``) steps the body. ``live_state`` is the state machine that chooses the next request,
 ``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: the timer that polls the child does all
-work.
+work. A *grab* is a spring by which the mouse pulls a vertex, a *take* is a recording of frames and grabs.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and let a child process prepare the body; playing begins when it is ready. Return the session if
-    reading ended at once. Raise SinewError if the body cannot be simulated, or another task runs.
+    """Read the scene and let a child process prepare the body; playing (with ``record``, recording) begins when it is
+    ready. Return the session if reading ended at once. SinewError if the body is refused, or if another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
 
 
 def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, Any, Job], None]) -> Task:
-    """Return the task that reads a body for live mode."""
+    """Return the task that reads a body with ``read`` and then starts live mode with ``begin``."""
     return Task(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start the child process with a job; ``begun`` sets fields of the initial state."""
+    """Start a session in a child process, recording if ``record``; ``begun`` sets fields of its initial state."""
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -100,7 +100,7 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Read the body's job from the current scene, without the springs of its last take."""
+    """Read the body's job from the current scene, in steps, without the springs of its last recording."""
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
@@ -115,7 +115,7 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session unasked; frames recorded so far become a take, as soon as the scene can accept it."""
+    """End the session unasked, for a ``reason``; recorded frames are applied once the scene can accept them."""
     from . import live_recording
 
     session = _session
@@ -124,7 +124,7 @@ def _end(reason: str) -> None:
         return
     # The edits as last checked: in Edit Mode, for example, they cannot be checked now.
     take = live_recording.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
-    job_queue.stop_reading()  # of a Reset or Record, which shows the mesh
+    job_queue.stop_reading()  # a reading for Reset or Record shows the mesh
     session.work.cut_off(partial(live_recording.bring_in, take, reason))
     _leave(reason)
 
@@ -143,7 +143,7 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """Restart with a job. A job that cannot be simulated leaves the session unchanged; a StoreError ends it."""
+    """Restart the session with a job. If it cannot be simulated, the session is unchanged; a StoreError ends it."""
     job.check()
     state = _session.state
     stop(keep=work)  # first, since its child process holds the store
@@ -166,7 +166,7 @@ def record() -> None:
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset as requested by a setting, outside of the undo step that changed it."""
+    """Reset after a setting was changed that requires it, outside of the undo step of that change."""
     session.reset_is_due = False
     with suppress(SinewError):  # already stored for the panel
         reset()
@@ -196,12 +196,12 @@ def _restart_or_reset(session: Session, work: Task, obj: Any, job: Job, record: 
 
 
 def toggle() -> None:
-    """Pause or resume."""
+    """Pause or resume the simulation."""
     _session.work.note(Toggled())
 
 
 def leave_off() -> None:
-    """Handle Esc: end the session or, while recording, the take and with it the session."""
+    """Handle Esc: end the session; while recording, end the recording, and then the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:
@@ -298,7 +298,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
 
 def _follow_edits(session: Session, obj: Any) -> None:
     state = session.state
-    # a take, even one that waits for the scene, excludes edits
+    # edits do not apply to a recording, even one that waits to be applied
     if state.ready and state.take is None and (stiffness := session.edits.new_stiffness(obj)):
         session.work.note(SetStiffness(*stiffness))
         if stiffness.moduli:
@@ -309,7 +309,7 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 
 def _finish_take(session: Session, obj: Any) -> None:
-    """Turn the take into springs and a bake, as soon as the scene can accept it."""
+    """Turn the complete recording into springs and a bake, as soon as the scene can accept it."""
     from . import live_recording
 
     session.work.note(Waits(visibility.in_the_way(obj)))
@@ -326,7 +326,7 @@ def _child_ended(work: Task) -> str:
     if _session is None or _session.work is not work:
         return ""
     if live_scene.is_rendering() or job_queue.reading() is not None:
-        return "It ends when Blender has rendered, or has read the animation"
+        return "Live mode ends when Blender has finished rendering or reading the animation"
     _end(work.state.message_with_remedy or "Live mode ended: the simulation process is gone.")
     return "" if work.take == _child_ended else work.take(work)
 
@@ -338,6 +338,6 @@ def not_drawn(obj: Any) -> list[str]:
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the strength of a grab, N/m: the user's, or one at which the body's weight stretches it little."""
+    """Return the strength of a grab, N/m: the user's, or one at which the body's weight stretches the spring little."""
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

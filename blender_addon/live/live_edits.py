@@ -1,7 +1,7 @@
 """Edits during live mode: stiffness takes effect at once, everything else at the next reset.
 
-Only cheap checks are made (``scene_import/edit_snapshot.py``): neither vertex group weights, which Blender returns one
-by one, nor other objects. Reset and Record compare whole jobs.
+The checks are cheap (``scene_import/edit_snapshot.py``): they leave out vertex group weights, which Blender returns one
+by one, and other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
-    """Current ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if they are animated."""
+    """Young's ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if they are animated."""
 
     moduli: list[float]
     vibrations: list[float]
@@ -25,7 +25,7 @@ class Stiffness(NamedTuple):
 
 class Edits:
     """Comparison of an object with its state at the start of the session, cheap enough for every tick. ``body`` is the
-    object as read then; stiffness that is animated there keeps its animation.
+    object as read at the start; stiffness that is animated in it keeps its animation.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -37,11 +37,11 @@ class Edits:
 
     @property
     def stiffness_differs(self) -> bool:
-        """Return True if the child process uses other stiffness than at the start."""
+        """Return True if the stiffness that the child process uses has changed since the start of the session."""
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the stiffness if it changed since the last call."""
+        """Return the stiffness if it changed since the last call; None if not, or if items were added or removed."""
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
             return None
@@ -49,12 +49,12 @@ class Edits:
         return now
 
     def others(self, obj: Any, scene: Any) -> list[str]:
-        """Return the names of other changes since the start."""
+        """Return the labels of inputs other than stiffness that have changed since the start of the session."""
         now = _others(obj, scene)
         return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
-        """Return the names of all changes from the simulated state."""
+        """Return the labels of all inputs that differ from those being simulated."""
         changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
@@ -76,6 +76,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the values compared besides stiffness, with the solver of live mode."""
+    """Return the inputs other than stiffness that are cheap to compare, by label, with the solver of live mode."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

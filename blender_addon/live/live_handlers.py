@@ -12,7 +12,7 @@ from . import live, live_scene
 
 @bpy.app.handlers.persistent
 def before_load(*_: Any) -> None:
-    """End the session: all objects of the current file are about to go."""
+    """End the session, since loading another file deletes all objects of the current one."""
     live.stop()
 
 
@@ -31,7 +31,7 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Show hidden meshes and delete stand-ins that an undo, redo or load brought back."""
+    """Show meshes that an undo, redo or load hid again, and delete stand-ins (meshes for display) that it restored."""
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
     stand_in.delete_strays(None if session is None or session.view is None else session.view.stand_in_uid)

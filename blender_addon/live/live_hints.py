@@ -8,7 +8,7 @@ from typing import Any
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
 """Icons that show a key's whole name."""
 UNITS = 1.7
-"""Width of these icons in Blender's UI units; by default the next label would overlap them."""
+"""Width of the icons in ``WIDE`` in Blender's UI units; by default the next label would overlap them."""
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:

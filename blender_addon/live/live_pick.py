@@ -24,8 +24,8 @@ NEAR_BODY = 10.0
 
 @dataclass(frozen=True)
 class Drag:
-    """Dragged vertex: ``depth`` (3,) is a point of the plane, parallel to the view, in which the mouse moves it;
-    ``offset`` (3,) leads from the mouse to the vertex in that plane. Both in m, world space.
+    """Dragged vertex: the mouse moves it in the plane, parallel to the view, through ``depth`` (3,), at an ``offset``
+    (3,) from the mouse, both in m, world space; ``metres`` is the length of a Blender unit.
     """
 
     vertex: int
@@ -41,7 +41,7 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the vertex nearest to a pixel of the region, on the body or a little beside it; else None."""
+    """Return a drag of the vertex nearest to a pixel of the region, on the body or slightly beside it; else None."""
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)

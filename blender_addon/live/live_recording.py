@@ -1,4 +1,4 @@
-"""Recorded takes applied to the scene: grabs become springs, frames a bake with those springs."""
+"""Application of takes (live recordings) to the scene: grabs become springs, frames a bake with those springs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .live_scene import Stage
 
 @dataclass(frozen=True)
 class Take:
-    """Recorded take.
+    """Recording of live mode.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take that was cut off, as ``Task.take``; return what the user must do first, "" when done."""
+    """Apply a take that ended early, as a ``Task.take`` function; return what the user must do first, "" when done."""
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
         return ""
@@ -85,15 +85,15 @@ def apply(obj: Any, take: Take) -> None:
 
 
 def waiting() -> Take:
-    """Return the take to apply; raise StoreError if there is none."""
+    """Return the take that is being applied; raise StoreError if there is none."""
     if _waiting is None:
         raise StoreError("There is no take.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn grabs into springs and frames into shape keys; return the number of frames. The bake counts as one with
-    these springs, and the body gets the solver of live mode.
+    """Turn grabs into springs and frames into the chosen form of result; return the number of frames. The bake counts
+    as one with these springs, and the body gets the solver of live mode.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

@@ -1,4 +1,4 @@
-"""Changes of live mode to the scene, the hidden mesh and the current frame, and their restoration.
+"""Changes of live mode to the scene: the hidden mesh and the current frame. Both are restored at its end.
 
 The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). Undo, autosave and a crash restore both
 together, so a mesh that live mode has hidden can always be recognized.
@@ -34,7 +34,7 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """Return the stage of a context, without changing anything."""
+        """Return the scene and view layer of a context as a stage, without changing anything."""
         return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
     @property
@@ -108,7 +108,7 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Set the scene's frame to the simulated one, so that animated objects match it."""
+        """Set the scene's frame to the simulated ``frame``, so that animated objects match it."""
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -125,12 +125,12 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """Note a frame change from outside; a render's return to the shown frame does not count."""
+        """Record a frame change from outside live mode; a render's return to the shown frame does not count."""
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
-        """Return True if the frame was changed from outside since the last call."""
+        """Return True if the frame was changed from outside live mode since the last call."""
         changed, self._changed = self._changed, False
         return changed
 
@@ -150,7 +150,7 @@ def is_rendering() -> bool:
 
 
 def is_rendering_viewport() -> bool:
-    """Return True if Blender renders a viewport animation, which shows hidden objects no more than a window does."""
+    """Return True if Blender renders a viewport animation, which leaves out hidden objects, as a window does."""
     windows = bpy.context.window_manager.windows
     return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
 
@@ -178,8 +178,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show every mesh hidden by live mode, except that of the running session: an undo or an autosaved file may have
-    brought it back.
+    """Show every mesh hidden by live mode, except that of the object ``played_with`` (``session_uid``): an undo or an
+    autosaved file may have hidden it again.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

@@ -1,8 +1,8 @@
 """State machine of live mode, independent of Blender: the state of its task, and its exchange with the child process.
 
-User actions and answers of the child are events. So are requests: first the wish, such as a reset, then the note that
-it was sent. ``LiveState.request(now)`` returns the next request, if one is due. Several frames of a fast body may be
-requested ahead, since Blender redraws between two polls.
+User actions and answers of the child are events. A request, such as a reset, is an event when the user wishes it, and
+again (:class:`Asked`) when it is sent. ``LiveState.request(now)`` returns the next request, if one is due. Several
+frames of a fast body may be requested ahead, since Blender redraws between two polls.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ..jobs.state_machine import RUNS, Stage
 AVERAGED = 30
 """Number of frames over which rates are averaged."""
 LATE = 0.25
-"""Maximum lag behind the clock that is caught up, s; more is dropped."""
+"""Maximum lag behind real time that is caught up, s; a longer lag is cut to it."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Work requested ahead, s (at least one poll interval), and its maximum frames: mouse moves take effect after these."""
+"""Computing time requested ahead, s (at least a poll interval), and maximum frames: mouse moves act after these."""
 
 
 class Grab(NamedTuple):
@@ -38,45 +38,45 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return the grab as a request to the child process."""
+        """Return the grab as :class:`Advance` requests contain it."""
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
 class Toggled(Event):
-    """Pause or resume by the user."""
+    """Event: the user pauses or resumes."""
 
 
 class Stepped(Event):
-    """Step of one frame, then pause."""
+    """Event: the user steps by one frame, which also pauses."""
 
 
 class Pulled(Event):
-    """New or changed grab of a vertex."""
+    """Event: a grab of a vertex is new or has changed."""
 
     grab: Grab
 
 
 class LetGo(Event):
-    """Release of a vertex."""
+    """Event: a vertex is released."""
 
     vertex: int
 
 
 class FrameSet(Event):
-    """Frame change of the scene from outside live mode, for example by playback."""
+    """Event: the scene's frame was set from outside live mode, for example by a playback."""
 
     frame: int
     in_playback: bool
 
 
 class Looked(Event):
-    """Poll for answers of the child process; ``free`` means as fast as possible, not at the frame rate."""
+    """Event: answers of the child process were polled; ``free``: as fast as possible, not at the frame rate."""
 
     free: bool
 
 
 class Asked(Event):
-    """Request sent to the child process."""
+    """Event: a request was sent to the child process."""
 
     command: Event
 
@@ -92,11 +92,11 @@ class LiveState(state_machine.State):
     shown : last frame received
     grabs : grabs by vertex
     wishes : requests by the user, sent before the next frame
-    out : requests without an answer yet; any but a frame blocks further requests
-    take, recorded : grabs of each frame from the first while recording, else None; whether the take is complete
+    out : requests sent but not answered yet; any other than for a frame blocks further requests
+    take, recorded : grabs of each recorded frame from the first, else None; True if the recording is complete
     stale : the modes were computed for another stiffness distribution
     steps : frames left to step while paused
-    due, looked, gap, times : time of the next frame, of the last poll, between polls, of the last frames, s
+    due, looked, gap, times : times of next frame and last poll, time between polls, times of the last frames, s
     """
 
     first: int = 0
@@ -129,7 +129,7 @@ class LiveState(state_machine.State):
 
     @property
     def handles(self) -> np.ndarray:
-        """Handles of the displayed frame, (h,4,3) float64, m; empty for a body displayed by positions."""
+        """Handles (affine displacements) of the displayed frame, (h,4,3) float64, m; empty without a subspace."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
@@ -145,7 +145,7 @@ class LiveState(state_machine.State):
 
     @property
     def doing(self) -> str:
-        """Return the activity in one word."""
+        """Activity in one word."""
         if self.take is not None:
             return "Recorded" if self.recorded else "Recording"
         return "Playing" if self.playing else "Paused"
@@ -175,7 +175,7 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum unanswered requests: the frames computed until the next poll, or 1 if one is not a frame."""
+        """Maximum number of unanswered requests: frames computed until the next poll; 1 if any is not for a frame."""
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
         return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
@@ -223,7 +223,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Queue a request; only the last stiffness change counts. A reset releases all grabs, a take keeps them."""
+    """Queue a request; only the last change of stiffness counts. A reset releases all grabs, a recording keeps them."""
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -267,7 +267,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the state after the oldest request was rejected: its frame is removed from the take."""
+    """Return the state after the oldest request was rejected: paused, and its frame is removed from the recording."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

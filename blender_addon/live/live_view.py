@@ -39,9 +39,9 @@ RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 class View(Layer):
     """Draw handler of the session's body in the 3D Views of its scene, until :meth:`remove`.
 
-    A stand-in mesh is moved instead if the user chose it, or the GPU cannot draw (``refused`` is the reason). ``modes``
-    is the number of skinning modes, 0 without a subspace; ``handles`` includes those of pins. ``coarser`` names a
-    Subdivision drawn below its own level.
+    A stand-in, a mesh object in the scene, is moved instead if the user chose it, or if the GPU cannot draw
+    (``refused`` is the reason). ``modes`` is the number of skinning modes, 0 without a subspace; ``handles`` includes
+    those of pins. ``coarser`` is a message if a Subdivision is drawn below its level.
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -64,7 +64,7 @@ class View(Layer):
         return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Set up the preview with a Subdivision of these settings, or without."""
+        """Set up the preview with the ``settings`` of a Subdivision modifier; None without one."""
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -75,7 +75,7 @@ class View(Layer):
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
 
     def follow_subdivision(self, obj: Any) -> None:
-        """Update the Subdivision to its current settings."""
+        """Set the preview up again if the settings of the body's Subdivision modifier have changed."""
         settings = self._subdivision_of(obj)
         if settings == self._subdivision:
             return
@@ -104,7 +104,7 @@ class View(Layer):
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the body's vertex that moves a vertex of the surface most."""
+        """Return the body's vertex that moves a vertex of the drawn surface most."""
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
@@ -118,14 +118,14 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Show the current moduli of the materials, Pa; stiffness blends in the logarithm."""
+        """Show the current Young's moduli of the materials, Pa, whose logarithms are blended between materials."""
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 
     def fall_back(self) -> None:
-        """Move a stand-in mesh in the scene instead of drawing, if GPU drawing fails or the user chooses so;
-        create it again after saving or undo removed it.
+        """Move a stand-in mesh in the scene instead of drawing, if GPU drawing fails or the user chooses so; create it
+        again if a save or an undo has removed it.
         """
         obj = self._session.object
         if obj is None:
@@ -159,7 +159,7 @@ class View(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Draw the body."""
+        """Draw the body in world space, unless a stand-in is moved instead."""
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
@@ -184,7 +184,7 @@ class View(Layer):
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing on the GPU for this reason; the next timer tick moves a stand-in mesh."""
+        """Stop the callback ``drawing``, which failed for this reason; if it draws the body, use a stand-in instead."""
         if drawing == self.draw_over:
             super().refuse(reason, drawing)
         else:
@@ -210,7 +210,7 @@ class View(Layer):
             self._preview.set_dots(points, arrays["points_volume"])
 
     def draw_over(self, context: Any) -> None:
-        """Draw the pins, and the text in the corner."""
+        """Draw the grabs' markers and the text in the corner over the 3D View."""
         if self._body_in(context) is None:
             return
         scale = context.preferences.system.ui_scale
@@ -246,7 +246,7 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 
 
 def words(session: Session) -> list[str]:
-    """Return the text in the corner of the view."""
+    """Return the lines of text in the corner of the 3D View."""
     state = session.state
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:
@@ -261,7 +261,7 @@ def words(session: Session) -> list[str]:
 
 
 def _shown_weights(session: Session) -> str:
-    """Return a label of the weights shown; "" if none are."""
+    """Return a label of the skinning weights that are shown as colours; "" if none are."""
     obj, view = session.object, session.view
     if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""

@@ -13,13 +13,13 @@ MOST_NAMED = 3
 
 
 def contact_partners(obj: Any, context: Any) -> list[Any]:
-    """Return the other bodies of the view layer that a body has contact with, by name; both must enable it."""
+    """Return the other bodies of the view layer that a body is in contact with, sorted by name; both must enable it."""
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
-    """Return the contact group of a body, by name: itself, its contact partners, their partners, and so on."""
+    """Return the contact group of a body, sorted by name: itself, its contact partners, their partners, and so on."""
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
@@ -28,7 +28,7 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of bodies, in the order of their first bodies, with partners outside the list."""
+    """Return the contact groups of bodies, in the order of their first bodies, with partners not among ``bodies``."""
     groups: list[list[Any]] = []
     for obj in bodies:
         if not any(obj in group for group in groups):
@@ -37,17 +37,17 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
 
 
 def idle_words(obj: Any, pair: Any, context: Any) -> str:
-    """Return why the settings of a pair have no effect; "" if they have."""
+    """Return the reason why the settings of a pair have no effect; "" if they have one."""
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
-        return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
+        return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose an object."
     if other in contact_partners(obj, context) or (collection is not None and other in collection.all_objects[:]):
         return ""
-    return f"“{other.name}” is neither in contact nor a collider: the pair has no effect."
+    return f"“{other.name}” is neither in contact nor a collider, so the pair has no effect."
 
 
 def names_of(bodies: Sequence[Any]) -> str:
-    """Return the names of bodies, only a few if there are many."""
+    """Return the names of the first three bodies, and the number of the others, in words."""
     names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 

@@ -1,4 +1,4 @@
-"""Bodies and the duplicates that carry their bakes: which is meant, and which is shown."""
+"""Bodies, and the duplicate objects that display their bakes: which body is selected, and which object is visible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .linked import out_of_view
 
 
 def source_of(result: Any) -> Any | None:
-    """Return the object whose bake ``result`` carries, or None (cheap: every panel asks)."""
+    """Return the body whose bake the object ``result`` displays, or None (cheap, since every panel calls it)."""
     name = result.sinew.bake_of
     if not name:
         return None
@@ -21,37 +21,37 @@ def source_of(result: Any) -> Any | None:
 
 
 def body_of(context: Any) -> Any | None:
-    """Return the body that panels and buttons act on: the active mesh if Sinew is enabled for it, or the source of the
-    bake that it carries; else None.
+    """Return the body that panels and buttons act on: the active mesh if Sinew is enabled for it, or the body whose
+    bake it displays; else None.
     """
     return resolve_body(getattr(context, "object", None))  # a timer's context has none
 
 
 def resolve_body(obj: Any | None) -> Any | None:
-    """Return the result of :func:`body_of` if this object were active."""
+    """Return the body that panels and buttons would act on if ``obj`` were the active object, or None."""
     if obj is None or obj.type != "MESH":
         return None
     return obj if obj.sinew.enabled else source_of(obj)
 
 
 def is_edited(obj: Any) -> bool:
-    """Return True if a body is shown instead of the duplicate that carries its bake."""
+    """Return True if a body is visible instead of the duplicate that displays its bake."""
     return has_duplicate(obj) and not obj.hide_viewport
 
 
 def has_duplicate(obj: Any) -> bool:
-    """Return True if a duplicate in the scene carries the bake of a body, which is hidden for it."""
+    """Return True if a duplicate in a scene displays the bake of a body in its place."""
     record = obj.sinew.bake
     return record.hides_original and record.result is not None and bool(record.result.users_scene)
 
 
 def show_source(obj: Any, context: Any) -> None:
-    """Show a body instead of its bake, for edits; renders still show the bake. MeshError if not in the view layer."""
+    """Show a body instead of its bake, for edits; renders show the bake. MeshError if it is not in the view layer."""
     _swap(obj, obj.sinew.bake.result, context)
 
 
 def show_bake(obj: Any, context: Any) -> None:
-    """Show the bake instead of the body, the reverse of :func:`show_source`."""
+    """Show the bake instead of the body, as before :func:`show_source`. MeshError if it is not in the view layer."""
     _swap(obj.sinew.bake.result, obj, context)
 
 
@@ -66,7 +66,7 @@ def _swap(shown: Any, hidden: Any, context: Any) -> None:
 
 
 def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
-    """Return the local views that show an object, as pairs of view layer and space; only the evaluated copy knows."""
+    """Return the local views with an object, as pairs of view layer and space; only its evaluated copy knows them."""
     found = []
     for window in bpy.context.window_manager.windows:
         layer = window.view_layer

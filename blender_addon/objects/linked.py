@@ -1,5 +1,5 @@
-"""Objects from other files: linked ones are baked there, or overridden first; a library override is baked here, on a
-duplicate, without changes to its library.
+"""Objects from other files. A linked object is baked in its own file, or made a library override first; an override is
+baked in this file, on a duplicate, without changes to its library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MESH_ELSEWHERE = "The mesh is linked: edit pins and maps in its own file"
 
 
 def library_of(obj: Any) -> Any | None:
-    """Return the library that the bake of an object comes from; None if the object, or its bake, is of this file."""
+    """Return the library that the bake of an object comes from; None if the bake belongs to this file."""
     return obj.override_library.reference.library if plays_its_library(obj) else obj.library
 
 
@@ -46,7 +46,7 @@ def has_linked_mesh(obj: Any) -> bool:
 
 
 def own_bodies(scene: Any) -> list[Any]:
-    """Return the bodies of a scene without those of other files, which are baked there."""
+    """Return the bodies of a scene that are baked in this file, without those linked from other files."""
     enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if not is_linked(obj)]
 
@@ -68,14 +68,14 @@ def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
 
 
 def is_in(layer: Any, obj: Any) -> bool:
-    """Return True if a view layer contains an object. A script may have just linked it: Blender 5.2 updates the layer's
-    list only when more than a name is looked up.
+    """Return True if a view layer contains an object. After a script has linked the object, Blender 5.2 does not update
+    the layer's list for a lookup by name alone.
     """
     _ = layer.objects.active
     return holds(layer.objects, obj)
 
 
 def holds(objects: Any, obj: Any) -> bool:
-    """Return True if a Blender collection contains an object; a linked one may share the name of a local one."""
+    """Return True if a Blender collection contains an object; another, linked object may have the same name."""
     found = objects.get(obj.name)
     return found == obj or (found is not None and any(each == obj for each in objects))

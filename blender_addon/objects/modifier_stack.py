@@ -1,7 +1,7 @@
-"""Position in an object's modifier stack that is simulated.
+"""Simulated position in an object's modifier stack.
 
-Simulated is the mesh after the last deforming modifier (armature, lattice, hook ...), or after the one that the artist
-chooses. Later modifiers stay live on the result. The result can be on the object itself only if no modifier comes
+Sinew simulates the mesh after the last deforming modifier (armature, lattice, hook ...), or after the modifier that the
+artist chooses. Later modifiers act on the result. The object itself can carry the result only if no modifier comes
 before the position, and the mesh has neither shape keys of the artist nor another user.
 """
 
@@ -25,13 +25,13 @@ DEFORMING = frozenset({
 })  # fmt: skip
 WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 CACHE_FILE = "sinew_bake.pc2"
-"""Name of the PC2 files of our results: a Mesh Cache of that name is a result, not a deformer."""
+"""File name of bakes in PC2 format: a Mesh Cache modifier with such a file plays a bake, and is not a deformer."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
 @dataclass(frozen=True)
 class StackPosition:
-    """Number of modifiers before the simulated position, its label, and whether the object can carry the result."""
+    """Number of modifiers before the simulated position, its label, and whether the object can carry its own bake."""
 
     below: int
     label: str
@@ -64,19 +64,19 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms; one with animated visibility counts, whether it is visible now or not."""
+    """Return True if a modifier deforms the mesh; with animated visibility it counts even while it is hidden."""
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
 
 
 def is_own_cache(modifier: Any) -> bool:
-    """Return True if a modifier plays one of our results, whatever its name, and wherever the file was moved."""
+    """Return True if a modifier is a Mesh Cache that plays a bake, recognized by the name of its file."""
     return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
 
 
 def own_caches(obj: Any) -> list[Any]:
-    """Return the modifiers of an object that play our results."""
+    """Return the Mesh Cache modifiers of an object that play bakes of Sinew."""
     return [modifier for modifier in obj.modifiers if is_own_cache(modifier)]
 
 
@@ -91,7 +91,7 @@ def check_stack_position(obj: Any) -> None:
 
 
 def has_own_keys(obj: Any) -> bool:
-    """Return True if the mesh has shape keys that are not the result of our bake."""
+    """Return True if the mesh has shape keys other than those of a bake."""
     record = obj.sinew.bake
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
@@ -102,8 +102,9 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers after the simulated position of ``obj``, or on ``carrier``, which carries its bake, that
-    viewports show, without those that play the result. ``in_renders`` adds those that only renders show.
+    """Return the modifiers that viewports show after the simulated position of ``obj``, or on ``carrier`` (the
+    duplicate that displays its bake), except those that play the bake. ``in_renders`` adds modifiers that only renders
+    show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -112,8 +113,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision directly after the simulated position (see :func:`shown_after`) and its viewport level;
-    None if there is none, or if its level is 0.
+    """Return the Subdivision modifier directly after the simulated position (:func:`shown_after`) and its viewport
+    level; None if there is none, or if its level is 0.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -123,7 +124,7 @@ def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple
 
 
 def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
-    """Return the viewport and render levels of a Subdivision or Multiresolution, limited by the scene's Simplify."""
+    """Return the viewport and render levels of a Subdivision or Multiresolution modifier, limited by Simplify."""
     levels, render = (modifier.levels, modifier.render_levels), scene.render
     most = (render.simplify_subdivision, render.simplify_subdivision_render) if render.use_simplify else levels
     return min(levels[0], most[0]), min(levels[1], most[1])
@@ -142,7 +143,7 @@ def weights_left_out(obj: Any) -> str:
     if not names:
         return ""
     message = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
-    return f"{message} after the simulated shape, which is not read: set Simulate to After Modifier"
+    return f"{message} after the simulated shape, with no effect on it: set Simulate to After Modifier"
 
 
 def _changes_weights(modifier: Any, groups: set[str]) -> bool:
@@ -154,8 +155,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Evaluate ``obj`` within the context to its shape at ``position``: later modifiers and our own result are
-    disabled, and the object is enabled, whatever is keyed or driven.
+    """Within the context, evaluate ``obj`` only up to ``position``: later modifiers and our own result are disabled,
+    and the object is enabled, even if these properties are animated.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
@@ -164,8 +165,8 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Enable objects, and collections that contain them, in viewports within the context: Blender evaluates neither
-    modifiers nor animation of disabled ones.
+    """Within the context, enable objects and the collections that contain them in viewports, since Blender evaluates
+    neither modifiers nor animation of disabled objects.
     """
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 

@@ -44,7 +44,7 @@ def _caches_of(modifier: Any) -> Iterator[Any]:
 
 
 def _uncached_from(modifier: Any, scene: Any) -> Iterator[int]:
-    """Yield the first frame of physics that has no point cache."""
+    """Yield the start frame of physics of a modifier that has no point cache (replayed fluid, simulation zone)."""
     match modifier.type:
         case "FLUID" if modifier.fluid_type == "DOMAIN" and modifier.domain_settings.cache_type == "REPLAY":
             yield modifier.domain_settings.cache_frame_start

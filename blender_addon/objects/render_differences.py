@@ -1,4 +1,4 @@
-"""Differences of bodies and colliders between viewports, which are simulated, and renders."""
+"""Differences of bodies and colliders between viewports, whose settings are simulated, and renders."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
 
 
 def body_words(obj: Any, scene: Any) -> str:
-    """Return a warning about a body that differs in renders: by simulated modifiers, by later ones that change the
-    shape of its bake, or by visibility; "" if it does not.
+    """Return a warning about a body that differs between viewports and renders: by simulated modifiers, by later
+    modifiers that change the shape of its bake, or by visibility; "" if it does not.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
@@ -32,7 +32,7 @@ def body_words(obj: Any, scene: Any) -> str:
 
 
 def collider_words(colliders: Iterable[Any], scene: Any) -> str:
-    """Return a warning about colliders that differ in renders; "" if none do."""
+    """Return a warning about colliders that differ between viewports and renders; "" if none do."""
     return _sentence([words for collider in colliders for words in _of_collider(collider, scene)])
 
 
@@ -55,7 +55,7 @@ def _of_collider(obj: Any, scene: Any) -> Iterator[str]:
 
 
 def _of_modifier(modifier: Any, scene: Any) -> str:
-    """Describe how a modifier differs in renders; "" if it does not."""
+    """Describe how a modifier differs between viewports and renders; "" if it does not."""
     if modifier.show_viewport != modifier.show_render:
         on, off = ("viewports", "renders") if modifier.show_viewport else ("renders", "viewports")
         return f"“{modifier.name}” is off in {off} and on in {on}"

@@ -1,4 +1,4 @@
-"""Modifiers after the simulated position that change the body: a mirrored half, a thickness, another surface."""
+"""Modifiers after the simulated position that change the body's shape (Mirror, Solidify, Remesh ...), unsimulated."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position after the last of those modifiers."""
+    """Set the simulated position after the last modifier that changes the body's shape (:func:`shape_left_out`)."""
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name

@@ -3,7 +3,7 @@ wheel, ``sinew report scene.blend`` reports on bakes; ``batch`` and ``farm`` are
 ``python -P -m sinew`` is the same.
 
 Without ``-P`` Python first looks for modules in the current folder, which may hold an untrusted .blend: a ``sinew.py``
-there would run instead of this. Other modules are not imported from there.
+there would run instead of this file. After the start, no module is imported from there.
 """
 
 from __future__ import annotations

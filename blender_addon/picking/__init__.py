@@ -1,1 +1,1 @@
-"""Picking in the 3D View."""
+"""Picking of vertices in the 3D View, and proposal of dynamic nodes."""

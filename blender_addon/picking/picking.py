@@ -1,10 +1,10 @@
 """Picking of surface vertices under the cursor or in a box of a 3D View, by NumPy from the view's matrix and size.
 
 In homogeneous pixels a corner is c = (X, Y, W), at (X / W, Y / W) in the region. A pixel p = (x, y, 1) is a combination
-``p = sum_k l_k c_k`` of a triangle's corners. It lies in the triangle, in front of the viewer, if no l is negative
+``p = sum_k l_k c_k`` of a triangle's corners. It lies in the triangle, in front of the viewer, if no l_k is negative
 (Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds with and without
-perspective; corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far one, is
-interpolated alike.
+perspective; corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far plane, is
+interpolated with the same l_k.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SKIN = 1e-5
-"""Depth, as a fraction of the surface's size, by which a visible vertex may lie behind another part of the surface."""
+"""Depth, as a fraction of the surface's size, by which a vertex may lie behind a triangle and still count as
+visible.
+"""
 
 SEAM = 1e-7
-"""Fraction of a triangle's size by which it extends over its edges, so that seams have no gaps."""
+"""Fraction of a triangle's size by which it is enlarged at its edges, so that no ray passes between neighbours."""
 
 MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
-"""Maximum cells along an axis of the grid of vertices and triangles, entries in it, and pairs tested at a time."""
+"""Maximum numbers of cells per axis of the grid in :func:`_pairs`, of entries in it, and of pairs tested at a time."""
 
 
 Pixel = Sequence[float]
@@ -29,14 +31,16 @@ Pixel = Sequence[float]
 
 
 class Viewport(NamedTuple):
-    """Region of a 3D View: ``matrix`` (4,4) maps m, world space, to X, Y, W in pixels and the depth Z."""
+    """Region of a 3D View: ``matrix`` (4,4) maps positions, m, world space, to homogeneous pixels X, Y, W and depth Z
+    in the order X Y Z W; ``width`` and ``height`` in pixels.
+    """
 
     matrix: np.ndarray
     width: float
     height: float
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Return the homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
+        """Return the homogeneous pixels and depths (n,4), X Y Z W, of points (n,3), m."""
         return points @ self.matrix[:, :3].T + self.matrix[:, 3]
 
     @property
@@ -46,7 +50,7 @@ class Viewport(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """Intersection of the cursor's ray with a surface: the triangle and the position (3,), m."""
+    """Intersection of the cursor's ray with a surface: the index of the triangle, and the position (3,), m."""
 
     triangle: int
     position: np.ndarray
@@ -62,8 +66,8 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 
 class Surface:
-    """Vertices (n,3), m, and triangles (t,3) in a view; region positions and distances are in pixels. ``through`` picks
-    hidden vertices too, as in X-Ray.
+    """Surface in a view: vertex ``positions`` (n,3), m, and ``triangles`` (t,3). With ``through``, as in X-Ray, hidden
+    vertices are picked too. Positions in the region and distances are in pixels.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -71,7 +75,7 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Pixel) -> Hit | None:
-        """Return the nearest hit of a triangle at a pixel, from either side, or None."""
+        """Return the nearest intersection of a pixel's ray with a triangle, from either side, or None."""
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
         if not seen.any():
@@ -94,14 +98,16 @@ class Surface:
         return int(corners[np.argmin(self._away(corners, where))])
 
     def vertices_in_box(self, low: Pixel, high: Pixel) -> np.ndarray:
-        """Return the vertices (k,) in a box between two corners: the visible ones, or all in X-Ray."""
+        """Return the indices (k,) of the vertices in a box between two pixels: only visible vertices, or all in
+        X-Ray.
+        """
         inside = np.flatnonzero(_in_view(self._shown))
         pixels = _pixels(self._shown[inside])
         inside = inside[((pixels >= low) & (pixels <= high)).all(axis=1)]
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Return for vertices (k,) whether they are in the view and not hidden by a triangle."""
+        """Return a mask (k,) of the vertices with indices (k,) that are in the view and not hidden by a triangle."""
         clear = _in_view(self._shown[vertices])
         tested = np.flatnonzero(clear)
         if not len(tested) or not len(self.triangles):
@@ -134,8 +140,8 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """Return the mirror vertex (n,) of each vertex across the plane where coordinate ``axis`` is 0, in object space; -1
-    if none lies within ``tolerance`` times the surface's size. Vertices on the plane are their own.
+    """Return the index (n,) of each vertex's mirror vertex across the plane where coordinate ``axis`` is 0, in object
+    space; -1 if none lies within ``tolerance`` times the surface's size. A vertex on the plane mirrors itself.
     """
     from scipy.spatial import cKDTree  # SciPy must not delay Blender's start
 
@@ -147,7 +153,7 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the homogeneous pixels (n,4) between the clipping planes."""
+    """Return a mask (n,) of the homogeneous pixels (n,4) that lie between the near and far clipping planes."""
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -156,7 +162,9 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients (t,3) of pixels (t,3) or (1,3) in corners (t,3,4), and their depth; NaN if edge-on."""
+    """Return the coefficients (t,3), l_k in the module's formula, of pixels (t,3) or (1,3) in t triangles with corners
+    (t,3,4), and the depths (t,); NaN for triangles seen edge-on.
+    """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
     volume = np.einsum("ti,ti->t", c[:, 0], edges[:, 0])
@@ -166,13 +174,15 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return for coefficients (t,3) whether their pixels lie in the triangles, in front of the viewer."""
+    """Return a mask (t,) of coefficients (t,3) whose pixels lie in their triangles, in front of the viewer."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounding boxes (t,2), (t,2) of triangles (t,3,4); infinite for those that extend behind the viewer."""
+    """Return the lower and upper corners (t,2), (t,2), pixels, of the bounding boxes of triangles (t,3,4); infinite for
+    triangles that extend behind the viewer.
+    """
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
     projected = corners[..., :2] / np.where(W > 0.0, W, 1.0)
@@ -183,8 +193,8 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of points (k,2) and of boxes (t,2), (t,2) that may contain them, as pairs that share a cell of
-    a grid over the points.
+    """Return pairs of a point and a box that may contain it, as two arrays of indices, by a grid over the points:
+    points (k,2), boxes from ``low`` (t,2) to ``high`` (t,2).
     """
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
@@ -210,6 +220,6 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index repeated ``counts`` times, and the number of each repetition from 0."""
+    """Return each index i repeated ``counts[i]`` times, and the number of each repetition, from 0 for each i."""
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

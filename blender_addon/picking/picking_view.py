@@ -1,4 +1,4 @@
-"""Picking of a body's vertices in a 3D View, and the selection box."""
+"""Picking of a body's vertices in a 3D View, and drawing of the selection box."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ from . import picking
 TOOL = "sinew.pick_tool"
 """Identifier of the pick tool."""
 NEAR = 12.0
-"""Pick radius where no surface is under the cursor, pixels at a UI scale of 1."""
+"""Distance from the cursor, pixels at a UI scale of 1, within which a vertex is picked if no surface is under it."""
 CLICK = 4
 """Maximum mouse movement of a click, pixels."""
 COLOUR = (*as_shown(np.array(PINS)), 1.0)
 
 
 def tool_is_chosen(context: Any) -> bool:
-    """Return True if the pick tool is active in the workspace, in Object Mode."""
+    """Return True if the workspace's tool is the pick tool, in Object Mode."""
     tool = context.workspace.tools.from_space_view3d_mode("OBJECT", create=False)
     return tool is not None and tool.idname == TOOL and context.mode == "OBJECT"
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Return True if the object may be changed and is visible in a view, itself or as its bake's duplicate."""
+    """Return True if the object and its mesh are not linked, and it or the duplicate with its bake is visible in a
+    view.
+    """
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None
 
 
 def seen_as(obj: Any, space: Any) -> Any | None:
-    """Return the object that shows a body in a view: itself or its bake's duplicate; None if both are hidden."""
+    """Return the object that shows a body in a view: the body or the duplicate with its bake; None if both are
+    hidden.
+    """
     both = (obj, obj.sinew.bake.result)
     return next((shown for shown in both if shown is not None and shown.visible_in_viewport_get(space)), None)
 
 
 class Picked(picking.Surface):
-    """Surface of a body as a view shows it now."""
+    """Surface of a body in the shape that a 3D View shows now."""
 
     def __init__(self, obj: Any, context: Any) -> None:
         positions = shown_positions(obj, seen_as(obj, context.space_data), context.evaluated_depsgraph_get())
@@ -54,12 +58,16 @@ class Picked(picking.Surface):
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
     def at(self, where: picking.Pixel) -> np.ndarray:
-        """Return the vertex under the cursor, and its mirror vertex with symmetry in X: none, one or two."""
+        """Return the index of the vertex under the cursor, and of its mirror vertex if the mesh has X symmetry: (k,),
+        at most 2.
+        """
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
     def in_box(self, start: picking.Pixel, end: picking.Pixel) -> np.ndarray:
-        """Return the vertices in a box between two pixels, with their mirror vertices."""
+        """Return the indices (k,) of the vertices in a box between two pixels, and of their mirror vertices with X
+        symmetry.
+        """
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 
     def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:
@@ -70,7 +78,7 @@ class Picked(picking.Surface):
 
 
 class Box(Layer):
-    """Selection box from a pixel to the mouse, drawn into its region until :meth:`remove`."""
+    """Selection box from the pixel ``start`` to the mouse, drawn into a region until :meth:`remove`."""
 
     def __init__(self, region: Any, start: tuple[int, int]) -> None:
         self._region, self._start, self._end = region, start, start
@@ -78,11 +86,11 @@ class Box(Layer):
 
     @property
     def is_open(self) -> bool:
-        """Return True if the mouse moved farther than in a click."""
+        """Return True if the mouse has moved farther than in a click."""
         return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
 
     def move(self, end: tuple[int, int]) -> None:
-        """Move the second corner to a pixel."""
+        """Move the corner at the mouse to the pixel ``end``."""
         self._end = end
         self._region.tag_redraw()
 

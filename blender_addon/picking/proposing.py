@@ -1,4 +1,4 @@
-"""Proposal of dynamic nodes for a body at rest."""
+"""Proposal of dynamic nodes, the vertices that are simulated with inertia, for a body at rest."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..scene_import.weights_in import group_weights
 from . import picking
 
 ALIKE = 0.01
-"""Relative difference in stiffness allowed between mirror vertices."""
+"""Largest relative difference in stiffness at which two mirror vertices count as equal."""
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Refill the body's group of dynamic nodes; return the group and the number of nodes. Raise SinewError if the mesh,
-    its rest shape or a region cannot be used. Not for Edit Mode.
+    """Replace the vertices in the body's group of dynamic nodes; return the group and the number of nodes. Raise
+    SinewError if the mesh, its rest shape or a region cannot be used. Not for Edit Mode.
 
-    The mesh itself is used, not the simulated shape, since its vertices are picked.
+    Nodes are vertices of the mesh itself, so its rest shape is used, without the modifiers that are simulated.
     """
     # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
@@ -46,7 +46,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
 
 
 def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
-    """Return 1 / Young's modulus (n,), 1/Pa, at each vertex; 0 at vertices without a face."""
+    """Return 1 divided by Young's modulus, (n,), 1/Pa, at each vertex; 0 at vertices without a face."""
     from ...core.mechanics.materials.surface_stiffness import surface_stiffness
 
     if not obj.sinew.materials:
@@ -61,7 +61,7 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if all vertices have a mirror vertex with equal stiffness that is pinned alike."""
+    """Return True if each vertex has a mirror vertex with equal stiffness, and both or neither are pinned."""
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -70,7 +70,7 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """Return a note on the behaviour of a body without dynamic nodes; "" if it has some."""
+    """Return a note that a body without dynamic nodes does not jiggle; "" if it has dynamic nodes."""
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
@@ -78,7 +78,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Return True if vertices were picked for a group, according to its records; reads no weights."""
+    """Return True if the body has records of vertices picked for a group; the group's weights are not read."""
     return any(record.group == name for record in obj.sinew.picks)
 
 

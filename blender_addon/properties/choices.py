@@ -1,4 +1,4 @@
-"""Enum items from the library's registries, so that interfaces need not import the library.
+"""Enum items made from the library's registries, so that panels and operators need not import the library.
 
 The registries are imported on first use, since they import Numba, which would delay Blender's start. Each entry's
 number is a checksum of its name, so saved .blend files stay valid when a registry grows or is reordered.
@@ -17,24 +17,26 @@ from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
-"""Identifier of the entry that takes the body's own setting."""
+"""Identifier of the enum item *Same as Body*, with which a comparison uses the body's own setting."""
 AUTOMATIC = "AUTOMATIC"
-_AS_BODY = OWN, "Same as Body", "As the body itself is set"
+_AS_BODY = OWN, "Same as Body", "Use the same setting as the body"
 
 
 def number_of(name: str) -> int:
-    """Return the number that Blender stores for an enum entry."""
+    """Return the integer that Blender stores for the enum item with this identifier."""
     return zlib.crc32(name.encode()) & 0x7FFFFFFF
 
 
 @functools.lru_cache(maxsize=32)
 def _kept(items: Items) -> Items:
-    """Return one shared object for equal items: Blender does not copy the strings of dynamic enum items."""
+    """Return the first tuple equal to ``items``, which keeps its strings alive: Blender does not copy the strings of
+    dynamic enum items.
+    """
     return items
 
 
 def _menu(words: Iterable[tuple[str, str, str]]) -> Items:
-    """Return the enum items of names, labels and descriptions."""
+    """Return the enum items for triples of identifier, label and description."""
     return _kept(tuple((*each, number_of(each[0])) for each in words))
 
 
@@ -56,7 +58,7 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """Return the additional material properties that an energy reads; none for an unknown energy."""
+    """Return the names of the additional material settings that an energy reads; none for an unknown energy."""
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
@@ -68,19 +70,19 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """Return the solver kind of a name; a default one for an unknown name."""
+    """Return the solver kind with this name; for an unknown name, a default solver kind."""
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
 def live_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Return the enum items of the solvers for live mode."""
     label = live_solver().label
-    automatic = AUTOMATIC, "Automatic", f"The body's own solver where it is quick enough, else {label}"
+    automatic = AUTOMATIC, "Automatic", f"The body's solver if it is fast enough for live mode, else {label}"
     return _menu([automatic, *_words_of({name: kind for name, kind in SOLVER_KINDS.items() if kind.plays_live})])
 
 
 def live_solver_name(settings: Any) -> str:
-    """Return the name of a body's solver in live mode."""
+    """Return the name of the solver that a body with these settings uses in live mode."""
     chosen = settings.live.solver
     if chosen != AUTOMATIC:
         return chosen
@@ -88,7 +90,7 @@ def live_solver_name(settings: Any) -> str:
 
 
 def is_matched(settings: Any) -> bool:
-    """Return True if a body is matched to the full space or to a finer mesh."""
+    """Return True if a body's vibrations are matched to its full mesh or to a finer one."""
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
@@ -108,7 +110,7 @@ def integrator_label(name: str) -> str:
 
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
-    """Return the settings specific to a time integration rule; none for an unknown rule."""
+    """Return the names of the settings that only this time integration rule reads; none for an unknown rule."""
     from ...core.numerics.integrators.registry import INTEGRATORS
 
     return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
@@ -116,12 +118,12 @@ def own_of_integrator(name: str) -> tuple[str, ...]:
 
 def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Return the enum items of the solvers for a comparison bake."""
-    words = f"Compare your edits with the bake; where nothing was edited, {NEWTON.label} with the bake"
+    words = f"The body's solver if settings or body differ from those of the bake, else {NEWTON.label}"
     return _menu([(AUTOMATIC, "Automatic", words), _AS_BODY, *_words_of(SOLVER_KINDS)])
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
-    """Return the candidate solvers of a comparison bake: the first that makes a difference is used."""
+    """Return the solvers of a comparison bake in order of preference: the first that differs from the bake is used."""
     chosen = settings.compare.solver
     if chosen == AUTOMATIC:
         return settings.solver, NEWTON.name
@@ -130,10 +132,10 @@ def compared_solver_names(settings: Any) -> tuple[str, ...]:
 
 MATCHES = (
     _AS_BODY,
-    ("ON", "On", "It vibrates as the full mesh does"),
-    ("OFF", "Off", "It vibrates as the unmatched subspace does"),
+    ("ON", "On", "Match the ghost's vibrations to the full or finer mesh"),
+    ("OFF", "Off", "Leave the ghost's vibrations unmatched"),
 )
-"""Enum items of an on/off setting of a comparison bake."""
+"""Enum items of the settings of a comparison bake that switch a match on or off."""
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
@@ -161,7 +163,7 @@ _asking = False
 
 
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the linear solvers installed here, and of the chosen one even if it is missing."""
+    """Return the enum items of the installed linear solvers, and of the chosen one even if it is not installed."""
     from ...core.numerics.linear_solvers import registry
 
     global _asking
@@ -177,7 +179,7 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the material presets: ours, then the user's, which replace ours of the same name."""
+    """Return the enum items of the material presets: Sinew's, then the user's, which replace those of equal name."""
     from ...core.mechanics.materials.presets import PRESETS
 
     own = own_presets().materials
@@ -197,12 +199,12 @@ def _presets(presets: Iterable[MaterialSettings]) -> Items:
     )
 
 
-# Identifier, label, size in Pa.
+# Identifier, label, and size of the unit in Pa.
 STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), ("GPA", "GPa", 1e9))
 
 
 def fitting_unit(stiffness: float) -> str:
-    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least one."""
+    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least 1; PA if it is smaller."""
     return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
 
 

@@ -1,4 +1,4 @@
-"""Settings of the comparison bake, ``Object.sinew.compare``.
+"""Settings of the comparison bake, a second bake drawn as a ghost over the first: ``Object.sinew.compare``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -14,7 +14,7 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property for a field of the settings; 0 means the body's own value."""
+    """Return an integer property for the field ``name`` of a settings class; 0 means the body's own value."""
     field = field_of(settings, name)
     return integer(
         label,
@@ -27,11 +27,11 @@ def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
 
 
 class SinewCompare(bpy.types.PropertyGroup):
-    """Settings of the comparison bake, which is drawn as a ghost; 0 and ``OWN`` mean the body's own values."""
+    """Settings of the comparison bake, which is drawn as a ghost; 0 and ``OWN`` mean the body's own value."""
 
     solver: menu(
         "Solver",
-        "Method that computes the ghost",
+        "Solver that computes the ghost",
         items=choices.compared_solver_items,
         default=choices.number_of(choices.AUTOMATIC),
     )
@@ -44,25 +44,25 @@ class SinewCompare(bpy.types.PropertyGroup):
     substeps: _number(SolverSettings, "substeps", "Substeps", 20)
     max_iterations: _number(SolverSettings, "max_iterations", "Iterations", 100)
     modes: _number(SolverSettings, "modes", "Modes", 32)
-    match_full_space: menu("Full Space", "Match Full Model of the ghost", items=choices.MATCHES, default=choices.OWN)
-    match_resolution: menu("Resolution", "Match Resolution of the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_full_space: menu("Full Space", "Match Full Model for the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_resolution: menu("Resolution", "Match Resolution for the ghost", items=choices.MATCHES, default=choices.OWN)
     match_method: menu(
         "Match Method",
-        "How vibrations of the ghost are made to match",
+        "Method that matches the ghost's vibrations",
         items=choices.compared_match_method_items,
         default=choices.number_of(choices.OWN),
     )
     control_vibrations: switch(
-        "Control Vibrations", "Vibrations of the ghost are controlled as the body's are", default=True
+        "Control Vibrations", "Apply the body's vibration controls to the ghost, too", default=True
     )
     cells_across: _number(ResolutionSettings, "cells_across", "Cells Across", 80)
     whole_range: switch("Whole Range", "Compare all frames of the bake", default=True)
     frame_end: integer(
-        "End", "Last frame that is compared; the first is that of the bake. 20 to 50 show what differs", default=30
+        "End", "Last frame that is compared; the first is that of the bake. 20 to 50 usually suffice", default=30
     )
     show: switch(
         "Show Ghost",
-        "Draw the second bake over the body, at the scene's frame; it is in no render",
+        "Draw the ghost over the body at the current frame; renders do not show it",
         default=True,
         update=redraw_changed,
     )

@@ -15,7 +15,7 @@ STRONGEST = 200.0
 
 
 class Kind(NamedTuple):
-    """Type of force field: name and label of its weight, or the reason why it does not act on bodies."""
+    """Type of force field: name and label of its weight property, or the reason why it does not act on bodies."""
 
     weight: str = ""
     label: str = ""
@@ -32,15 +32,15 @@ KINDS = {
     "TEXTURE": Kind("texture", "Texture"),
     "TURBULENCE": Kind("turbulence", "Turbulence"),
     "DRAG": Kind("drag", "Drag"),
-    "LENNARDJ": Kind(reason="it acts between particles by their size, and a body has none"),
-    "GUIDE": Kind(reason="it leads particles along a curve while they live; use Pins or Springs with a curve"),
-    "BOID": Kind(reason="it is seen by boids alone"),
+    "LENNARDJ": Kind(reason="it acts between particles, and a body has none"),
+    "GUIDE": Kind(reason="it guides particles along a curve; use Pins or Springs that follow the curve"),
+    "BOID": Kind(reason="it acts on boid particles only"),
     "FLUID_FLOW": Kind("smokeflow", "Fluid Flow"),
 }
 
 
 def _weight(label: str, noun: str) -> Any:
-    words = f"Part of {noun} that acts on the body: 1 all of it, 0 nothing"
+    words = f"Factor on {noun} for this body, no unit: 1 full strength, 0 none"
     return number(label, words, default=1.0, min=0.0, max=STRONGEST, soft_max=1.0, precision=3)
 
 
@@ -49,14 +49,14 @@ class SinewFieldWeights(bpy.types.PropertyGroup):
 
     collection: pointer(
         "Effector Collection",
-        "Only force fields of this collection act on the body; empty: all of the view layer",
+        "Only force fields in this collection act on the body; empty: all force fields of the view layer",
         type=bpy.types.Collection,
     )
     gravity: _weight("Gravity", "the scene's gravity")
-    all: _weight("All", "every force field")
+    all: _weight("All", "all force fields")
     own_charge: number(
         "Body's Charge",
-        "Charge of the body in fields of the type Charge, no unit: 1 as it is, 0 none, -1 reversed",
+        "Electric charge of the body in force fields of type Charge, no unit: 0 none, -1 reverses the force",
         default=1.0,
         soft_min=-10.0,
         soft_max=10.0,
@@ -65,13 +65,13 @@ class SinewFieldWeights(bpy.types.PropertyGroup):
 
 
 SinewFieldWeights.__annotations__.update(
-    {kind.weight: _weight(kind.label, f"fields of the type {kind.label}") for kind in KINDS.values() if kind.weight}
+    {kind.weight: _weight(kind.label, f"force fields of type {kind.label}") for kind in KINDS.values() if kind.weight}
 )
 
 
 def fields_for(obj: Any, view_layer: Any) -> list[Any]:
-    """Return the view layer's force field objects for a body, sorted by name: those of its effector collection, or all;
-    the body and its bake result are excluded.
+    """Return the view layer's force field objects that may act on a body, sorted by name: only those in its effector
+    collection, if it has one; never the body or its bake result.
     """
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
@@ -95,7 +95,7 @@ def reason_for(settings: Any) -> str:
     """Return the reason why a field with these settings cannot act on any body; "" if it can."""
     if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
         return "choose a fluid domain as its Domain Object"
-    return KINDS.get(settings.type, Kind(reason="this type is not known")).reason
+    return KINDS.get(settings.type, Kind(reason="Sinew does not know this type")).reason
 
 
 def weight_of(obj: Any, kind: str) -> float:
@@ -105,8 +105,8 @@ def weight_of(obj: Any, kind: str) -> float:
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Return True if an object and one of its collections are enabled in viewports. As in Blender, a disabled field
-    does not act; one hidden by its eye icon does.
+    """Return True if an object and one of its collections are enabled in viewports. As in Blender, a disabled force
+    field does not act, but a force field hidden by its eye icon does.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

@@ -9,25 +9,25 @@ from . import choices
 from .mirror import integer, menu, number, text
 
 RATES = (
-    ("SCENE", "Scene Frame Rate", "As fast as the scene plays, where the simulation keeps up"),
-    ("FREE", "Free", "As fast as the simulation goes"),
+    ("SCENE", "Scene Frame Rate", "Play at the scene's frame rate, or slower if the simulation cannot keep up"),
+    ("FREE", "Free", "Play as fast as the simulation can compute"),
 )
 SHOWN = (
-    ("OBJECT", "Viewport Color", "As the viewport colors the object: by its material, or its own color"),
-    ("STIFFNESS", "Stiffness", "How stiff the body is, on a logarithmic scale: blue is the softest, red the stiffest"),
-    ("WEIGHTS", "Mode Weights", "How much each vertex follows a mode: red moves with it, blue against it, white not"),
-    ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
-    ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
+    ("OBJECT", "Viewport Color", "Color that the viewport gives the object: its material's or its own"),
+    ("STIFFNESS", "Stiffness", "Young's modulus on a logarithmic scale: blue is the softest, red the stiffest"),
+    ("WEIGHTS", "Mode Weights", "Weight of one mode at each vertex: red is positive, blue negative, white zero"),
+    ("CLUSTERS", "Clusters", "Regions of the body that are each represented by one cubature point"),
+    ("POINTS", "Cubature Points", "Points where elasticity is evaluated; larger dots represent a larger volume"),
 )
 OF_SUBSPACE = "WEIGHTS", "CLUSTERS", "POINTS"
 """Display choices available only with subspace solvers."""
 PREVIEWS = (
-    ("CARD", "Graphics Card", "The card moves the vertices: quick, lit as in Solid mode, and with the colors of Show"),
+    ("CARD", "Graphics Card", "Draw on the graphics card: fast, lit as in Solid mode, and with the colors of Show"),
     (
         "MESH",
         "Mesh",
-        "A temporary object is moved: slower, with its shaders in Material Preview and Rendered, without the colors of "
-        "Show. Also used if the graphics card cannot draw the preview",
+        "Move a temporary object: slower, without the colors of Show, but with its shaders in Material Preview and "
+        "Rendered. Also used if the graphics card cannot draw the preview",
     ),
 )
 
@@ -37,25 +37,26 @@ class SinewLive(bpy.types.PropertyGroup):
 
     solver: menu(
         "Solver",
-        "Steps the body in live mode; bakes have a solver of their own",
+        "Solver of live mode; bakes use the solver of the panel Solver",
         items=choices.live_solver_items,
         default=choices.number_of(choices.AUTOMATIC),
     )
-    rate: menu("Rate", "How fast time passes", items=RATES)
+    rate: menu("Rate", "Speed of live mode", items=RATES)
     strength: number(
         "Strength (N/m)",
-        "Force of the mouse, or of a pin, for each metre, N/m. 0 is automatic: by weight and size",
+        "Stiffness of the spring by which the mouse, or a pin set with it, pulls the body, N/m. 0 chooses it from the "
+        "body's weight and size",
         default=0.0,
         min=0.0,
         soft_max=1e5,
         precision=1,
         step=1000,
     )
-    preview: menu("Preview", "Who draws the body", items=PREVIEWS)
+    preview: menu("Preview", "How live mode draws the body", items=PREVIEWS)
     show: menu("Show", "How the body is colored", items=SHOWN)
     mode: integer(
         "Mode",
-        "Which one is shown: 1 is the slowest mode; after the fastest come the handles of pins",
+        "Mode whose weights are shown: 1 is the slowest. Numbers after the last mode are the affine movements of pins",
         default=1,
         min=1,
         soft_max=16,

@@ -1,6 +1,6 @@
-"""Blender properties made from the fields of the library's settings, and rounding of their 32-bit values.
+"""Functions that make Blender properties, some from fields of the library's settings, and round their 32-bit values.
 
-No ``from __future__ import annotations`` in files that call these: Blender reads the annotations as values.
+Files that call them must not have ``from __future__ import annotations``: Blender reads the annotations as values.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .choices import number_of
 
 
 def clean(value: float) -> float:
-    """Return a 32-bit float rounded to six significant digits, the decimal number that the user entered."""
+    """Return a 32-bit float rounded to six significant digits: the decimal number that the user entered."""
     return float(f"{value:.6g}")
 
 
 def stiffness_of(log_stiffness: float) -> float:
-    """Return the stiffness in Pa of a stored logarithm, to the five significant digits of a 32-bit logarithm."""
+    """Return the stiffness in Pa for its stored logarithm, rounded to the five digits that 32 bits can hold."""
     return float(f"{10.0**log_stiffness:.5g}")
 
 
@@ -33,7 +33,7 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """Return a property, not animatable unless ``options`` say so; library overrides can edit it unless read-only."""
+    """Return a property that is not animatable unless ``options`` say so, and overridable unless it is read-only."""
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}
     return make(name=name, description=description, **{"options": set(), **kept, **options})
@@ -49,9 +49,9 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
-    """Return a property of the field's type, range, default and help. The label, by default the field's name, is
-    followed by the unit, except with ``unit="LENGTH"``, since Blender displays that unit itself. ``items`` may be a
-    callback of :mod:`choices`. A field whose default is None needs a ``default``.
+    """Return a property with the type, range, default and help of the field ``name`` of a settings class. The label, by
+    default the field's name, is followed by the unit, except with ``unit="LENGTH"``, since Blender displays lengths
+    with a unit. ``items`` may be a callback of :mod:`choices`. A field whose default is None needs a ``default``.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

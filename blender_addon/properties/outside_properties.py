@@ -18,7 +18,7 @@ SPRING_ENDS = (
     (
         "ANIMATION",
         "Own Animation",
-        "A soft pin: pull the vertices to where the object's own animation has them",
+        "Pull the vertices to their positions in the object's own animation, as a soft pin",
     ),
     ("OBJECT", "Object", "Pull the vertices along with another object, as if they were fixed to it"),
 )
@@ -31,17 +31,17 @@ def _is_no_body_itself(self: Any, candidate: Any) -> bool:
 class SinewSpring(bpy.types.PropertyGroup):
     """Springs from the vertices of a group to moving targets."""
 
-    vertex_group: text("Vertices", "Vertex group that is pulled; its weights share the strength")
-    end: menu("Pull To", "Where the vertices are pulled to", items=SPRING_ENDS)
+    vertex_group: text("Vertices", "Vertex group that is pulled; its weights divide the strength")
+    end: menu("Pull To", "Target that the vertices are pulled to", items=SPRING_ENDS)
     target: pointer(
         "Object",
-        "The vertices follow it, with their offset at the first frame",
+        "Object that pulls the vertices, which keep their offset from it at the first frame",
         type=bpy.types.Object,
         poll=_is_no_body_itself,
     )
     strength: number(
         "Strength (N/m)",
-        "Force for each metre, N/m, of all vertices together: 100 to 10000 for some kilograms. Key it to 0 to let go",
+        "Spring stiffness of all vertices together, N/m: 100 to 10000 for a few kilograms. Key it to 0 to let go",
         options=ANIMATED,
         default=1000.0,
         min=0.0,
@@ -49,7 +49,7 @@ class SinewSpring(bpy.types.PropertyGroup):
         precision=1,
         step=1000,
     )
-    take: text("Take", "Name under which recording in Live made the spring; empty otherwise")
+    take: text("Take", "Name of the live recording (take) that created the spring; empty for other springs")
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
@@ -68,23 +68,23 @@ class SinewCollisions(bpy.types.PropertyGroup):
     grow_apart: mirrored(ContactSettings, "grow_apart", "Grow Apart")
     contact_collection: pointer(
         "Bodies",
-        "Collide only with bodies of this collection; empty: with all that allow it",
+        "Collide only with bodies in this collection; empty: with all bodies that have Soft Bodies enabled",
         type=bpy.types.Collection,
     )
     contact_friction: mirrored(ContactSettings, "friction", "Friction", soft_max=1.0, precision=2)
     contact_thickness: mirrored(ContactSettings, "thickness", "Contact Distance", unit="LENGTH", precision=4)
 
-    use_ground: switch("Ground", "A level floor that the body falls onto", update=_put_ground_below)
+    use_ground: switch("Ground", "Collide with an infinite horizontal floor", update=_put_ground_below)
     height: mirrored(Ground, "height", "Height", unit="LENGTH")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
     collection: pointer(
         "Colliders",
-        "Collide with all meshes of this collection, still or animated, except the body itself",
+        "Collide with all meshes in this collection, static or animated, except the body itself",
         type=bpy.types.Collection,
     )
     collider_friction: mirrored(Ground, "friction", "Collider Friction", soft_max=1.0, precision=2)
     thickness: mirrored(Ground, "thickness", "Contact Distance", unit="LENGTH", precision=4)
-    active_collider: integer("Active Collider", "Collider that Per Collider shows", min=0)
+    active_collider: integer("Active Collider", "Index of the collider that the panel Per Collider shows", min=0)
 
 
 def _note_other(self: Any, context: Any) -> None:
@@ -92,7 +92,9 @@ def _note_other(self: Any, context: Any) -> None:
 
 
 class SinewPair(bpy.types.PropertyGroup):
-    """Contact settings of the body with another body or a collider; the name is kept after that is removed."""
+    """Contact settings of the body with one other body or collider. The item's name is that object's, and remains when
+    the object is deleted.
+    """
 
     other: pointer(
         "Other",
@@ -101,31 +103,31 @@ class SinewPair(bpy.types.PropertyGroup):
         poll=_is_no_body_itself,
         update=_note_other,
     )
-    use_friction: switch("Own Friction", "Friction of this pair, instead of those of the two", default=True)
+    use_friction: switch("Own Friction", "Use this friction between the two objects instead of their own", default=True)
     friction: mirrored(PairSettings, "friction", "Friction", default=0.5, soft_max=1.0, precision=2)
-    use_thickness: switch("Own Distance", "Contact distance of this pair, instead of those of the two")
+    use_thickness: switch("Own Distance", "Use this contact distance between the two objects instead of their own")
     thickness: mirrored(PairSettings, "thickness", "Contact Distance", default=0.0, unit="LENGTH", precision=4)
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """Friction and contact distance of a collider, which can override those of the bodies."""
+    """Friction and contact distance of a collider, which can override the bodies' settings for colliders."""
 
-    use_own: switch("Own Surface", "This collider has friction and distance of its own, for every body")
+    use_own: switch("Own Surface", "Use this collider's own friction and contact distance against every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
     thickness: mirrored(Ground, "thickness", "Contact Distance", unit="LENGTH", precision=4)
 
 
 CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))
-"""Properties of the slowest vibrations, one per vibration, so that each can be keyed."""
+"""Names of the stiffness factors of the 20 slowest vibrations: separate properties, so that each can be keyed."""
 
 
 class SinewVibrations(bpy.types.PropertyGroup):
-    """Stiffness factors of the slowest vibrations."""
+    """Stiffness factors of the 20 slowest vibrations."""
 
 
 def _factor(number_of: int) -> Any:
     low, high = VIBRATION_STIFFNESS
-    words = "Stiffness of this movement: 1 as it is, 0.1 softer, 10 stiffer, no unit"
+    words = "Factor on the stiffness of this vibration, no unit: 1 unchanged, 0.1 softer, 10 stiffer"
     options = {"options": ANIMATED, "default": 1.0, "min": low, "max": high, "precision": 2, "step": 10}
     return number(f"Stiffness of Vibration {number_of}", words, **options)
 

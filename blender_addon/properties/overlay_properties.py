@@ -15,10 +15,10 @@ from ..window.redraw import redraw_changed
 from .mirror import integer, menu, number, switch
 
 COLOURS = (
-    ("STIFFNESS", "Stiffness", "How stiff each tetrahedron is, on a logarithmic scale from blue to red"),
-    ("MATERIALS", "Materials", "A color for each physical material, mixed where materials are"),
+    ("STIFFNESS", "Stiffness", "Young's modulus of each tetrahedron on a logarithmic scale, blue to red"),
+    ("MATERIALS", "Materials", "One color per physical material, mixed where materials are mixed"),
 )
-AXES = tuple((axis, axis, f"Cut across the body's own {axis} axis") for axis in "XYZ")
+AXES = tuple((axis, axis, f"Cut perpendicular to the body's own {axis} axis") for axis in "XYZ")
 
 
 def _switch(name: str, description: str) -> Any:
@@ -30,15 +30,14 @@ class SinewOverlays(bpy.types.PropertyGroup):
 
     show_tets: _switch(
         "Tetrahedra",
-        "Show the tetrahedra of the active body at rest, as the solver got them last, in front of everything in the "
-        "view",
+        "Show the tetrahedra of the active body at rest, as last built for the solver, in front of everything else",
     )
     colour: menu("Color", "How the tetrahedra are colored", items=COLOURS, update=redraw_changed)
     use_slice: _switch("Slice", "Show only the tetrahedra behind a plane")
-    slice_axis: menu("Axis", "Axis across which the plane lies", items=AXES, update=redraw_changed)
+    slice_axis: menu("Axis", "Axis perpendicular to the slicing plane", items=AXES, update=redraw_changed)
     slice_offset: number(
         "Offset",
-        "Where the plane lies, from one end of the body (0) to the other (1)",
+        "Position of the slicing plane, from one end of the body (0) to the other (1)",
         default=0.5,
         min=0.0,
         max=1.0,
@@ -48,15 +47,15 @@ class SinewOverlays(bpy.types.PropertyGroup):
     slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
     show_outside: _switch(
         "Badly Embedded Vertices",
-        "Mark the vertices that lie well outside all tetrahedra and follow the nearest one, which shears them: raise "
-        "the resolution",
+        "Mark the vertices that lie so far outside all tetrahedra that following the nearest one distorts them: "
+        "raise the resolution",
     )
     show_pins: _switch(
-        "Pins", "Mark the vertices that are pinned or pulled to a goal; the open panel Pins always shows them"
+        "Pins", "Mark the vertices that are pinned or pulled to a goal, as always while the panel Pins is open"
     )
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
-    show_nodes: _switch("Dynamic Nodes", "Mark the vertices that carry the body's motion")
-    active_vibration: integer("Active Vibration", "Vibration of the body's table that is played", min=0)
+    show_nodes: _switch("Dynamic Nodes", "Mark the vertices with inertia, which the others follow")
+    active_vibration: integer("Active Vibration", "Index of the vibration that is played", min=0)
     swing: number(
         "Swing",
         "Amplitude of the played vibration, as a fraction of the body's size: 0.05 to 0.2",
@@ -66,10 +65,11 @@ class SinewOverlays(bpy.types.PropertyGroup):
         soft_max=0.3,
         subtype="FACTOR",
     )
-    show_contacts: _switch("Contacts", "Mark contact at this frame of the bake, colored by its pressure")
+    show_contacts: _switch("Contacts", "Mark vertices in contact at this frame of the bake, colored by pressure")
     show_touching: _switch(
         "Contact Surface",
-        "Show the contact surface at rest, and mark where self-contact is excluded since it lies too near there",
+        "Show the surface used for contact, at rest, and mark its vertices that are excluded from self-contact since "
+        "they lie too close to other parts of the body there",
     )
     show_colliders: _switch("Colliders", "Show the edges of all colliders of the body, hidden or not")
 

@@ -1,6 +1,7 @@
-"""The user's material presets, one file each in Blender's preset folder.
+"""The user's material presets, one file per preset in Blender's preset folder.
 
-Blender's presets are scripts that it executes. These are validated JSON, so that a downloaded preset cannot run code.
+Blender's own presets are scripts that it executes. Sinew's are validated JSON, so that a downloaded preset cannot run
+code.
 """
 
 from __future__ import annotations
@@ -27,26 +28,26 @@ PREFIX, SUFFIX = "material-", ".json"
 
 
 class OwnPresets(NamedTuple):
-    """Presets in the user's folder: materials by name, and messages about unreadable files."""
+    """Presets in the user's folder: ``materials`` sorted by name, and ``refused``, messages about unreadable files."""
 
     materials: tuple[MaterialSettings, ...]
     refused: tuple[str, ...]
 
 
 def folder() -> Path:
-    """Return the folder of the presets, which need not exist."""
+    """Return the path of the preset folder, which may not exist yet."""
     return Path(bpy.utils.user_resource("SCRIPTS", path=os.path.join("presets", "sinew")))
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a preset; the name is percent-encoded. Where a file system ignores case, names that
-    differ only in case share a file.
+    """Return the path of a preset's file, named by the percent-encoded name of the preset. On a file system that
+    ignores case, names that differ only in case share a file.
     """
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 
 def own_presets() -> OwnPresets:
-    """Return all presets, sorted by name; they are read again when a file has changed."""
+    """Return all presets of the user, sorted by name; cached until a preset file changes."""
     files = sorted(folder().glob(f"{PREFIX}*{SUFFIX}")) if folder().is_dir() else []
     return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.is_file()))
 
@@ -67,16 +68,16 @@ def read(path: Path) -> MaterialSettings:
     """Read one preset; raise MaterialError if the file is not valid."""
     try:
         if path.stat().st_size > LARGEST:
-            raise ValueError("it is too large")
+            raise ValueError("the file is too large")
         values = json.loads(text_of(path.read_bytes()))
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
-            raise ValueError("it has another format")
+            raise ValueError("the file has an unknown format")
         known = {field.name for field in dataclasses.fields(MaterialSettings)}
         if unknown := set(values) - known:
-            raise ValueError(f"it has an unknown entry “{min(unknown)}”")
+            raise ValueError(f"the file has an unknown entry “{min(unknown)}”")
         material = MaterialSettings(**values)
         if not material.name:
-            raise ValueError("it has no name")
+            raise ValueError("the preset has no name")
     except (OSError, ValueError, RecursionError, MaterialError) as error:
         raise MaterialError(f"The preset {path.name} cannot be read ({error}).", "Remove the file.") from error
     return material

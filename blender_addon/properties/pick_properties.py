@@ -11,15 +11,15 @@ from .mirror import collection, integer, text, vector
 class SinewPickedVertex(bpy.types.PropertyGroup):
     """Rest position of a picked vertex."""
 
-    rest: vector("Rest Position", "Of a picked vertex, in the object's coordinates", size=3, subtype="TRANSLATION")
+    rest: vector("Rest Position", "Rest position of a picked vertex, in object space", size=3, subtype="TRANSLATION")
 
 
 class SinewPicks(bpy.types.PropertyGroup):
-    """Picked vertices of one vertex group."""
+    """Rest positions of the picked vertices of one vertex group, by which an edit of the mesh is noticed."""
 
-    group: text("Vertex Group", "Group that the vertices were picked for")
-    vertices: integer("Vertices", "How many the mesh had when they were picked")
-    rest_positions: collection("Rest Positions", "Where the picked vertices were at rest", type=SinewPickedVertex)
+    group: text("Vertex Group", "Name of the vertex group of the picked vertices")
+    vertices: integer("Vertices", "Number of vertices of the mesh when they were picked")
+    rest_positions: collection("Rest Positions", "Rest positions of the picked vertices", type=SinewPickedVertex)
 
 
 CLASSES = (SinewPickedVertex, SinewPicks)

@@ -14,13 +14,13 @@ class SinewPreferences(bpy.types.AddonPreferences):
 
     python_executable: StringProperty(
         name="Python",
-        description="Python that runs the simulation; empty for Blender's own. It must be of the same version",
+        description="Python that runs the simulation, of the same version as Blender's; empty: Blender's own Python",
         subtype="FILE_PATH",
     )
 
     compile_ahead: BoolProperty(
         name="Compile in Background",
-        description="Compile what bakes need once after an installation, while Blender is open and nothing is baked",
+        description="After an installation, compile the simulation code in the background while nothing is baked",
         default=True,
         update=compiling.toggled,
     )

@@ -52,18 +52,18 @@ METHODS = (
     (
         "clean",
         "Clean",
-        "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not pass through "
-        "themselves. Never coarser than the mesh itself. Needs TetGen, which a zip of its own brings",
+        "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not intersect "
+        "themselves. Never coarser than the mesh itself. Needs TetGen, from a separate zip file",
     ),
 )
 STOP_RULES = (
-    ("movement", "Movement Is Small", "No vertex wants to move farther than a part of the body's size"),
+    ("movement", "Movement Is Small", "Every vertex would move by less than a fraction of the body's size"),
     (
         "decrement",
         "Energy Has Converged",
-        "An iteration can hardly lower the energy any further (the Newton decrement)",
+        "An iteration would hardly lower the energy further (the Newton decrement)",
     ),
-    ("acceleration", "Acceleration Has Converged", "No vertex's acceleration changes noticeably"),
+    ("acceleration", "Acceleration Has Converged", "An iteration would hardly change any vertex's acceleration"),
 )
 STACK_POSITIONS = (
     (
@@ -75,7 +75,7 @@ STACK_POSITIONS = (
     (
         "MODIFIER",
         "After Modifier",
-        "Simulate the shape after a modifier of your choice; those after it act on the result",
+        "Simulate the shape after a chosen modifier; later modifiers act on the result",
     ),
 )
 STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
@@ -86,8 +86,8 @@ REGIONS = (
 )
 DEPTHS = (
     ("NONE", "Any Depth", "At every depth, through the whole body"),
-    ("SHELL", "Shell", "From the surface of the body down to Depth, over what is painted"),
-    ("CORE", "Core", "What lies deeper below the surface than Depth, over what is painted"),
+    ("SHELL", "Shell", "From the surface of the body down to Down To; overrides painted materials"),
+    ("CORE", "Core", "Deeper below the surface than Down To; overrides painted materials"),
 )
 
 
@@ -96,13 +96,13 @@ def _unit_size(material: Any) -> float:
 
 
 def _logarithm(label: str, noun: str, default: float) -> Any:
-    words = f"Logarithm of Young's modulus in Pa{noun}. Key this one: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
+    words = f"Base-10 logarithm of Young's modulus in Pa{noun}, for keyframes: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
     bounds = {word: math.log10(bound) for word, bound in zip(("min", "max"), STIFFNESS_RANGE)}
     return number(label, words, options=ANIMATED, default=math.log10(default), **bounds)
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a stiffness property in the material's unit; the property ``kept`` stores its logarithm."""
+    """Return a stiffness property in the material's unit; the property named ``kept`` stores its base-10 logarithm."""
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)
@@ -119,51 +119,53 @@ def _is_mesh(self: Any, candidate: Any) -> bool:
 
 
 class SinewMaterial(bpy.types.PropertyGroup):
-    """Physical material of an object, with its map, regions and depth."""
+    """Physical material of an object, and its placement: map, regions and depth."""
 
-    # Library overrides are applied in this order: a value after its unit, and the stored logarithm after that value.
+    # Library overrides are applied in this order, so the unit precedes the value, and the value the stored logarithm.
     stiffness_unit: menu(
         "Unit",
-        "Unit in which the stiffness is shown; changing it changes no material",
+        "Unit in which the stiffness is shown; changing it does not change the stiffness",
         items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
         default="KPA",
     )
     stiffness_value: _in_its_unit(
         "log_stiffness",
         "Stiffness",
-        "Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
+        "Young's modulus, in the unit beside it: flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
     )
     log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
-    fitted: number("Fitted", "Logarithm of the stiffness in Pa that was chosen by the body's size; 0 where none was")
+    fitted: number("Fitted", "Base-10 logarithm of the stiffness in Pa fitted to the body's size; 0 if none was fitted")
     use_range: switch(
-        "Painted Range", "Vary the stiffness between two values by a second vertex group, the stiffness map"
+        "Painted Range", "Vary the stiffness between two values by the weights of a vertex group, the stiffness map"
     )
     painted_value: _in_its_unit(
         "log_painted_stiffness",
         "Where Painted",
-        "Young's modulus where the stiffness map is painted fully, in the unit above. A weight of 0.5 is halfway on "
-        "a logarithmic scale: 100 kPa between 10 kPa and 1 MPa",
+        "Young's modulus where the stiffness map has weight 1, in the unit above; Stiffness applies at weight 0. "
+        "Between them it is interpolated logarithmically: weight 0.5 between 10 kPa and 1 MPa gives 100 kPa",
     )
-    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
-    stiffness_map: text("Stiffness Map", "Vertex group with the stiffness of this material")
+    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map has weight 1", 1e6)
+    stiffness_map: text("Stiffness Map", "Vertex group whose weights vary the stiffness of this material")
     poissons_ratio: mirrored(MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
     density: mirrored(MaterialSettings, "density", "Density", precision=1)
     energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
     stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
-    vertex_group: text("Map", "Vertex group with the share of this material. With a region or a depth, its share there")
-    region_kind: menu("Region Type", "Whether an object is the region, or a collection of them", items=REGIONS)
+    vertex_group: text(
+        "Map", "Vertex group with the fraction of this material; with a region or a depth, the fraction in it"
+    )
+    region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
         "Region",
-        "Closed mesh, such as a bone inside the body: all that lies in it is of this material",
+        "Closed mesh, such as a bone: everything inside it is of this material",
         type=bpy.types.Object,
         poll=_is_mesh,
     )
     region_collection: pointer(
         "Regions",
-        "Collection of closed meshes, such as a skeleton: all that lies in any of them is of this material",
+        "Collection of closed meshes, such as a skeleton: everything inside any of them is of this material",
         type=bpy.types.Collection,
     )
-    depth_kind: menu("Depth", "How deep below the surface this material is", items=DEPTHS)
+    depth_kind: menu("Depth", "Range of depths below the surface that this material fills", items=DEPTHS)
     depth: mirrored(DepthSettings, "depth", "Down To", unit="LENGTH", soft_max=10.0, precision=3)
     fade: mirrored(DepthSettings, "fade", "Fade", unit="LENGTH", soft_max=10.0, precision=3)
 
@@ -179,7 +181,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     @property
     def regions(self) -> Any | None:
-        """Region object or collection of the material, or None."""
+        """Object or collection whose closed meshes the material fills, or None."""
         return self.region if self.region_kind == "OBJECT" else self.region_collection
 
 
@@ -197,7 +199,7 @@ def _place_warning(self: Any) -> str:
 
 
 def _paint_active_material(self: Any, context: Any) -> None:
-    """Activate the active material's vertex group in Weight Paint mode."""
+    """In Weight Paint mode, activate the vertex group of the material that became active."""
     obj = self.id_data
     if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
         return
@@ -210,40 +212,43 @@ class SinewObject(bpy.types.PropertyGroup):
     """Settings of one simulated object."""
 
     enabled: switch("Sinew", "Simulate this object as an elastic body")
-    identity: text("Identity", "Distinguishes this object's frames on disk from those of a deleted object of its name")
+    identity: text(
+        "Identity",
+        "Random text in the name of the folder of frames, so that objects of equal name have different folders",
+    )
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     refine_group: text(
         "Refine Group",
-        "Vertex group where cells are smaller, the more the higher its weight: fingers, lips, areas in contact. Fine "
-        "cells reach as deep as they are wide, and grow from there",
+        "Vertex group where cells are smaller, such as fingers, lips and areas in contact: the higher the weight, the "
+        "smaller the cells. Small cells reach one cell below the surface; deeper cells grow gradually",
     )
     refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
-    simulate_at: menu("Simulate", "Position in the modifier stack whose shape is simulated", items=STACK_POSITIONS)
-    simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
+    simulate_at: menu("Simulate", "Position in the modifier stack of the simulated shape", items=STACK_POSITIONS)
+    simulate_after: text("Modifier", "Modifier whose output is simulated; later modifiers act on the result")
     rest_key: text(
         "Rest Shape",
-        "Shape key in which the body is without stress, whatever its value. The simulation starts in the shape of "
-        "the first frame and pulls the body to this one. Empty: the shape of the first frame",
+        "Shape key with the stress-free shape of the body; the key's value does not matter. The simulation starts in "
+        "the shape of the first frame, and elasticity pulls it to the rest shape. Empty: the shape of the first frame",
     )
-    simulated_label: text("Simulated", "The shape that is simulated", get=_place_label)
-    stack_warning: text("Ignored", "Later modifiers that are ignored", get=_place_warning)
+    simulated_label: text("Simulated", "Position in the modifier stack of the simulated shape", get=_place_label)
+    stack_warning: text("Ignored", "Warning about modifiers whose effect is not simulated", get=_place_warning)
 
     materials: collection(
         "Physical Materials", "Materials of the body; the first fills unpainted areas", type=SinewMaterial
     )
     active_material: integer(
-        "Active Physical Material", "Which one the panel shows", min=0, update=_paint_active_material
+        "Active Physical Material", "Index of the material that the panel shows", min=0, update=_paint_active_material
     )
 
     pin_group: text(
         "Pin Group",
-        "Vertices with a weight of at least Pin Threshold are held; with Goal, lower weights pull softly",
+        "Vertex group of pins: weights of at least Pin Threshold are held; with Goal, lower weights are pulled softly",
     )
     pin_threshold: number(
         "Pin Threshold",
-        "Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
-        "nothing is held. What is released stays released",
+        "Vertices with at least this weight in the pin group are held. Key it upwards to release them over time; "
+        "above 1 no vertex is held. Released vertices are not held again",
         options=ANIMATED,
         default=0.5,
         min=0.001,
@@ -253,14 +258,14 @@ class SinewObject(bpy.types.PropertyGroup):
 
     use_goal: switch(
         "Goal",
-        "Pull each vertex of the group that is not held to its animated position, by its weight. Once Pin Threshold "
-        "has released all held vertices, nothing is pulled",
+        "Pull each vertex of the pin group that is not held to its animated position, in proportion to its weight. "
+        "Once Pin Threshold has released all held vertices, no vertex is pulled",
         default=True,
     )
     goal_strength: number(
         "Goal Strength",
-        "How strongly a weight of 1 pulls, no unit: with 1, all of the surface gives way to a force by as much as a "
-        "cube of the body's size and softest material, pulled at one side. 0 pulls nothing, 0.1 to 100 are typical",
+        "Factor on the stiffness of the goal, no unit. With 1, goals of weight 1 on the whole surface are together as "
+        "stiff as a cube of the body's size and softest material in tension. 0 does not pull; 0.1 to 100 are typical",
         options=ANIMATED,
         default=5.0,
         min=0.0,
@@ -270,29 +275,27 @@ class SinewObject(bpy.types.PropertyGroup):
 
     node_group: text(
         "Dynamic Nodes",
-        "Vertices with a full weight carry the body's motion, each with a small ball of the body around it; the rest "
-        "follows. Empty: the body will not jiggle",
+        "Vertex group of dynamic nodes: vertices of weight 1, each with a ball of the body around it, are simulated "
+        "with inertia, and the other vertices follow them. Empty: the body will not jiggle",
     )
-    node_count: integer("Nodes", "How many Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
+    node_count: integer("Nodes", "Number that Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
 
-    picks: collection("Picks", "Vertices that were picked, and where they were at rest", type=SinewPicks)
-    pick_warning: text("Picks", "How an edit of the mesh changed the picked vertices")
+    picks: collection("Picks", "Picked vertices of each vertex group, by their rest positions", type=SinewPicks)
+    pick_warning: text("Picks", "Warning about a change of the picked vertices by an edit of the mesh")
 
     springs: collection("Springs", "Springs that pull vertices of the body to moving targets", type=SinewSpring)
-    active_spring: integer("Active Spring", "Which one the panel shows", min=0)
+    active_spring: integer("Active Spring", "Index of the spring that the panel shows", min=0)
     collisions: pointer(
         "Collisions", "Contact with colliders, the ground, other bodies and itself", type=SinewCollisions
     )
     pairs: collection("Pairs", "Contact settings of the body with one other body or collider", type=SinewPair)
-    active_pair: integer("Active Pair", "Which one the panel shows", min=0)
+    active_pair: integer("Active Pair", "Index of the pair that the panel shows", min=0)
     collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)
-    field_weights: pointer(
-        "Field Weights", "How much of gravity and force fields the body feels", type=SinewFieldWeights
-    )
+    field_weights: pointer("Field Weights", "Factors on gravity and force fields for this body", type=SinewFieldWeights)
     acceleration_attribute: text(
         "Acceleration",
-        "Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
-        "can make it, in a modifier that is simulated (Resolution > Simulate). Empty: none",
+        "Vector attribute on points with an acceleration in m/s², world space, which is added to gravity. Geometry "
+        "Nodes can create it in a modifier that is simulated (Resolution > Simulate). Empty: no acceleration",
     )
 
     solver: mirrored(SolverSettings, "solver", "Solver", items=choices.solver_items)
@@ -317,29 +320,31 @@ class SinewObject(bpy.types.PropertyGroup):
     match_method: mirrored(SolverSettings, "match_method", "Match Method", items=choices.match_method_items)
 
     control_vibrations: switch(
-        "Control Vibrations", "Make each of the slowest vibrations softer or stiffer, keyed over the frames"
+        "Control Vibrations", "Make each of the slowest vibrations softer or stiffer by a factor that can be animated"
     )
-    vibrations: pointer("Vibrations", "How much softer or stiffer each of them is", type=SinewVibrations)
+    vibrations: pointer("Vibrations", "Stiffness factor of each of the slowest vibrations", type=SinewVibrations)
 
-    use_scene_range: switch("Scene Frame Range", "Bake the frames of the scene's own range", default=True)
-    frame_start: integer("Start", "First frame of the bake, often 1; the body is at rest there", default=1)
+    use_scene_range: switch("Scene Frame Range", "Bake the frame range of the scene", default=True)
+    frame_start: integer(
+        "Start", "First frame of the bake, often 1; without Pre-Roll the body has no velocity there", default=1
+    )
     frame_end: integer("End", "Last frame of the bake; 48 to 250 are typical", default=60)
 
     pre_roll: integer(
         "Pre-Roll",
-        "Frames simulated before the first and not shown: the body starts from rest so much earlier, "
-        "sags under gravity and moves with the existing animation. 10 to 50 are typical, 0 is none",
+        "Number of frames that are simulated before the first frame and not shown, so that the body already sags under "
+        "gravity and moves with the animation at the first frame. 10 to 50 are typical, 0 is none",
         default=0,
         min=0,
         soft_max=100,
     )
 
-    result: menu("Result", "How the baked frames are kept in the .blend", items=RESULTS)
+    result: menu("Result", "Form in which the .blend stores and plays the baked frames", items=RESULTS)
     result_modes: integer(
         "Modes",
-        "Handles with which Geometry Nodes approximate the frames, besides one for each pinned part: more are closer "
-        "and larger, 20 to 64. They are doubled while a vertex is off by more than 1 % of the size. "
-        "Subspace solvers have their own",
+        "Number of modes with which Geometry Nodes approximate the frames, besides one per pinned part: more are more "
+        "exact and need more memory, 20 to 64. The number is doubled while the error of a vertex exceeds 1 % of the "
+        "body's size. Subspace solvers use their own modes instead",
         default=20,
         min=1,
         max=64,
@@ -348,9 +353,9 @@ class SinewObject(bpy.types.PropertyGroup):
     bake: pointer("Bake", "Record of the last bake", type=SinewBake)
     compare: pointer("Compare", "Settings of the comparison with the bake", type=SinewCompare)
     live: pointer("Live", "Settings of live mode", type=SinewLive)
-    live_layer: text("Hidden by Live", "View layer in which live mode has hidden the mesh")
-    bake_of: text("Bake Of", "Body whose bake this object shows; empty if it is not a bake")
-    is_stand_in: switch("Stands In", "Temporary object that is drawn for a body in live mode")
+    live_layer: text("Hidden by Live", "Name of the view layer in which live mode hides the mesh")
+    bake_of: text("Bake Of", "Name of the body whose bake this object shows; empty if it shows none")
+    is_stand_in: switch("Stands In", "This is a temporary object that is shown instead of a body in live mode")
 
 
 SinewObject.__annotations__.update({name: mirrored(SolverSettings, name) for name in own_settings()})

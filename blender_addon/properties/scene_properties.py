@@ -13,8 +13,8 @@ class SinewScene(bpy.types.PropertyGroup):
 
     length_factor: number(
         "Simulation Scale",
-        "Simulate all bodies of the scene as if everything were this many times as large: 0.1 lets a head of 2.7 m "
-        "sag and vibrate as one of 27 cm, shown at its own size. Gravity, fields and materials stay what they are",
+        "Factor on the size of everything in the simulation of all bodies of the scene: with 0.1, a head of 2.7 m sags "
+        "and vibrates like a head of 27 cm, but is shown at 2.7 m. Gravity, force fields and materials are not scaled",
         default=1.0,
         min=1e-4,
         max=1e4,

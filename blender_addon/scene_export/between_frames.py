@@ -1,8 +1,9 @@
-"""Rotation between frames: linear interpolation of two frames shrinks a rotating body.
+"""Correction of the shrinkage of rotating bodies between frames, which linear interpolation causes.
 
-The midpoint of a frame interval follows the best-fit rigid motion of the body in the world, and is expressed in the
-object's coordinates halfway. Its difference to the mean of both frames, the bulge, is added with the weight
-4 t (1 - t): exact at the midpoint, with at most 0.2 % error of the size elsewhere, at 60 degrees a frame.
+The positions halfway between two frames follow the best-fit rigid motion of the body in the world, and are expressed in
+the object's coordinates halfway. Their difference from the mean of both frames, the *bulge*, is added with the weight
+4 t (1 - t), with t from 0 to 1 between the frames. That is exact halfway; elsewhere the error is at most 0.2 % of the
+size for a rotation of 60 degrees per frame.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Bulge, relative to the body's longest side, below which an interval stays linear: about three degrees a frame."""
+"""Bulge relative to the body's longest side, that of about three degrees per frame, below which it is omitted."""
 EXPLAINED = 0.5
-"""Largest residual of the rotation fit, relative to the motion of a frame, of an interval with a bulge."""
+"""Residual of the rigid fit, relative to the motion in the frame interval, above which the interval gets no bulge."""
 
 CHORDS = 0.5
-"""Largest bulge of a pin, relative to its chord: that of half a turn a frame."""
+"""Largest bulge of a pin relative to its chord (straight path) between two frames: that of half a turn per frame."""
 
 
 class Bulge(NamedTuple):
-    """Bulge as an affine map of both frames, in object coordinates: ``x_0 @ first.T + x_1 @ second.T + shift``.
+    """Bulge as an affine map of the positions x_0 and x_1 at both frames of an interval, in object coordinates: ``x_0 @
+    first.T + x_1 @ second.T + shift``.
 
     Attributes
     ----------
@@ -40,21 +42,22 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge of points (n,3) between two frames."""
+        """Return the bulge (n,3) of points that are at ``before`` (n,3) and ``after`` (n,3) at the two frames."""
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulges (n,3) of a body's positions (n,3) at frames, in object coordinates, by the index of the frame
-    before. Intervals with bulges below :data:`SMALLEST`, or with a pin that does not follow the rotation, are omitted.
+    """Return the bulge (n,3) of each frame interval, by the index in ``frames`` of its first frame, for a body's
+    ``positions`` (n,3) at each frame, in object coordinates. Intervals with bulges below :data:`SMALLEST`, or with a
+    pin that does not follow the rotation, are omitted.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     return {k: bulge.of(before, after) for k, bulge, before, after in found}
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """Return a warning with the largest shrinkage by linear interpolation; "" below one per cent. Arguments are those
-    of :func:`bulges`.
+    """Return a warning with the largest shrinkage by linear interpolation; "" below 1 %. The arguments are as for
+    :func:`bulges`.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -69,7 +72,7 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulges as handles (1+h,4,3), which displace vertices from their rest positions (n,3)."""
+    """Return the bulges as handles (1+h,4,3), by first frame index; handles displace ``rest`` positions (n,3)."""
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
     coordinates = np.column_stack([(rest[some] - handles.centre) / handles.size, np.ones(len(some))])
@@ -90,7 +93,9 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield frame index, bulge, and positions before and after; ``pins`` are rows of the positions."""
+    """Yield for each frame interval with a bulge the index of its first frame, the bulge, and the positions at both
+    frames. ``pins`` are the rows of the positions at pinned vertices.
+    """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
         if frames[k + 1] > frames[k] + 1:
@@ -106,7 +111,7 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge of one frame interval with object matrices (2,4,4); None if the motion is not a rotation."""
+    """Return the bulge of a frame interval with object matrices (2,4,4); None if the motion is not nearly rigid."""
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]
     centres = [points.mean(axis=0) for points in world]

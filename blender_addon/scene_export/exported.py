@@ -1,4 +1,4 @@
-"""Baked objects -> Alembic and USD, by Blender's exporters, which write the evaluated meshes."""
+"""Export of baked objects to Alembic and USD by Blender's exporters, which write the evaluated meshes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatu
 
 
 def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: tuple[int, int]) -> None:
-    """Write objects to an ``ALEMBIC`` or ``USD`` file over frames, both included; raise RuntimeError if that fails."""
+    """Write objects to an ALEMBIC or USD file for all ``frames``, first to last; RuntimeError if that fails."""
     if kind == "USD" and frames[0] < 0:  # USD exports the scene's frame range, which cannot be negative
-        raise RuntimeError(f"Blender writes USD from frame 0 on, and the bake begins at {frames[0]}: choose Alembic.")
+        raise RuntimeError(f"USD has no negative frames, but the bake begins at frame {frames[0]}: choose Alembic.")
     with _only(objects, context, frames):
         if kind == "ALEMBIC":
             span = {"start": frames[0], "end": frames[1]}
@@ -32,14 +32,14 @@ def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: 
 
 
 def _textures() -> dict[str, Any]:
-    """Return the options that copy textures to a folder beside the file, so that paths stay valid when it is moved."""
+    """Return the USD export options that copy textures to a folder beside the file, so that both can be moved."""
     by_mode = "export_textures_mode" in bpy.ops.wm.usd_export.get_rna_type().properties  # since 4.4
     return {"export_textures_mode": "NEW"} if by_mode else {"export_textures": True}
 
 
 @contextmanager
 def _only(objects: Sequence[Any], context: Any, frames: tuple[int, int]) -> Iterator[None]:
-    """Select only these objects and set the scene's frame range within the context; restore both, and the frame."""
+    """Select only ``objects`` and set the scene's frame range within the context; then restore all that changed."""
     layer, scene = context.view_layer, context.scene
     for obj in objects:
         if layer.objects.get(obj.name) != obj:

@@ -1,8 +1,8 @@
-"""Objects that depend on an object's shape, and do not follow a bake on a duplicate.
+"""Objects that depend on an object's shape, and so do not follow its bake if a duplicate of the object carries it.
 
 Blender's dependency graph contains every such relation: modifiers, nested node inputs, hair on a surface, vertex
 parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
-recomputes. It skips objects that only instances show, or no viewport; these are found as users of the data-block.
+recomputes. It skips hidden objects and those shown only as instances; these are found as users of the data-block.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of objects that depend on the shape of ``obj``, except those that depend on the ``carrier`` of
-    its bake as a collision object, too. Dependence on the transform alone is harmless: the duplicate shares it.
+    """Return the names of objects that depend on the shape of ``obj``, except objects that also depend on the
+    ``carrier`` of its bake because both are collision objects. Dependence on the transform alone is harmless, since the
+    duplicate has the same transform.
     """
     layer = context.view_layer
     layer.update()
@@ -30,7 +31,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
 
     def follows(other: Any) -> bool:
-        """Return True if another object depends on the shape."""
+        """Return True if the object ``other`` depends on the shape of ``obj``."""
         is_hidden = not other.evaluated_get(depsgraph).is_evaluated
         return (
             other.session_uid in led
@@ -62,16 +63,18 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning about followers of ``obj`` instead of ``carrier``, and about keyed visibility; "" if none."""
+    """Return a warning about objects that follow ``obj`` instead of the ``carrier`` of its bake, and about an animated
+    visibility of ``obj``; "" if there is nothing to warn about.
+    """
     if carrier == obj:
         return ""
     words, names = [], followers_of(obj, carrier, context)
     if names:
         named = ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         verb = "follows" if len(names) == 1 else "follow"
-        words.append(f"{named} {verb} the hidden original, not its bake: choose “{carrier.name}” there instead.")
+        words.append(f"{named} {verb} the hidden original, not its bake: use “{carrier.name}” as the target instead.")
     if animated_paths(obj) & {"hide_viewport", "hide_render"}:
         words.append(f"The visibility of “{obj.name}” is keyed, so it is seen beside its bake.")
     if words and kind != "CACHE":
-        words.append("With Result set to Mesh Cache the bake lies on the object itself.")
+        words.append("With Result set to Mesh Cache, the object itself carries the bake.")
     return " ".join(words)

@@ -1,5 +1,5 @@
-"""Frames -> the scene: shape keys, handles for Geometry Nodes, or a file for Mesh Cache, on the object itself or on a
-full duplicate.
+"""Baked frames -> the scene: shape keys, handles for Geometry Nodes, or a file for the Mesh Cache modifier, on the
+object itself or on a full duplicate. The object with the result is called the carrier.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": mesh_cache}
-"""Modules by type of result; each removes a result (``remove``) and reports missing parts (``lost``)."""
+"""Module for each type of result, with functions to remove it (``remove``) and to report missing data (``lost``)."""
 
 SAME = 1e-6
-"""Difference of coordinates, relative to the longest side, that counts as round-off."""
+"""Largest difference of coordinates, relative to the mesh's longest side, that counts as round-off."""
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return that object.
+    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return the carrier.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
-    the mesh's number of vertices differs from the job's.
+    the mesh does not have the job's number of vertices.
     """
     local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
     rest = None
     if target == obj:
-        # The job's first frame is the rest shape: use the mesh's own coordinates, without round-off of the matrices.
+        # The job's first frame is the rest shape: use the mesh's vertices, without the round-off of transforms.
         rest = _own_positions(target.data)
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
@@ -57,9 +57,9 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """Write baked frames as handles, in object coordinates; return the object that carries them."""
+    """Write baked frames as handles, in object coordinates, to ``obj`` or a full duplicate; return the carrier."""
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
-    if job.body.initial_shape is not None:  # handles displace the rest shape, not the first frame's
+    if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
         (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.body.surface.positions)
         set_coordinates(target.data, rest)
     shape, original = _own_positions(target.data), _original_of(obj, target, context, job)
@@ -76,8 +76,8 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """Write baked frames as a PC2 file in ``folder``, played by a Mesh Cache modifier; return the object that carries
-    it. Raise StoreError if the file cannot be written.
+    """Write baked frames as a PC2 file in ``folder``, and add a Mesh Cache modifier that plays it to ``obj`` or a full
+    duplicate; return the carrier. Raise StoreError if the file cannot be written, MeshError as :func:`apply_frames`.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
@@ -104,8 +104,9 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """Return the object that carries the result, after removing an earlier result; raise MeshError if the number of
-    vertices differs. ``on_itself``: whether the object itself can carry it; by default as the stack position says.
+    """Return the object that carries the result, ``obj`` or a new duplicate, after removing an earlier result. Raise
+    MeshError if its number of vertices is not the job's. ``on_itself`` is True if ``obj`` itself can carry the result;
+    None lets the simulated position of the modifier stack decide.
     """
     before, target = _detach(obj), obj
     try:
@@ -127,7 +128,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the original coordinates (n,3) for a duplicate; None if it has them, or if their number differs."""
+    """Return the original coordinates (n,3), as in :mod:`.original_coordinates`, that a duplicate needs; None if its
+    vertices have them already, or their number differs.
+    """
     if target == obj:
         return None
     own = _own_positions(target.data)
@@ -170,7 +173,7 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a full copy with its own mesh, the simulated shape at the first frame, and the later modifiers."""
+    """Return a full copy with a separate mesh, the simulated shape at the first frame, and the later modifiers."""
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
             depsgraph = context.evaluated_depsgraph_get()
@@ -199,8 +202,8 @@ def remove_result(obj: Any) -> None:
 
 
 def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
-    """Delete the duplicate of an earlier bake and remap its users to the object ``now``, which also ``moves`` to its
-    collections.
+    """Delete the duplicate ``before`` of an earlier bake and remap its users to the object ``now``. If ``moves``, also
+    move ``now`` to the collections of the deleted duplicate.
     """
     homes, held, views = before.users_collection, _held(before), local_views_of(before)
     if moves and homes:
@@ -220,15 +223,15 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """Return the view layers in which an object is selected or active, and whether it is active there."""
+    """Return each view layer in which an object is selected or active, with True if it is active there."""
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]
 
 
 def _detach(obj: Any) -> Any | None:
-    """Remove the result except for its duplicate, which is returned, or None. Since a copy of a baked object has the
-    same record, results that another object refers to are kept.
+    """Remove the result of an object, except for the duplicate that carries it, which is returned (None without one).
+    Results that another object refers to are kept, since a copy of a baked object has the same bake record.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]
@@ -243,18 +246,18 @@ def _detach(obj: Any) -> Any | None:
         if alone:
             handles_out.remove_modifiers(result, nodes)
         handles_out.drop_group(nodes)
-    if result is not None or record.hides_original:  # the user may have deleted the result, and it was purged
+    if result is not None or record.hides_original:  # the user may have deleted and purged the result
         obj.hide_viewport, obj.hide_render = record.hid_viewport, record.hid_render
     record.on_itself = record.hides_original = False
     return result if alone else None
 
 
 def lost_words(obj: Any) -> str:
-    """Return a message about missing parts of a baked object's result; "" if it is complete."""
+    """Return a message about missing data of a baked object's result; "" if the result is complete."""
     record = obj.sinew.bake
     if record.status == "NONE" or not record.frames:
         return ""
-    # The record's pointer keeps a deleted object in the file.
+    # A deleted object stays in the file while the record refers to it.
     if not record.on_itself and (record.result is None or not record.result.users_scene):
         return "The result was deleted."
     return KINDS[record.kind].lost(obj if record.on_itself else record.result, record)

@@ -1,9 +1,10 @@
 """Node group that displaces a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
 
-H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the position's
-homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone sums up ``w_k H_k``, so that the group has the same
-size for any number of handles. It runs from the last handle to the first: low modes are largest, and late terms are
-rounded least often. Products are Multiply Add: matrices with Transform Point take four times as long in 4.5.
+H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the homogeneous
+coordinates ``[(p - centre) / size, 1]`` of the position p. A repeat zone sums up ``w_k H_k``, so that the group has the
+same number of nodes for any number of handles. It runs from the last handle to the first: low modes are largest, and
+the terms added last are rounded least often. Products use Multiply Add nodes: matrices with Transform Point take four
+times as long in Blender 4.5.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any
 import bpy
 
 ATTRIBUTE = "Sinew Weight "
-"""Prefix of the names of the weights' attributes; the handle's number follows."""
+"""Prefix of the names of the weight attributes; the index of the handle follows."""
 ROWS = ("Along X", "Along Y", "Along Z", "Shift")
 _OBJECT_NODE = "Handles"
 
 
 def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
-    """Return a new Geometry Nodes group for the object ``handles`` with ``count`` weights plus the constant one."""
+    """Return a new Geometry Nodes group for the handle object ``handles`` and ``count`` weight attributes, besides the
+    constant weight w_0. ``centre`` and ``size`` define the homogeneous coordinates.
+    """
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.is_modifier = True
     for direction in ("INPUT", "OUTPUT"):
@@ -31,7 +34,7 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return the rows of H of the handle whose vertices begin at ``first``."""
+        """Return sockets with the four rows of H_k for the handle that begins at the vertex ``first``."""
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
@@ -64,13 +67,13 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
 
 
 def handles_of(group: Any) -> Any | None:
-    """Return the handle object of a group; None if it is missing or the group is not ours."""
+    """Return the handle object of a node group; None if it is missing or Sinew did not make the group."""
     node = group.nodes.get(_OBJECT_NODE) if group is not None else None
     return node.inputs["Object"].default_value if node is not None and "Object" in node.inputs else None
 
 
 class _Tree:
-    """Builder of a node tree; inputs are values or output sockets of other nodes."""
+    """Builder of a node tree. Inputs are given as values or as output sockets of other nodes."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
@@ -82,7 +85,7 @@ class _Tree:
         return node
 
     def fill(self, node: Any, **inputs: Any) -> None:
-        """Set inputs by name, to values or links."""
+        """Set inputs of a node by name, to values or to links from output sockets."""
         for name, value in inputs.items():
             self._set(next(s for s in node.inputs if s.name == name and s.enabled), value)
 
@@ -108,7 +111,7 @@ class _Tree:
         return node.outputs[0]
 
     def sample(self, mesh: Any, position: Any, index: Any) -> Any:
-        """Return a socket with the position of one vertex of a mesh."""
+        """Return a socket with the value of ``position`` at the vertex ``index`` of a mesh (new Sample Index node)."""
         node = self._group.nodes.new("GeometryNodeSampleIndex")
         node.data_type, node.domain = "FLOAT_VECTOR", "POINT"
         self.fill(node, Geometry=mesh, Value=position, Index=index)

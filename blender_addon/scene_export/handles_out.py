@@ -1,4 +1,5 @@
-"""Frames as handles -> weights on the mesh, a handle mesh with one key per frame, and a Geometry Nodes modifier.
+"""Frames as skinning handles -> weight attributes on the mesh, a handle mesh with one shape key per frame, and a
+Geometry Nodes modifier.
 
 The .blend plays them without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
 The handle object is in no scene: the node group makes Blender evaluate it, and users cannot delete it by mistake.
@@ -18,8 +19,9 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier with handles to ``obj``, before all its modifiers; return the node group.
-    ``bulges`` are handles (1+h,4,3) between a frame, by its index, and the next (:mod:`between_frames`).
+    """Add a Geometry Nodes modifier with the handles ``found`` to ``obj``, before all its modifiers; return the node
+    group. ``bulges`` are handles (1+h,4,3) added halfway to the next frame, by the index of a frame
+    (:mod:`between_frames`).
     """
     mesh = obj.data
     drop_weights(mesh)
@@ -42,7 +44,7 @@ def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.
 
 
 def remove_modifiers(obj: Any, group: Any) -> None:
-    """Remove the modifiers with a node group from ``obj``."""
+    """Remove from ``obj`` all Geometry Nodes modifiers that use the given node group."""
     for modifier in _modifiers(obj, group):
         obj.modifiers.remove(modifier)
 
@@ -54,7 +56,7 @@ def drop_weights(mesh: Any) -> None:
 
 
 def drop_group(group: Any) -> None:
-    """Remove a node group without users, and then its handle object with mesh and animation."""
+    """Remove a node group if it has no users, and then its handle object, if unused, with mesh and animation."""
     handles = handles_of(group)
     if group.users - group.use_fake_user == 0:
         bpy.data.node_groups.remove(group)
@@ -66,14 +68,14 @@ def drop_group(group: Any) -> None:
 
 
 def remove(obj: Any, group: Any, shared: bool) -> None:
-    """Remove a result from ``obj``, and its weights from the mesh unless another result needs them."""
+    """Remove a result as handles from ``obj``, and its weights from the mesh unless another result shares it."""
     remove_modifiers(obj, group)
     if not shared:
         drop_weights(obj.data)
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message about missing parts of the handles on ``obj``; "" if they are complete."""
+    """Return a message about missing data of a result as handles on ``obj``; "" if it is complete."""
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."
@@ -83,7 +85,7 @@ def lost(obj: Any, record: Any) -> str:
         return "The handles of the bake were removed."
     names = {attribute.name for attribute in obj.data.attributes}
     wanted = {f"{ATTRIBUTE}{k}" for k in range(1, len(handles.data.vertices) // 4)}
-    return "" if wanted <= names else "Weights of the bake were removed."
+    return "" if wanted <= names else "Weight attributes of the bake were removed."
 
 
 def _modifiers(obj: Any, group: Any) -> list[Any]:

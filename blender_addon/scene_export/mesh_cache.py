@@ -1,8 +1,8 @@
-"""Playback of a bake by Blender: a PC2 file beside the .blend and a Mesh Cache modifier after the simulated ones. No
-handler of ours runs at a frame change; results as shape keys (:mod:`.shape_keys`) need none, either.
+"""Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier after the simulated modifiers.
+No handler of Sinew runs at a frame change, for this result or for shape keys (:mod:`.shape_keys`).
 
-The modifier overwrites the result of those before it, so shape keys, armature and shared meshes stay unchanged. A
-duplicate is needed only if a modifier before it makes vertices, since a render may make a different number.
+The modifier overwrites the positions from the modifiers before it, so shape keys, armature and shared meshes stay
+unchanged. A duplicate is needed only if an earlier modifier makes vertices, since a render may make a different number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..scene_import.animation_in import stretch_of_time
 
 
 def cache_path(folder: Path) -> Path:
-    """Return the PC2 file of a bake whose frames are in ``folder``."""
+    """Return the path of the PC2 file for a bake whose frames are in ``folder``."""
     return folder / CACHE_FILE
 
 
@@ -38,8 +38,8 @@ def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) ->
 
 
 def kept_path(path: Path, home: str | None = None) -> str:
-    """Return a path relative to the .blend (or to the folder ``home``), or absolute if on another drive. Separators are
-    slashes, since a file baked on Windows may be rendered on Linux.
+    """Return a path relative to the .blend or to the folder ``home``, or an absolute path if it is on another drive.
+    Relative paths have slashes, since a .blend from Windows may be rendered on Linux.
     """
     try:
         return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
@@ -48,15 +48,15 @@ def kept_path(path: Path, home: str | None = None) -> str:
 
 
 def remove(obj: Any, _nodes: Any = None, _shared: bool = False) -> None:
-    """Remove our Mesh Cache modifiers; the file is kept for an undo."""
+    """Remove the Mesh Cache modifiers of bakes from ``obj``; the PC2 file is kept for an undo."""
     for modifier in own_caches(obj):
         obj.modifiers.remove(modifier)
 
 
 def lost(obj: Any, _record: Any) -> str:
-    """Return a message about missing parts of a Mesh Cache result; "" if it is complete."""
+    """Return a message about missing data of a Mesh Cache result on ``obj``; "" if it is complete."""
     caches = own_caches(obj)
     if not caches:
         return "The Mesh Cache modifier was removed."
     path = stored_path(caches[0].filepath, library=obj.library)
-    return "" if path is None or os.path.isfile(path) else f"The cache file {path.name} is gone."
+    return "" if path is None or os.path.isfile(path) else f"The cache file {path.name} is missing."

@@ -1,7 +1,7 @@
-"""Original coordinates, which Corrective Smooth, Generated texture coordinates and rest positions read.
+"""Original coordinates of a mesh, which Corrective Smooth, Generated texture coordinates and rest positions read.
 
-Blender takes them from the mesh's own vertices. A duplicate that carries a bake keeps those of the original there; its
-shape keys or Mesh Cache replace them by the baked shape.
+Blender takes them from the mesh's own vertices. In a duplicate that carries a bake, these vertices get the original
+object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
-    """Return the shape of ``obj`` at a stack position, (n,3) float32, at the current frame, without shape keys and
-    modifiers that only deform. Remesh, Weld and the like can then make a different number of vertices.
+    """Return the vertices (n,3) float32 of ``obj`` at a position of the modifier stack, at the current frame, without
+    shape keys and modifiers that only deform. Their number can differ from the deformed mesh's after modifiers like
+    Remesh or Weld.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -47,7 +48,9 @@ def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Set a duplicate's own vertices to the original coordinates, and add a shape (n,3) for its modifiers as a key."""
+    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and add a shape key with value 1 that gives
+    its modifiers the ``shape`` (n,3).
+    """
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)
     key = obj.shape_key_add(name="Simulated", from_mix=False)

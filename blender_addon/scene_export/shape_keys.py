@@ -1,7 +1,8 @@
-"""Relative shape keys, one per frame, with keyed values: 1 at the frame, 0 at its neighbours, linear between.
+"""Results as relative shape keys, one per frame, with keyed values: 1 at its frame, 0 at the frames before and after,
+linear between.
 
-Exporters (glTF, FBX) write values, and ignore ``eval_time``. F-curves refer to a key by its index: by name, Blender
-compares strings, which takes nine times as long for 1000 frames.
+Exporters (glTF, FBX) write the values, and ignore ``eval_time``. F-curves refer to a shape key by its index: references
+by name take nine times as long for 1000 frames, since Blender compares strings.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def write_keys(
 
     Parameters
     ----------
-    positions : (n,3) at each frame
-    rest : (n,3), the mesh's own positions if not the first frame's: the basis, which Edit Mode shows
-    bulges : (n,3) added halfway between a frame, by its index in ``frames``, and the next
+    positions : positions (n,3) at each frame
+    rest : (n,3), the basis, which Edit Mode shows; None uses the positions at the first frame
+    bulges : displacements (n,3) to add halfway to the next frame, by the index in ``frames`` of a frame
     """
     basis = positions[0] if rest is None else rest
     shapes = [] if rest is None else [("Rest", rest)]
@@ -62,7 +63,7 @@ def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[
 
 
 def remove(obj: Any, _nodes: Any, shared: bool) -> None:
-    """Remove the keys from ``obj``, unless another object's result shares them."""
+    """Remove all shape keys from ``obj``, unless another object's result shares its mesh."""
     if obj.data.shape_keys is not None and not shared:
         drop_action(obj.data.shape_keys)
         obj.shape_key_clear()
@@ -75,7 +76,7 @@ def lost(obj: Any, record: Any) -> str:
 
 
 def drop_mesh(mesh: Any) -> None:
-    """Remove a mesh without users, with the animation of its keys."""
+    """Remove a mesh, with the animation of its shape keys, if it has no users."""
     if mesh.users - mesh.use_fake_user == 0:
         if mesh.shape_keys is not None:
             drop_action(mesh.shape_keys)
@@ -83,7 +84,7 @@ def drop_mesh(mesh: Any) -> None:
 
 
 def drop_action(owner: Any) -> None:
-    """Clear the animation of a data-block that will be removed, and remove its action if unused."""
+    """Clear the animation of a data-block that is about to be removed, and remove its action if no other uses it."""
     action = owner.animation_data.action if owner.animation_data else None
     owner.animation_data_clear()
     if action is not None and action.users == 0:

@@ -1,5 +1,5 @@
-"""A take -> springs of the object: a vertex group, an empty with a keyed location, and a keyed strength for each
-grabbed vertex. Users edit them like other springs.
+"""Take (a recorded live session) -> springs of the object. Each grabbed vertex gets a spring with a vertex group, an
+empty with a keyed location as its target, and a keyed strength. Users edit them like other springs.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .linear_keys import key_linearly
 from .shape_keys import drop_action
 
 MARK = 0.04
-"""Size of an empty, relative to the body's."""
+"""Display size of an empty, relative to the body's size."""
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """Return the target (3,) m nearest to ``target`` that an empty's keyed 32-bit location can represent.
+    """Return the position (3,) m nearest to ``target`` (3,) m that an empty's keyed 32-bit location can represent.
 
-    ``first`` (3,) m is the vertex at the first frame; ``scale`` is the metres per Blender unit.
+    ``first`` (3,) m is the vertex's position at the first frame; ``scale`` is the number of metres per Blender unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 
@@ -41,7 +41,7 @@ def _kept(values: np.ndarray) -> np.ndarray:
 
 
 def is_of_take(spring: Any) -> bool:
-    """Return True if a take made the spring and it was not renamed since."""
+    """Return True if a take made the spring and the user has not renamed it."""
     return bool(spring.take) and spring.take == spring.name
 
 
@@ -51,9 +51,9 @@ def names_of_take(obj: Any) -> set[str]:
 
 
 def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
-    """Add the springs of a take that began at frame ``first``, replacing those of an earlier take.
+    """Add the springs of a take that began at frame ``first`` to the object, in place of an earlier take's springs.
 
-    Each pulls one vertex of the object's own mesh; ``size`` is the body's, in Blender units.
+    Each spring pulls one vertex of the object's own mesh. ``size`` is the size of the body in Blender units.
     """
     remove_take(obj)
     taken = {spring.name for spring in obj.sinew.springs}
@@ -76,7 +76,7 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
 
 
 def remove_take(obj: Any) -> None:
-    """Remove the springs of the last take that still have their names, with their groups and empties."""
+    """Remove the springs of the last take that were not renamed, with their vertex groups and unused empties."""
     springs = obj.sinew.springs
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
     if len(order) == len(springs):
@@ -104,5 +104,5 @@ def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
 
 
 def _is_used(empty: Any) -> bool:
-    """Return True if an empty has users besides collections, such as another spring or a constraint."""
+    """Return True if an empty has users other than collections, such as another spring or a constraint."""
     return empty.users - empty.use_fake_user > len(empty.users_collection)

@@ -1,5 +1,5 @@
-"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame; they attenuate the force fields with
-Absorption behind them.
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. Behind them, they attenuate force
+fields that have Absorption on.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .colliders_in import Piece, instances_of, pieces_at
 
 
 def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
-    """Return a sampler for each object of the view layer with a Collision modifier, except the body and its bake, and
-    for each such object in a collection instance.
+    """Return a sampler for each object with a Collision modifier in the view layer and in collection instances, except
+    for the body and its bake's result.
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
@@ -31,7 +31,7 @@ def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
 
 
 def _within(instancer: Any) -> set[Any]:
-    """Return all objects of the collection that an object instances, including nested collection instances."""
+    """Return all objects of the collection that ``instancer`` instances, including nested collection instances."""
     objects = set(instancer.instance_collection.all_objects)
     return objects.union(*(_within(obj) for obj in objects if shows_collection(obj)))
 
@@ -42,8 +42,8 @@ def _collision(obj: Any) -> Any:
 
 
 class AbsorberSampler:
-    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by one instancer. For
-    Blender's particles an instance absorbs at the object's own position; here it absorbs at the instance's.
+    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by one instancer. An instance
+    absorbs at its own position; for Blender's particles it would absorb at the position of the original object.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:
@@ -57,13 +57,13 @@ class AbsorberSampler:
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
         piece = pieces_at(moment, parts).get(self.name)
-        if piece is None:  # nothing, or without faces
+        if piece is None:  # no absorption, or no faces
             return 0.0, None
         self._first = self._first or piece
         if not np.array_equal(piece.corners, self._first.corners):
             raise FieldError(
                 f"“{self.object.name}”, which absorbs force fields, changes its mesh at frame {moment.frame}.",
-                "Remove the modifier that does so from it, or set its Field Absorption (Physics > Collision) to 0.",
+                "Remove the modifier that changes it, or set the object's Field Absorption (Physics > Collision) to 0.",
             )
         return absorption, piece.positions
 
@@ -83,11 +83,11 @@ class AbsorberSampler:
                 yield self.name, source, matrix
 
     def acts(self) -> bool:
-        """Return True if it absorbs at any frame."""
+        """Return True if the object absorbs force fields at any frame."""
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber as sampled; the position of one that never acts is arbitrary."""
+        """Return the absorber as sampled; at frames without absorption its positions do not matter."""
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions
         for each in positions:

@@ -1,8 +1,8 @@
 """Sampling of the animation that drives a bake, at frames and, for moving quantities, between frames.
 
-A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies
-and, with several substeps, once more between frames for tracks that time moves. Frames come first, since physics caches
-interpolate between two frames only when they contain both.
+A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies.
+With several substeps, subframes are then evaluated for tracks whose quantity moves. Frames come first, since physics
+caches interpolate between two frames only when they contain both.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class EvaluatedFrame:
 
 
 def stretch_of_time(scene: Any) -> float:
-    """Return the spacing of keys of neighbouring frames of the scene: 1 without time remapping."""
+    """Return the distance between the keys of two consecutive frames on the time axis: 1 without time remapping."""
     return float(np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new))
 
 
 def key_times(scene: Any, frames: Any) -> np.ndarray:
-    """Return the times of keys for frames of the scene, (f,) float32: time remapping scales all animation."""
+    """Return the times of the keys for scene frames, (f,) float32, which time remapping scales like all animation."""
     return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
 
 
@@ -74,8 +74,8 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, position: StackPosition) -> bool:
-        """Return True if the simulated vertices move. If the object's own mesh is read, only its transform counts,
-        since its shape changes are those of the result.
+        """Return True if the simulated vertices of ``obj`` move in the world. If its own mesh is read, only the
+        transform counts: its shape changes are the result of the bake.
         """
         return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
@@ -90,9 +90,9 @@ class Track:
 
     Attributes
     ----------
-    ask : returns its value at a frame; called in order, first for all frames, then for subframes
-    moves : returns True if it is sampled between frames, too; called after the frames
-    at_frames, between : samples
+    ask : function that returns the value at a frame; called in order, first for all frames, then for subframes
+    moves : function that returns True if the value is also sampled between frames; called after all frames
+    at_frames, between : samples at frames and at subframes
     """
 
     ask: Callable[[EvaluatedFrame], Any]
@@ -134,8 +134,8 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Go to the ``first`` frame through all earlier frames of the scene's physics: rigid bodies and the like do not
-    move if their first frames are skipped.
+    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step: rigid bodies and other
+    physics do not move if their first frames are skipped.
     """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())
@@ -148,7 +148,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """Record the objects that Blender updates within the context."""
+    """Yield a record of the objects that Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, lists = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for handler_list in lists:
@@ -193,8 +193,8 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Sample objects over a range of frames, both included: all frames first, then, for the tracks that time moves,
-    the subframes, ``steps`` per frame. Only errors of the first object are raised (:func:`for_each`).
+    """Sample objects over a range of frames, both ends included: all frames first, then the subframes, at ``steps``
+    intervals per frame, for tracks that move. Only errors of the first object are raised (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -220,7 +220,7 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each; those after the first are removed from the list when they raise an error."""
+    """Call ``do`` with each. Errors of the first are raised; any other with an error is removed from the list."""
     for passenger in list(passengers):
         try:
             do(passenger)

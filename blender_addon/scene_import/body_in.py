@@ -1,4 +1,4 @@
-"""Sampling of the body's own animation: transform, pins and settings."""
+"""Sampling of the animation of a body's object: its transform, pins, goal and settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of the object's matrix, acceleration attribute, gravity, and stiffness of materials and vibrations; of
-    the positions of the vertices pinned at the current frame (p,) and whether they are still pinned; and of the targets
-    and strength of the goal. Vertices with a full weight in the node group are dynamic nodes.
+    """Sampler of a body's animation: object matrix, acceleration attribute, gravity, stiffness of materials and of
+    vibrations; positions (p,3) of the vertices pinned at the first frame, and flags (p,) of those still held; targets
+    and strength of the goal, which pulls vertices softly to their animated positions. Vertices with a full weight in
+    the node group are dynamic nodes.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -59,24 +60,24 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """Raise SettingsError if the node group is missing and a solver reads it, PinError if the pin group is missing
-        or pins the whole surface.
+        """Raise SettingsError if the solver, or live mode's solver, needs the node group and it is missing; PinError if
+        the pin group is missing or pins the vertices of all faces.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
         if takes_nodes and settings.node_group and settings.node_group not in groups:
-            gone = f"The group “{settings.node_group}” of dynamic nodes is not there any more."
+            gone = f"The vertex group “{settings.node_group}” of dynamic nodes does not exist any more."
             raise SettingsError(gone, "Choose a vertex group under Solver, or none.")
         name = self._object.sinew.pin_group
         if name and name not in self._object.vertex_groups:
-            gone = f"The pin group “{name}” is not there any more."
+            gone = f"The pin group “{name}” does not exist any more."
             raise PinError(gone, "Choose a vertex group under Pins, or none.")
         if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
             remedy = f"Lower the weights of some vertices in “{name}”, or raise Pin Threshold."
-            raise PinError("Every vertex of a face is pinned.", remedy)
+            raise PinError("The vertices of all faces are pinned, so nothing can move.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples as fields of the job's body; a constant stiffness is omitted."""
+        """Return the samples as fields of the job's body; Young's moduli that are constant are omitted."""
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
@@ -91,8 +92,8 @@ class BodySampler:
         }
 
     def _all_accelerations(self) -> np.ndarray | None:
-        """Return the attribute's accelerations plus the change of gravity since the first frame, whose gravity is a
-        solver setting, (frames, n or 1, 3) m/s²; None without either.
+        """Return the accelerations (frames, n or 1, 3) m/s²: the acceleration attribute plus the change of gravity
+        since the first frame, whose gravity is a solver setting. None if there is neither.
         """
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
@@ -100,8 +101,8 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal as a spring of the vertices that are not always pinned; None without any. Its strength is 0
-        once the threshold has released all pins.
+        """Return the goal as a spring on the weighted vertices that are not pinned all the time; None without any. Its
+        strength is 0 at frames at which an animated threshold has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -119,8 +120,8 @@ def _goal_strength_at(moment: EvaluatedFrame) -> float:
 
 
 def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
-    """Return the acceleration attribute of the points, (n,3) m/s² in world space; None if none is chosen. Raise
-    SettingsError if it is missing or of another type.
+    """Return the values of the chosen acceleration attribute at the points, (n,3) m/s² in world space; None if none is
+    chosen. Raise SettingsError if the attribute is missing or of another type.
     """
     name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
     if not name:
@@ -128,21 +129,21 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
     attribute = moment.mesh.attributes.get(name)
     if attribute is None:
         raise SettingsError(
-            f"“{owner}” has no attribute “{name}” at frame {moment.frame} where it is simulated.",
+            f"The simulated mesh of “{owner}” has no attribute “{name}” at frame {moment.frame}.",
             "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields.",
         )
     if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
         kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"
         raise SettingsError(
-            f"The attribute “{name}” of “{owner}” is a {kind}, not a vector of each point.",
+            f"The attribute “{name}” of “{owner}” is a {kind}, not a vector at each point.",
             "Store it as a vector on the points.",
         )
     return vectors_of(attribute.data, "vector")
 
 
 def _threshold(obj: Any) -> float:
-    """Return the weight from which vertices are pinned at the current frame.
+    """Return the smallest weight of a pinned vertex at the current frame.
 
-    Neither it nor the weights are rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
+    Threshold and weights are not rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
     """
     return obj.sinew.pin_threshold

@@ -28,8 +28,8 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """Yield a sampler for each collider of ``obj``, shared with other bodies through ``seen``; hidden colliders are
-    evaluated within the context. With ``alone``, contact partners are colliders, too.
+    """Yield a sampler for each collider of ``obj``, shared with other bodies through ``seen``. Hidden colliders are
+    enabled within the context. With ``alone``, contact partners are also colliders.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -39,8 +39,8 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     """Return the colliders of ``obj``, sorted by name; raise ColliderError if its collection contains none.
 
-    The body itself and its bake are excluded, and its contact partners unless it is simulated ``alone``. Bodies hidden
-    by their bake are replaced by its result.
+    The body itself and its bake's result are excluded, and so are its contact partners unless it is simulated
+    ``alone``. A body that is hidden by its bake is replaced by the bake's result.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
@@ -62,13 +62,13 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Return True if a collider has a mesh of its own besides its instances."""
+    """Return True if a collider object itself is visible as a mesh, besides the objects that it instances."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances of a visible collider: evaluated objects, each valid until the next, with (4,4) matrices to
-    world space.
+    """Yield the instances of a visible collider, except those of objects ``left_out``: evaluated objects, each valid
+    until the next is yielded, with (4,4) matrices to world space.
     """
     if not _may_instance(collider):
         return
@@ -89,7 +89,7 @@ def distance_from(collider: Any, body: Any) -> float:
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object, or the result of its bake that replaces it; None if that result was deleted."""
+    """Return the object itself, or the result of its bake that replaces it; None if that result was deleted."""
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
         return obj
@@ -115,8 +115,8 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Merged meshes at one frame: vertices in world space (k,3) m, triangles, and the vertices of the face corners,
-    which identify the topology.
+    """Meshes merged into one at a frame: vertex positions in world space (k,3) m, triangles (t,3), and the vertex of
+    each face corner (c,1), which identify the topology.
     """
 
     positions: np.ndarray
@@ -125,7 +125,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, mesh: Any, matrix: np.ndarray) -> Piece:
-        """Return the piece of a mesh with its matrix to world space in metres."""
+        """Return the piece that one mesh makes; ``matrix`` (4,4) maps it to world space in metres."""
         triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
         corners = columns_of(mesh.loops, "vertex_index", 1, np.int32)
         return cls(transform(matrix, vertex_positions(mesh)), triangles, corners)
@@ -143,7 +143,7 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """Return the meshes of evaluated objects with their matrices to world space, merged by name."""
+    """Return the meshes of ``parts`` (names, evaluated objects, matrices to world space), merged by name."""
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
         with mesh_of(evaluated) as mesh:
@@ -153,7 +153,7 @@ def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> 
 
 
 class ColliderSampler:
-    """Sampler of a collider's evaluated mesh and its instances."""
+    """Sampler of the evaluated meshes of a collider object and of its instances."""
 
     def __init__(self, collider: Any, body: Any) -> None:
         self._collider = collider
@@ -210,7 +210,7 @@ class ColliderSampler:
             yield f"{collider.name} > {source.name}", source, matrix
 
     def colliders(self, body: Any, scene: Any) -> list[Collider]:
-        """Return the sampled colliders for one body."""
+        """Return the sampled colliders, with the friction and contact distance that apply to one body."""
         own = self._collider.sinew.collider
         friction = clean(own.friction if own.use_own else body.sinew.collisions.collider_friction)
         thickness = clean(distance_from(self._collider, body)) * unit_scale(scene)

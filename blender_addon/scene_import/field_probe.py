@@ -1,7 +1,7 @@
-"""Sampling of Blender's force fields by particles, the only access that Blender offers.
+"""Sampling of Blender's force fields on a grid, by the motion of particles, since Blender provides no other access.
 
-Particles of 1 kg start at rest at the grid points, in a separate scene with the field alone. Their acceleration is
-their velocity after one step of 0.01 s, divided by the step.
+Particles of 1 kg start at rest at the grid points, in a separate scene that contains only the field. Their acceleration
+is their velocity after one step of 0.01 s, divided by the step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...core.foundation.errors import FieldError
 from .mesh_in import unit_scale, vectors_of
 
 KNOTS = 24
-"""Grid points along the longest side."""
+"""Number of grid points along the longest side of the sampled box."""
 
 SHARE = 1000
 """Particles per emitter. With several thousand, Blender's rounding emits two at some vertices and none at others."""
@@ -33,14 +33,14 @@ def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 class FieldState(NamedTuple):
-    """Field at one frame: settings by name, and matrix to world space, Blender units."""
+    """Force field at one frame: its settings by name, and its matrix to world space in Blender units."""
 
     settings: dict[str, Any]
     matrix: Any
 
     @classmethod
     def of(cls, obj: Any, evaluated: Any) -> FieldState:
-        """Return the state of an object at the current frame."""
+        """Return the state of the force field of ``obj`` at the current frame; ``evaluated`` is its evaluated copy."""
         settings = obj.field
         names = (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.type != "POINTER")
         return cls({name: getattr(settings, name) for name in names}, evaluated.matrix_world.copy())
@@ -99,12 +99,12 @@ class FieldProbe:
         bpy.data.scenes.remove(self._scene)
 
     def at(self, frame: int, state: FieldState) -> np.ndarray:
-        """Return the accelerations (a,b,c,3) at the grid points at a frame, Blender units/s²."""
+        """Return the accelerations (a,b,c,3), Blender units/s², at the grid points for a field's state at a frame."""
         for name, value in state.settings.items():
             setattr(self._copy.field, name, value)
         self._copy.matrix_world = state.matrix
         self._copy.update_tag()
-        # Emit one frame earlier: the field of the frame that a step ends at accelerates the particles.
+        # Emit one frame earlier: particles are accelerated by the field at the frame at which their step ends.
         self._settings.frame_start = self._settings.frame_end = frame - 1
         self._scene.frame_set(frame - 1)
         if not np.allclose(self._read("location"), self._points, rtol=0.0, atol=1e-4 * np.ptp(self._points)):
@@ -116,7 +116,7 @@ class FieldProbe:
         return self._read("velocity").reshape(*self._shape, 3) / STEP
 
     def _read(self, name: str) -> np.ndarray:
-        """Return a vector property of the particles by grid point, (p,3)."""
+        """Return a vector property of the particles, (p,3), in the order of the grid points."""
         depsgraph, read = self._scene.view_layers[0].depsgraph, []
         for emitter in self._emitters:
             particles = emitter.evaluated_get(depsgraph).particle_systems[0].particles

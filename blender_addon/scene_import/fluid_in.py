@@ -1,6 +1,7 @@
 """Flow of a fluid domain -> velocities at grid points, for force fields of the type Fluid Flow.
 
-A domain exposes its velocities per cell; `docs/design/forces.md` compares the resulting force with Blender's particles.
+Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with that on
+Blender's particles.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""Unit of the fluid solver's velocities, in cells (longest side of the domain over its resolution) per second."""
+"""Speed in cells per second of the fluid solver's value 1; a cell is the domain's longest side over its resolution."""
 
 MOST_CELLS = 64
-"""Maximum number of cells along the longest side; finer domains are averaged over blocks."""
+"""Maximum number of cells along the longest side; finer domains are averaged over blocks of cells."""
 
 
 class FluidGrid(NamedTuple):
-    """Flow of a domain at one frame: raw velocities and density of the cells, ``values`` (a,b,c,4); lower ``corner``
-    (3,) and size of a ``cell`` (3,) in object coordinates; ``matrix`` to world space (4,4), and cell ``length`` there.
-    Lengths are in Blender units.
+    """Flow of a domain at one frame: ``values`` (a,b,c,4) are the solver's velocity and the density of each cell;
+    ``corner`` (3,) is the domain's lower corner and ``cell`` (3,) the size of a cell, both in object coordinates;
+    ``matrix`` (4,4) maps these to world space, where a cell has the ``length``. Lengths are in Blender units.
     """
 
     values: np.ndarray
@@ -41,14 +42,14 @@ class FluidGrid(NamedTuple):
 
     @property
     def box(self) -> np.ndarray:
-        """Lower and upper corner in world space, (2,3)."""
+        """Lower and upper corner (2,3) of the domain's bounding box in world space."""
         cells = np.array(list(np.ndindex(2, 2, 2))) * self.values.shape[:3]
         corners = transform(self.matrix, self.corner + cells * self.cell)
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return density times velocity, per second, and density at world points (p,3), (p,4), interpolated trilinearly
-        between cell centres; 0 outside the domain.
+        """Return, at world points (p,3), density times velocity and density, (p,4): trilinearly interpolated between
+        cell centres, 0 outside the domain. Velocities are in Blender units per second.
 
         As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
         """
@@ -71,8 +72,8 @@ class FluidGrid(NamedTuple):
 class FluidSampler:
     """Sampler of the fluid domain of a Fluid Flow field.
 
-    Raises FieldError if a frame is not cached: Blender would simulate the fluid now but read it from the cache the next
-    time, which does not keep all cells, and the bake would appear out of date.
+    Raises FieldError if a frame is not cached: Blender would now simulate the fluid, but later read it from the cache,
+    which does not keep all cells, so that the bake would appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -93,7 +94,8 @@ class FluidSampler:
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return box corners (3,) m and samples (f,a,b,c,4) of a force field where a body's box overlaps the domain.
+        """Return the corners (3,) m of a box and samples (f,a,b,c,4) of the flow in it: where the body's box, from
+        ``low`` to ``high`` (3,) m, overlaps the domain. ``grids`` has the flow of each frame.
 
         Raise FieldError if no frame has flow.
         """
@@ -110,7 +112,8 @@ class FluidSampler:
         boxes = np.array([grid.box for grid in flowing]) * unit
         least, most = np.maximum(low, boxes[:, 0].min(axis=0)), np.minimum(high, boxes[:, 1].max(axis=0))
         if (least < most).all():
-            # The margin puts grid points outside the domain, where the flow is 0: beyond the box, samples are clamped.
+            # With a margin, the outermost grid points are outside the domain, where the flow is 0. Beyond the box, the
+            # samples at its boundary are used.
             room = 0.1 * float((most - least).max())
             low, high = least - room, most + room
         points = knots(low, high) / unit
@@ -168,8 +171,8 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Return the values of a Blender grid in half precision, as its disk cache stores them: otherwise a bake would seem
-    out of date once they come from the cache.
+    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them: otherwise a bake
+    would seem out of date once the values are read from the cache.
     """
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
@@ -178,7 +181,7 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the values averaged over blocks of cells, (a,b,c,k), at most MOST_CELLS a side, and the block size."""
+    """Return the values averaged over blocks of cells, (a,b,c,k) with sides <= MOST_CELLS; and the blocks' side."""
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:
         return values, 1

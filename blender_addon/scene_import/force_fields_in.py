@@ -1,7 +1,7 @@
 """Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
 
 Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters. Textures and turbulence are
-probed on a grid around the body (``field_probe``); the velocities of fluids are read from their domain (``fluid_in``).
+sampled on a grid around the body (``field_probe``); velocities of fluids are read from their domain (``fluid_in``).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Types whose strength is an acceleration, which the simulation scale leaves unchanged; that of others is a rate."""
+"""Types whose strength is an acceleration, which the simulation scale must not change; other strengths are rates."""
 
 AROUND = 1.0
-"""Margin of the sampled box around the animated body, in body sizes."""
+"""Margin of the box around the animated body in which fields are sampled, in body sizes."""
 
 
 class FieldSamplers:
@@ -61,8 +61,8 @@ class FieldSamplers:
         return tuple(each.absorber() for each in self._absorbing)
 
     def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
-        """Return the fields that act at any frame, on a body with rest positions (n,3) m and matrices (f,4,4) from the
-        frame ``first`` on.
+        """Return the force fields that act at any frame on a body with rest positions (n,3) m and object matrices
+        (f,4,4), one per frame from ``first`` on.
         """
         low, high = _box(rest, matrices)
         acting = [each for each in self._fields if each.acts()]
@@ -74,8 +74,8 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Field at one frame: parameters, centre and axis (3,), state for sampling a field without a formula, and, for
-    shapes with a mesh, vertices (k,3) m and their normals.
+    """Force field at one frame: parameters, centre (3,) m, axis (3,), the state from which a field without a formula is
+    sampled, and, for shapes with a mesh, its vertices (k,3) m and their normals (k,3).
     """
 
     numbers: FieldNumbers
@@ -87,7 +87,7 @@ class SampledField(NamedTuple):
 
 
 class ForceFieldSampler:
-    """Sampler of one force field: parameters and transform, and the mesh if its shape needs one."""
+    """Sampler of one force field: its parameters, its transform, and its mesh if the field's shape needs one."""
 
     def __init__(self, field: Any, body: Any, context: Any, frames: tuple[int, int]) -> None:
         self._object, self._body = field, body
@@ -142,7 +142,7 @@ class ForceFieldSampler:
         )
 
     def _mesh_at(self, evaluated: Any, matrix: np.ndarray, frame: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the vertices (k,3) m, and their normals if the points act."""
+        """Return the mesh's vertices (k,3) m and, for the shape Every Point, their normals (k,3), else None."""
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
                 problem = f"has the shape {self._shape_label} and no mesh"
@@ -167,7 +167,7 @@ class ForceFieldSampler:
 
     @property
     def absorbed(self) -> bool:
-        """Return True if colliders absorb the field."""
+        """Return True if objects with a Collision modifier absorb the field."""
         return self._object.field.use_absorption
 
     def acts(self) -> bool:
@@ -177,7 +177,7 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """Return the field as sampled from the frame ``first`` on; a field without a formula is probed in a box."""
+        """Return the field as sampled from ``first`` on; without a formula, in the box from ``low`` to ``high``."""
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
         return ForceField(
@@ -199,12 +199,12 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return box corners and samples of a field without a formula; None for others."""
+        """Return the corners of the sampled box and the samples for a field without a formula; else None for each."""
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
         if self._form.kind not in SAMPLED:
             return None, None, None
-        # Textures and meshes can change at constant field settings; turbulence is probed again only if these change.
+        # Textures and meshes can change at constant field settings; turbulence is sampled again only if they change.
         stands_still = self._form.kind == "TURBULENCE" and not self._count
         samples: list[np.ndarray] = []
         with FieldProbe(self._object, low, high, context.scene) as probe:
@@ -215,7 +215,7 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounding box of the animated body, with a margin for its motion."""
+    """Return the corners (3,) m of a box around the animated body, with a margin for its simulated motion."""
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
     moves = matrices @ np.linalg.inv(matrices[0])

@@ -65,9 +65,9 @@ def job_steps(
     between steps the scene is at that frame, and hidden inputs are enabled. The scene is restored at the end, except
     that lost picks are repaired (``picks.mend``).
 
-    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings; springs in ``without_springs`` are
-    omitted. If ``alone``, contact partners become colliders. Bodies ``beside`` it with equal :func:`terms` are read in
-    the same passes; the job includes those that raise no error.
+    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings; the springs named in
+    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside``, which must
+    have equal :func:`terms`, are sampled in the same pass over the frames; the job includes those without an error.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -94,9 +94,9 @@ def group_steps(
     solver: str | None = None,
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
-    """Return the jobs of a contact group (:func:`contact_groups.group_of`), in order; each job names the other members.
-    Raise SinewError if a body cannot be baked or their settings do not match. ``read`` replaces :func:`job_steps` for a
-    group of one.
+    """Return the jobs of the bodies of a contact group (:func:`contact_groups.group_of`), in order; each job names the
+    other members. Raise SinewError if a body cannot be baked or their settings do not match. For a group of one body,
+    ``read`` replaces :func:`job_steps`.
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
@@ -105,7 +105,7 @@ def group_steps(
             check_group([job])
         return split_jobs(job)
     found: dict[str, Job] = {}
-    while left := [obj for obj in bodies if obj.name not in found]:  # one that failed beside another raises by itself
+    while left := [obj for obj in bodies if obj.name not in found]:  # the error of a body read beside is raised later
         shared = terms(left[0], context, frames)
         beside = [obj for obj in left[1:] if terms(obj, context, frames) == shared]
         job = yield from job_steps(left[0], context, frames, solver, beside=beside)
@@ -116,7 +116,7 @@ def group_steps(
 
 
 class _Reading(FrameSampler):
-    """Reader of one body."""
+    """Reader of one body from the scene, from its constant inputs and sampled tracks to its :class:`Body`."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
@@ -134,7 +134,7 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read the constant inputs at the first frame, and create the samplers of the others."""
+        """Read the constant inputs at the first frame, and create the samplers of the animated inputs."""
         obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
@@ -159,7 +159,7 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body that was read."""
+        """Return the body, after its tracks were sampled; ``solver`` and ``substeps`` replace its settings if set."""
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
@@ -181,8 +181,8 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """Return the contact settings of a body and its contact partners; no contact if it is simulated ``alone`` and would
-    have some.
+    """Return the fields of a body with its contact settings and its contact partners' names. Contact is off if it is
+    simulated ``alone`` although it collides with itself or other bodies.
     """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
@@ -192,8 +192,8 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
-    """Return the settings that bodies read in one pass must share: clock, substeps, and objects that have to be
-    enabled, which may move others. Raise SinewError if a body cannot be read.
+    """Return the settings that must be equal for bodies to be sampled in the same pass: frame range, pre-roll,
+    substeps, and the hidden objects to enable, which may move others. Raise SinewError if ``obj`` cannot be read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
@@ -211,7 +211,7 @@ def _check(obj: Any, context: Any) -> None:
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the first and last simulated frame, pre-roll included; raise SettingsError if no frame is shown."""
+    """Return the first and last simulated frame, pre-roll included; SettingsError if the frame range is empty."""
     first, last = frame_range(settings, scene, frames)
     if last < first:
         raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
@@ -236,13 +236,13 @@ def check_object(obj: Any, context: Any) -> None:
 def _check_faces(obj: Any, mesh: Any, position: StackPosition) -> None:
     if position.below and len(mesh.polygons) == 0:
         raise MeshError(
-            f"Nothing of “{obj.name}” is left {position.label[0].lower()}{position.label[1:]}: there are no faces.",
+            f"“{obj.name}” has no faces {position.label[0].lower()}{position.label[1:]}.",
             "Fix the modifier, or choose another modifier under Resolution > Simulate.",
         )
 
 
 def out_of_date(changed: list[str]) -> SinewError:
-    """Return the error for resuming the frames of a job that has changed."""
+    """Return the error for resuming a bake whose job has changed; ``changed`` are the labels of the changes."""
     if "version" in changed:
         return StoreError("Another version of Sinew made these frames.", "Delete Bake and bake again.")
     return StoreError(

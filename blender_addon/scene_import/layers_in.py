@@ -1,4 +1,4 @@
-"""Regions, depths and their maps -> material layers over the painted materials; stiffness maps."""
+"""Material layers, which cover the painted materials by region meshes, depth and maps; and stiffness maps."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from .weights_in import group_weights
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
-    """Return the coverage map of each layer material, (n,); None for materials without one."""
+    """Return for each material the weights (n,) of its coverage map if it is a layer with a map, else None."""
     names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
     columns = group_weights(obj, mesh, names).T
     return [column if name else None for name, column in zip(names, columns, strict=True)]
 
 
 def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
-    """Return the layer materials in order, at the current frame; raise MeshError if a region cannot be read."""
+    """Return the layers in the order of the materials, with regions at the current frame; ``maps`` are those of
+    :func:`layer_maps`. Raise MeshError if a region cannot be read.
+    """
     return tuple(
         Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])
         for k, material in enumerate(obj.sinew.materials)
@@ -32,7 +34,7 @@ def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context
 
 
 def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the stiffness maps, (n, materials) float64, 0 to 1; 0 where unpainted."""
+    """Return the stiffness maps of all materials, (n, materials) float64, 0 to 1; 0 without a map or weight."""
     return group_weights(obj, mesh, [m.stiffness_map if m.use_range else "" for m in obj.sinew.materials])
 
 
@@ -42,7 +44,7 @@ def check_maps(obj: Any) -> None:
         for noun, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
             if name and name not in obj.vertex_groups and (noun == "map" or material.use_range):
                 raise SettingsError(
-                    f"The {noun} “{name}” of “{material.name}” is not there any more.",
+                    f"The {noun} “{name}” of “{material.name}” does not exist any more.",
                     "Choose a vertex group, or clear Map.",
                 )
 
@@ -56,7 +58,7 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
         objects = sorted((o for o in regions.all_objects if o.type == "MESH" and o not in own), key=lambda o: o.name)
         if not objects:
             raise MeshError(
-                f"The collection “{regions.name}”, regions of “{material.name}”, holds no mesh.",
+                f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
                 "Put closed meshes into it besides the body itself, or clear Region.",
             )
     return tuple(region_surface(o, scene, context) for o in objects)

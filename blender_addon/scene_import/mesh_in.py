@@ -21,7 +21,7 @@ def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """Return a matrix to world space scaled to metres, (4,4) float64."""
+    """Return ``matrix_world``, which maps to Blender's world space, scaled to metres, (4,4) float64."""
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
@@ -37,12 +37,12 @@ def check_matrix(matrix: np.ndarray, when: str = "") -> None:
 
 
 def unit_scale(scene: Any) -> float:
-    """Return the simulated metres per Blender unit, the factor of all length conversions."""
+    """Return the number of simulated metres per Blender unit, by which all lengths are multiplied."""
     return acceleration_scale(scene) * length_factor(scene)
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the m/s² per Blender unit/s², from the Unit Scale alone: the simulation scale leaves gravity unchanged."""
+    """Return the m/s² per Blender unit/s²: the Unit Scale, since the simulation scale does not change gravity."""
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
 
@@ -58,7 +58,7 @@ def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
-    """Yield the mesh of an evaluated object, None if it has none; ``options`` go to ``to_mesh``."""
+    """Yield the mesh of an evaluated object, None if it has none; ``options`` are passed to Blender's ``to_mesh``."""
     try:
         yield evaluated.to_mesh(**options)
     finally:
@@ -66,16 +66,17 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """Return the message for a mesh with a changing number of vertices, and the remedy."""
+    """Return the end of a message about an object whose number of vertices changes, and the remedy."""
     message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
-    return message, "Remove the modifier that does so from it, or apply that."
+    return message, "Remove or apply the modifier that changes the number of its vertices."
 
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the mesh at a stack position (cut there by ``cut_after``) and the evaluated object, at the current frame.
+    """Yield the mesh at a position of the modifier stack, which ``cut_after`` has cut there, and the evaluated object,
+    at the current frame.
 
-    A mesh that can carry the result is read without its shape keys: its vertices keep the rest shape.
+    A mesh that can carry the result is read without its shape keys, since its own vertices keep the rest shape.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -106,14 +107,14 @@ def vertex_positions(mesh: Any) -> np.ndarray:
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
-    """Return the triangles of a mesh, (t,3) int32; flipped if the object's scale is mirrored."""
+    """Return the triangles of a mesh, (t,3) int32, flipped if ``mirrored``, for an object with a negative scale."""
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
     return triangles[:, ::-1].copy() if mirrored else triangles
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """Return the surface of a mesh in world space; raise MeshError if it cannot be simulated."""
+    """Return the surface of a mesh in world space (``matrix``, (4,4)); MeshError if it cannot be simulated."""
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     with np.errstate(invalid="ignore"):  # validate reports it
@@ -127,7 +128,7 @@ def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
     """Return a region object's evaluated surface at the current frame, in world space and metres."""
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
-    if not obj.users_collection:  # the material's pointer keeps a deleted object in the file
+    if not obj.users_collection:  # a deleted object stays in the file while the material refers to it
         raise MeshError(
             f"The region “{obj.name}” was deleted.", "Choose another one under Physical Materials, or clear Region."
         )

@@ -1,8 +1,9 @@
 """Picked vertices in groups of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
-The rest positions of each group with only full weights are stored. Edits of the topology blur such a group (Subdivide
-gives partial weights to new vertices) or lose it (Remesh): then only full weights count, and a picked position without
-a vertex takes the nearest one. The repair precedes jobs and picking, since partial weights mark a painted group.
+The rest positions of a group's vertices are stored if all its weights are full (picked, not painted). Edits of the
+topology blur such a group (Subdivide gives partial weights to new vertices) or lose it (Remesh). Its repair keeps only
+full weights, and replaces each lost vertex by the vertex nearest to its stored position. Repairs precede jobs and
+picking, which would otherwise treat a group with partial weights as painted.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ from .mesh_in import vectors_of, vertex_positions
 from .weights_in import group_weights
 
 TARGETS = (
-    ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
+    ("PINS", "Pins", "Vertices that are held at their animated positions", "PINNED", 0),
     ("SPRING", "Active Spring", "Vertices that the active spring pulls", "FORCE_HARMONIC", 1),
-    ("NODES", "Dynamic Nodes", "Vertices that carry the body's motion, for solvers that take them", "HANDLE_FREE", 2),
+    (
+        "NODES",
+        "Dynamic Nodes",
+        "Vertices that carry the body's motion, for solvers with dynamic nodes",
+        "HANDLE_FREE",
+        2,
+    ),
 )
 OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
 """Property of the body's settings that stores a target's vertex group, and the name of a new group."""
@@ -31,8 +38,8 @@ STAYED = 1e-5
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """Return the vertex group of the body's PINS or NODES, or of its active SPRING, creating it if ``make``. Raise
-    SpringError without a spring.
+    """Return the vertex group of the body's PINS or NODES, or of its active SPRING (``target``); None if there is none,
+    but create it if ``make``. Raise SpringError for SPRING if the body has no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -56,7 +63,7 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
     """Add vertices to a group with full weight, or remove them, and record the picks. Picks lost by an edit of the mesh
-    are repaired first, as ``pick_warning`` reports. Not in Edit Mode.
+    are repaired first, which ``pick_warning`` reports. Not callable in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -68,7 +75,7 @@ def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
 
 
 def refill(obj: Any, group: Any, vertices: list[int]) -> None:
-    """Replace the vertices of a group, and record the picks. Not in Edit Mode."""
+    """Replace all vertices of a group by ``vertices``, and record the picks. Not callable in Edit Mode."""
     group.remove(list(range(len(obj.data.vertices))))
     note(obj, group.name)  # otherwise an edit of the mesh would restore the old picks
     change(obj, group, vertices, add=True)
@@ -93,8 +100,8 @@ def note(obj: Any, name: str) -> None:
 
 
 def mend(obj: Any) -> str:
-    """Repair picked groups after an edit that changed the number of vertices. Return a message about the repair or "";
-    ``pick_warning`` keeps it for the panel.
+    """Repair picked groups after an edit that changed the number of vertices. Return a message about the repair, ""
+    without one; ``pick_warning`` keeps the message for the panel.
     """
     if linked.has_linked_mesh(obj):
         return ""  # repaired in its own file
@@ -117,8 +124,8 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the renamed group of a record, or None: the group whose full weights are exactly at the picked positions,
-    since Blender does not notify of new names.
+    """Return the group that a recorded group was renamed to, or None. Blender does not notify of new names, so it is
+    the group with full weights at exactly the recorded positions.
     """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
@@ -153,10 +160,12 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
 
 
 def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
-    """Return the indices of the picked positions (p,3) that have lost their vertex; ``full`` (f,3) have a full weight.
+    """Return the indices of the picked positions ``rest`` (p,3) that have lost their vertex. ``full`` (f,3) are the
+    positions of all vertices with full weight.
 
-    A full vertex farther than ``near`` from every position was moved, and replaces one position without a vertex. If
-    there are enough of them, nothing is lost; otherwise the positions nearest to none of them are.
+    A full vertex farther than ``near`` from every picked position was moved, and accounts for one position without a
+    vertex. If there are at least as many moved vertices as such positions, none is lost; otherwise the positions are
+    lost that are not nearest to any moved vertex.
     """
     from scipy.spatial import cKDTree
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
-    """Return the refinement weights (n,), 0 to 1, or None; raise SettingsError if the group is missing."""
+    """Return the refinement weights (n,), 0 to 1; None without any. SettingsError if the vertex group is missing."""
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
         return None
@@ -30,8 +30,8 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return sample points on a surface of the mesh's vertices with their refinement weights; None if nothing is
-    painted. Only the vertices that these points need are read.
+    """Return sample points on the ``surface`` of a mesh with their refinement weights; None if no vertex of
+    their triangles has a weight. Weights of other vertices are not read.
     """
     from ...core.geometry.tetrahedra.refinement_count import places_on
 
@@ -48,8 +48,9 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """Return the vertices (k,) of the object's own mesh where it is thinner than a lattice cell and not refined. Raise
-    MeshError if it cannot be simulated, SettingsError if the refine group is missing. Not in Edit Mode.
+    """Return the vertices (k,) at which the object's own mesh is thinner than a lattice cell and not refined enough.
+    Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is missing. Not
+    callable in Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
@@ -60,7 +61,7 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
-    """Select only these vertices (k,); the selection of edges and faces is unchanged. Not in Edit Mode."""
+    """Select only the ``vertices`` (k,); the selection of edges and faces is unchanged. Not callable in Edit Mode."""
     selected = np.zeros(len(mesh.vertices), dtype=bool)
     selected[vertices] = True
     mesh.vertices.foreach_set("select", selected)

@@ -15,8 +15,9 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """Return the surface at rest, and its vertices (n,3) at the current frame if the shape differs, in world space and
-    metres. ``mesh`` is the mesh at the simulated stack position. Raise SinewError if the rest shape cannot be used.
+    """Return the surface at rest, and its vertices (n,3) m at the current frame if its shape differs from rest, else
+    None; both in world space. ``mesh`` is the mesh at the simulated position of the modifier stack. Raise SinewError if
+    the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -28,8 +29,8 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """Return the chosen rest shape for a mesh of ``count`` vertices, (n,3) in object coordinates, or None. Raise
-    SinewError if it cannot be used.
+    """Return the shape key that is chosen as the rest shape, (n,3) in object coordinates; None if none is chosen. Raise
+    SinewError if it is missing, or does not have the ``count`` vertices of the simulated mesh.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:
@@ -37,7 +38,7 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
     block = keys.key_blocks.get(name) if keys is not None else None
     if block is None:
         raise SettingsError(
-            f"The shape key “{name}”, the rest shape of “{obj.name}”, is not there any more.",
+            f"The shape key “{name}”, the rest shape of “{obj.name}”, does not exist any more.",
             "Choose a shape key for Rest Shape under Resolution, or none.",
         )
     if len(block.data) != count:
@@ -49,16 +50,16 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
 
 
 def store_rest(obj: Any, context: Any) -> str:
-    """Store the simulated shape at the current frame as a shape key of value 0; return its name. Raise MeshError if
-    simulated modifiers change the number of vertices.
+    """Store the simulated mesh's shape at the current frame as a shape key of value 0, choose it as the rest shape, and
+    return its name. Raise MeshError if simulated modifiers change the number of vertices.
     """
     position = stack_position(obj)
     with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _evaluated):
         positions = vertex_positions(mesh)
     if len(positions) != len(obj.data.vertices):
         raise MeshError(
-            f"Simulated modifiers change {len(obj.data.vertices)} vertices into {len(positions)}: a shape key cannot "
-            "keep that.",
+            f"Simulated modifiers change the mesh from {len(obj.data.vertices)} to {len(positions)} vertices: a shape "
+            "key cannot store that.",
             "Set Simulate, under Resolution, to a modifier before the one that changes the mesh.",
         )
     if obj.data.shape_keys is None:

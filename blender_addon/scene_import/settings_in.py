@@ -30,8 +30,8 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Return settings of a class, read from a property group: the fields ``names``, or all except ``others``, which are
-    passed by value. ``scale`` is the metres per Blender unit.
+    """Return settings of the class ``cls``. The fields ``names``, or all that are not in ``others``, are read from the
+    property group ``owner``; ``others`` are given as values. ``scale`` is the number of metres per Blender unit.
     """
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
@@ -55,18 +55,18 @@ def moduli_at(moment: EvaluatedFrame) -> list[float]:
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """Return the stiffness factors of the vibrations; empty if they are not controlled."""
+    """Return the factors on the stiffness of the controlled vibrations; empty if vibrations are not controlled."""
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the stiffness factors of the vibrations at a frame."""
+    """Return the factors on the stiffness of the controlled vibrations at a frame."""
     return vibration_stiffness(moment.obj.sinew)
 
 
 def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
-    """Return the depth settings of a physical material; None at any depth."""
+    """Return the depth settings of a physical material; None if it applies at any depth."""
     if material.depth_kind == "NONE":
         return None
     return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
@@ -86,7 +86,7 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None, subste
 
 
 def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
-    """Return the gravity on a body, m/s², with its field weight."""
+    """Return the gravity on a body, m/s²: the scene's, times the body's field weight of gravity."""
     scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
@@ -102,11 +102,11 @@ def is_gravity_animated(scene: Any) -> bool:
 
 
 def compared(job: Job, compare: Any, solver: str) -> Job:
-    """Return a body's job with the changes of a comparison bake, and this ``solver``."""
+    """Return a body's job for a comparison bake: with the ``solver`` and the settings that ``compare`` replaces."""
     other: dict[str, Any] = {"solver": solver}
     if compare.integrator != OWN:
         other["integrator"] = compare.integrator
-    # Settings that the other solver does not read are not drawn, and make no difference.
+    # Settings that the other solver does not read are hidden in the panel, so they must not change the job.
     read = ("substeps", *replace(job.body.solver, **other).kind.settings)
     names = (name for name in ("substeps", "max_iterations", "modes") if name in read)
     other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
@@ -142,7 +142,7 @@ def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
 
 
 def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the first and last frame, both included; ``frames`` replaces the object's setting."""
+    """Return the first and the last frame to simulate, both included; ``frames`` replaces the object's settings."""
     if frames is not None:
         return frames
     if settings.use_scene_range:

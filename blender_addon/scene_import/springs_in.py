@@ -27,8 +27,8 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring not named in ``without``; ``mesh`` is that of the object after
-    its last simulated modifier. Raise SpringError for a spring without target or vertices.
+    """Return a sampler for each spring that is not named in ``without``; ``mesh`` is the object's mesh after its last
+    simulated modifier. Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -36,7 +36,7 @@ def spring_samplers(
 
 
 class SpringSampler:
-    """Sampler of one spring: strength and target positions of its vertices."""
+    """Sampler of one spring: its strength and the target positions of its vertices."""
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
@@ -46,7 +46,7 @@ class SpringSampler:
         if settings.end == "OBJECT":
             self._check_target(context)
         if settings.vertex_group not in obj.vertex_groups:
-            gone = f"pulls the vertex group “{settings.vertex_group}”, which is not there any more"
+            gone = f"pulls the vertex group “{settings.vertex_group}”, which does not exist any more"
             gone = gone if settings.vertex_group else "has no vertex group to pull"
             raise self._refusal(gone, "Choose its vertex group under Springs, or remove it.")
         self._vertices, self._weights = group_shares(obj, mesh, settings.vertex_group)
@@ -64,7 +64,7 @@ class SpringSampler:
             raise self._refusal(
                 "has no object to pull to", "Choose one under Springs, or set Pull To to Own Animation."
             )
-        # The spring's pointer keeps a deleted object in the file.
+        # A deleted object stays in the file while the spring refers to it.
         if target.name not in context.scene.objects:
             gone = f"pulls to “{target.name}”, which was deleted or is in no scene"
             raise self._refusal(gone, "Choose another object under Springs, or remove the spring.")
@@ -109,8 +109,8 @@ class SpringSampler:
 
 
 class KeyedSpringSampler(SpringSampler):
-    """Sampler of a spring of a take: only F-curves animate its target and strength, so they are read without changing
-    the scene's frame.
+    """Sampler of a spring that a take (a recorded live session) made: only F-curves animate its target and strength, so
+    they are evaluated without changing the scene's frame.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
@@ -133,8 +133,8 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Return the springs of a take over a range of frames, both included, as in the object's job: targets move linearly
-    between frames. Raise SpringError if one is incomplete.
+    """Return the springs of a take with the given names over a range of frames, both ends included, as the object's job
+    has them: targets move linearly between frames. Raise SpringError if a spring is incomplete.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

@@ -1,8 +1,9 @@
-"""Subdivision modifier of an object as a matrix, probed from Blender's own modifier.
+"""Subdivision modifier of an object as a matrix, which is computed by evaluating Blender's modifier.
 
-Subdivided positions are linear in the cage's vertices, and each depends only on the faces around one face. The cage's
-vertices are colored so that no such neighbourhood contains a color twice. Three colors at once are displaced along the
-three axes: the evaluated positions are the matrix's entries. Creases, boundaries and n-gons are exactly Blender's.
+Subdivided positions depend linearly on the vertices of the cage (the modifier's input mesh), and each only on the faces
+around one face. The cage's vertices are colored so that no such neighbourhood contains a color twice. Vertices of three
+colors at once are put at the unit vectors and all others at the origin: the evaluated positions are then the matrix's
+entries. So creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import scipy.sparse as sp
 from .mesh_in import columns_of, mesh_of
 
 MOST_TRIANGLES = 500_000
-"""Maximum number of triangles drawn each frame."""
+"""Maximum number of triangles of a subdivided mesh that is drawn at each frame."""
 MOST_NUMBERS = 40_000_000
-"""Maximum number of values probed from Blender, a few seconds of work."""
+"""Maximum number of values read from Blender for a matrix, which takes a few seconds."""
 LEAST_WEIGHT = 1e-7
 """Smallest matrix entry; smaller ones are round-off and set to 0."""
 
@@ -33,9 +34,9 @@ _NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
 
 
 class Cage(NamedTuple):
-    """Input mesh of a Subdivision modifier: number of vertices, corners per face ``sizes`` (f,), vertices ``corners``
-    (c,) and edges ``sides`` (c,) of the face corners, face by face, vertices of the ``edges`` (e,2), and its values of
-    :data:`MARKS`.
+    """Input mesh of a Subdivision modifier: ``count``, its number of vertices; ``sizes`` (f,), the number of corners of
+    each face; ``corners`` (c,) and ``sides`` (c,), the vertex and the edge of each face corner, face by face; the
+    vertices of the ``edges`` (e,2); and ``marks``, the values of the attributes :data:`MARKS`.
     """
 
     count: int
@@ -47,7 +48,7 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Checksums that identify the cage."""
+        """Number of vertices, and checksums of topology and marks, which identify the cage apart from its positions."""
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
@@ -55,8 +56,9 @@ class Cage(NamedTuple):
 class SubdivisionMatrix(NamedTuple):
     """Subdivision of a cage of n vertices: positions (m,3) are ``matrix`` (m,n) float32 times those of the cage.
 
-    ``quads`` (q,4); ``normals`` (q,4,3) of their corners for a random cage, equal where a vertex is smooth; ``edges``
-    (e,2) that come from the cage's; ``level``, which may be lower than requested.
+    ``quads`` (q,4) are its faces; ``normals`` (q,4,3) are the normals of their corners for random positions of the
+    cage, which are equal at the corners of a smooth vertex; ``edges`` (e,2) are the edges that come from edges of the
+    cage; ``level`` may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -67,12 +69,12 @@ class SubdivisionMatrix(NamedTuple):
 
 
 def settings_of(modifier: Any, level: int) -> dict[str, Any]:
-    """Return the settings of a Subdivision modifier at a level."""
+    """Return the settings of a Subdivision modifier that determine its matrix, with ``level`` as its level."""
     return {**{name: getattr(modifier, name) for name in SETTINGS}, "levels": level}
 
 
 def cage_of(mesh: Any) -> Cage:
-    """Return the cage of a mesh."""
+    """Return a mesh as the cage of a Subdivision modifier."""
     found = ((name, kind, mesh.attributes.get(name)) for name, kind in MARKS.items())
     return Cage(
         len(mesh.vertices),
@@ -85,8 +87,8 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage, at a lower level if it is too large to draw; None if every level is. Blender's
-    data remain unchanged.
+    """Return the subdivision of a cage, at a lower level if it would be too large to draw; None if each level would be.
+    The user's Blender data remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -118,13 +120,15 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a note if a Subdivision is drawn below its level; "" otherwise."""
+    """Return a note if a Subdivision is drawn below its set ``level``; "" otherwise."""
     shown = 0 if drawn is None else drawn.level
-    return f"Subdivision is drawn at level {shown} of {level}: higher ones are too slow" * (shown < level)
+    return f"Subdivision is drawn at level {shown} of {level}: higher levels are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest level that can be drawn and probed, for at most ``together`` vertices in a neighbourhood."""
+    """Return the highest level, at most ``level``, that is small enough to draw and to compute a matrix for; 0 if none
+    is. ``together`` is the largest number of vertices in a neighbourhood of faces.
+    """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
         if 2 * quads <= MOST_TRIANGLES and quads * together <= MOST_NUMBERS:
@@ -134,7 +138,7 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return the vertices of each face and of the faces that share a vertex with it, (f,n)."""
+    """Return a matrix (f,n), nonzero at the vertices of each face and of the faces that share a vertex with it."""
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
@@ -142,7 +146,7 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return a greedy coloring (n,) of the vertices: no row of ``around`` (f,n) contains a color twice."""
+    """Return a greedy coloring (n,) of the vertices, in which no row of ``around`` (f,n) contains a color twice."""
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
     for vertex in range(len(lots)):
@@ -154,7 +158,7 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Yield a function that returns the subdivided mesh of a cage with vertices at (n,3), in a temporary scene."""
+    """Yield a function that evaluates the subdivided mesh of a cage for vertex positions (n,3), in its own scene."""
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)
     try:

@@ -36,7 +36,7 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the normalized material weights, (n, materials) float64, without the maps of layer materials."""
+    """Return the normalized weights of all materials, (n, materials) float64; layers count as unpainted."""
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
     return normalize_weights(group_weights(obj, mesh, names))
 

@@ -1,1 +1,1 @@
-"""Defaults of a new body, recommended settings, and cost estimates."""
+"""Defaults of new bodies, recommended settings, and estimates of sag, memory and time."""

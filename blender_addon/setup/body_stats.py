@@ -1,5 +1,5 @@
-"""Simulated size, mass and sag of a body before a bake, as text for the panel; the stiffness and the simulation scale
-with little sag.
+"""Text for the panel about the size, mass and sag of a body before a bake; stiffness and simulation scale with which it
+sags little.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from .measure_in import gravity_of, measured_body
 from .unit_format import extent_words, mass_words, scale_words, size_words, two_digits
 
 FAR = 0.1
-"""Sag, relative to the body's size, above which the panel proposes a smaller simulation scale."""
+"""Sag, as a fraction of the body's size, above which the panel proposes a smaller simulation scale."""
 SAG = 0.05
-"""Sag of a new body, relative to its reach: visibly soft, but it keeps its shape."""
+"""Sag of a new body, as a fraction of its reach, the largest distance from its support: visibly soft, but in shape."""
 UPRIGHT = 2.0
-"""Stiffness of a new standing body over that at which it buckles under its weight: a margin for imperfect shapes."""
+"""Stiffness of a new standing body divided by the stiffness below which it buckles under its own weight: a margin for
+imperfect shapes."""
 ALIKE = 1.5
-"""Factor between a stiffness and the suitable one up to which it is kept."""
+"""Largest factor by which a stiffness may differ from the suitable stiffness and still count as suitable."""
 
 
 class BodyStats(NamedTuple):
-    """Text of the panel about a body's size; simulation scale with a sag below ``FAR`` of the size, 0 if it already
-    is; text of that scale; text about a stiffness chosen from the size, "" if the user has set it.
+    """Text about a body's size, mass and sag; simulation scale ``factor`` at which it sags by less than ``FAR`` of its
+    size, 0 if it does already; that scale as text; text about a stiffness ``fitted`` to the size, "" if set by the
+    user.
     """
 
     words: str = ""
@@ -36,14 +38,14 @@ class BodyStats(NamedTuple):
 
 
 def stats_of(obj: Any, context: Any) -> BodyStats:
-    """Return the statistics of a body with its current settings."""
+    """Return the texts and the recommended simulation scale of a body with its current settings."""
     settings, scene = obj.sinew, context.scene
     surface, _, shares, sag = measured_body(obj, context)
     if surface is None or shares is None:
         return BodyStats()
     materials = [material_settings(each) for each in settings.materials]
     density = sum(share * each.density for share, each in zip(shares, materials, strict=True))
-    # Compliances add up, as for materials in series.
+    # Materials count as in series, so their compliances add up.
     softness = sum(share / each.youngs_modulus for share, each in zip(shares, materials, strict=True))
     words = extent_words(two_digits(surface.size), scene)
     words += f", {mass_words(two_digits(surface.volume * density), scene)}" if surface.is_solid else ""
@@ -62,12 +64,12 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return Young's modulus, Pa, two digits, with which a body of its first material alone sags by ``SAG`` of its
-    reach, or does not buckle; 0 if it encloses no volume or a vertex is NaN. Gravity is the scene's, or Earth's if the
-    scene has none.
+    """Return Young's modulus, Pa, to two digits, with which a body of its first material alone sags by at most ``SAG``
+    of its reach and does not buckle; 0 if it encloses no volume or a vertex is NaN. Gravity is the scene's, or Earth's
+    if the scene has none.
     """
     sag = measured_body(obj, context).sag
-    if sag is None or not 0.0 < sag.reach < math.inf:  # NaN if a vertex is
+    if sag is None or not 0.0 < sag.reach < math.inf:  # reach is NaN if a vertex is
         return 0.0
     weight = clean(obj.sinew.materials[0].density) * gravity_of(context.scene)
     low, high = STIFFNESS_RANGE

@@ -1,4 +1,4 @@
-"""Copying of settings between bodies; settings that refer to data missing in the target are skipped and reported."""
+"""Copying of settings between bodies. Settings that name data missing in the target are skipped and reported."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LISTS = ("materials", "springs", "pairs")
 
 
 def copy_settings(source: Any, target: Any) -> list[str]:
-    """Copy the settings of ``source`` to ``target``; return descriptions of those that were skipped.
+    """Copy the settings of ``source`` to ``target``; return descriptions of the settings that were skipped.
 
-    Materials, springs and pairs are matched by name and put in the source's order. Animation of kept items follows
-    them; that of removed items is removed.
+    Materials, springs and pairs are matched by name and put in the source's order. The target's animation of kept
+    items follows them; animation of removed items is removed. The source's animation is not copied.
     """
     switch_on(target)
     left: list[str] = []
@@ -33,12 +33,12 @@ def copy_settings(source: Any, target: Any) -> list[str]:
         _match_list(source, target, name)
     _copy_group(source.sinew, target.sinew, target, left)
     if any(curve.data_path.startswith("sinew") for curves in curves_of(source) for curve in curves):
-        left.append("keys")
+        left.append("keyframes")
     return list(dict.fromkeys(left))
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Make the target's list contain items with the source's names, in the source's order."""
+    """Give a list of the target items with the names and order of the source's; items of equal name are kept."""
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):
@@ -58,7 +58,9 @@ def _match_list(source: Any, target: Any, name: str) -> None:
 
 
 def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
-    """Copy the properties of a property group, including nested groups and collections."""
+    """Copy the properties of a property group of the body ``obj``, including nested groups and collections; append
+    descriptions of skipped properties to ``left``.
+    """
     for prop in _properties(source):
         name = prop.identifier
         value = getattr(source, name)
@@ -74,7 +76,7 @@ def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
         elif name == "rest_key" and value and not _has_key(obj, value):
             left.append(f"shape key “{value}”")
         elif value == obj and prop.type == "POINTER":
-            left.append(f"“{obj.name}” as {prop.name} of its own")
+            left.append(f"{prop.name} “{obj.name}”, which is the object itself")
         elif not (name == "simulate_at" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
             setattr(target, name, value)
 

@@ -17,14 +17,14 @@ from .body_stats import is_suitable, suitable_modulus
 from .measure_in import forget, weight_and_size
 
 FIRST_PRESET = PRESETS[0].name
-"""Material of a new body."""
+"""Name of the preset for the material of a new body."""
 SAG = 0.01
-"""Stretch of a new spring under the body's weight, relative to the body's size."""
+"""Stretch of a new spring under the body's weight, as a fraction of the body's size."""
 
 
 def enable(obj: Any, context: Any) -> None:
-    """Enable Sinew; a body without a material gets the first preset, with a stiffness fitted to its size. A user preset
-    of that name keeps its stiffness.
+    """Enable Sinew. A body without a material gets the first preset with a stiffness fitted to the body's size, or, if
+    a user preset has that preset's name, the user preset unchanged.
     """
     switch_on(obj)
     if not obj.sinew.materials:
@@ -34,7 +34,7 @@ def enable(obj: Any, context: Any) -> None:
 
 
 def fit_stiffness(obj: Any, context: Any) -> None:
-    """Set the first material to the stiffness that suits the body's size and pins, if it encloses a volume."""
+    """Set the first material's stiffness to one that suits the body's size and pins, if the body encloses a volume."""
     forget(obj)
     if modulus := suitable_modulus(obj, context):
         material = obj.sinew.materials[0]
@@ -57,12 +57,16 @@ def switch_on(obj: Any) -> None:
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material from a preset, active and with a unique name; raise MaterialError if not possible."""
+    """Append a physical material from a preset, with a unique name, and make it active; raise MaterialError if the
+    preset's energy is unknown.
+    """
     return append_material(obj, preset_settings(preset))
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return the settings of a preset, the user's before ours; raise MaterialError if its energy is unknown."""
+    """Return the settings of the preset with this name, a user preset before Sinew's own; raise MaterialError if its
+    energy is unknown.
+    """
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
         raise MaterialError(
@@ -73,7 +77,7 @@ def preset_settings(preset: str) -> MaterialSettings:
 
 
 def append_material(obj: Any, settings: MaterialSettings) -> Any:
-    """Append a physical material, active and with a unique name."""
+    """Append a physical material with these settings and a unique name, make it active, and return it."""
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}
@@ -83,7 +87,7 @@ def append_material(obj: Any, settings: MaterialSettings) -> Any:
 
 
 def add_spring(obj: Any, scene: Any) -> Any:
-    """Append a spring that can carry the body, active and with a unique name."""
+    """Append a spring strong enough to carry the body, with a unique name, make it active, and return it."""
     springs, strength = obj.sinew.springs, holding_strength(obj, scene)
     taken = {spring.name for spring in springs}
     spring = springs.add()
@@ -94,8 +98,8 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """Return the strength, N/m, two digits, of a spring that the body's weight stretches by ``SAG`` of its size; the
-    default if the weight is unknown.
+    """Return the strength, N/m, to two digits, of a spring that the body's weight stretches by ``SAG`` of the body's
+    size; the default strength if the weight is unknown.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:
@@ -104,7 +108,7 @@ def holding_strength(obj: Any, scene: Any) -> float:
 
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:
-    """Copy ``settings`` to a material."""
+    """Copy ``settings`` to a material of a body; its stiffness then does not count as fitted to the body's size."""
     material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)

@@ -1,4 +1,4 @@
-"""Estimated cost of the resolution, for the panel: tetrahedra, memory, time per frame.
+"""Text for the panel about the estimated cost of a bake: tetrahedra, memory, time per frame, space on disk.
 
 Panels are redrawn often, above all while a slider is dragged: measurements of the surface are cached (``measure_in``),
 and the dependence on settings is a formula.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...core.jobs.job.job import Job
 
 COARSE = 4.0
-"""Cells between neighbouring vertices above which the surface is too coarse to show the deformation."""
+"""Number of cells between neighbouring vertices from which the surface is too coarse to show the deformation."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
 """Modifiers that refine a mesh."""
 
@@ -30,7 +30,7 @@ _paces: dict[str, Pace] = {}
 
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
-    """Return the estimate and an icon; "" if it is unknown."""
+    """Return a text with the estimated tetrahedra, memory and time per frame, "" if unknown, and an icon."""
     from ...core.foundation.process.available_memory import available_memory
     from ...core.geometry.tetrahedra.tet_count import MAX_TETS
     from ...core.jobs.checks.costs import size_words, time_words
@@ -43,12 +43,12 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
         return f"About {tets:,.0f} tetrahedra, more than the limit of {MAX_TETS:,}", "ERROR"
     words = "About" if method == "lattice" else "Roughly"
     words += (
-        f" {tets:,.0f} tetrahedra, {size_words(two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
+        f" {tets:,.0f} tetrahedra, {size_words(two_digits(cost.memory))} memory, {time_words(cost.seconds)} per frame"
     )
     if _meets(obj, context):
         words += " with contact" + ("" if _pace(obj) is not None else " (give or take a factor of three)")
     if len(group_of(obj, context)) > 1:
-        words += ", besides its contact partners"
+        words += ", not counting its contact partners"
     free = available_memory()
     if cost.memory > free:
         return f"{words}: only {size_words(two_digits(free))} are free", "ERROR"
@@ -56,7 +56,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
 
 
 def disk_words(obj: Any, context: Any) -> str:
-    """Return the estimated size of a bake on disk."""
+    """Return the estimated size of a bake on disk, as text."""
     from ...core.jobs.checks.costs import frame_bytes, size_words
     from ..scene_import.settings_in import frame_range
 
@@ -68,7 +68,7 @@ def disk_words(obj: Any, context: Any) -> str:
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:
-    """Return the estimated cost of the body; None if it is unknown."""
+    """Return the estimated cost of a bake of the body; None if it is unknown."""
     from ...core.jobs.checks.costs import cost_of
     from ..scene_import.settings_in import resolution_settings, solver_settings
 
@@ -78,17 +78,17 @@ def _cost(obj: Any, context: Any) -> Cost | None:
     try:
         resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
         return cost_of(measure, resolution, solver, points, _pace(obj), _meets(obj, context))
-    except SinewError:  # a setting saved by another version; a bake reports it
+    except SinewError:  # a bake reports settings that another version has saved
         return None
 
 
 def _meets(obj: Any, context: Any) -> bool:
-    """Return True if the body collides with others or itself."""
+    """Return True if the body can collide with other bodies or itself."""
     return obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1
 
 
 def missing_words(method: str) -> str:
-    """Return a message about the missing package of a meshing method; "" if none is missing."""
+    """Return a message if the package that a meshing method needs is not installed; "" if it is."""
     from ...core.foundation.process.foreign_module import is_installed
     from ...core.geometry.tetrahedra import tetgen_mesh
 
@@ -98,22 +98,22 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """Return a warning about vertices much farther apart than cells, with the remedy; "" if they are not."""
+    """Return a warning, with its remedy, if vertices are much farther apart than cells; "" otherwise."""
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
     position = stack_position(obj)
     if all(modifier.type in DEFORMING for modifier in obj.modifiers[: position.below]):
-        points = len(obj.data.vertices)  # modifiers after the simulated position may have refined the measured mesh
+        points = len(obj.data.vertices)  # later modifiers, which are not simulated, may have refined the measured mesh
     if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
         return ""
     finer = [m.name for m in later_modifiers(obj, position) if m.type in FINER_MAKING and m.show_viewport]
     remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
-    return f"{points:,} vertices, spaced much wider than cells: nothing bends between them. {remedy}."
+    return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the time per step of a bake in its record, and for this session."""
+    """Store the time per step of a bake of ``steps`` steps and ``seconds`` s in its record, and for this session."""
     from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
@@ -125,7 +125,9 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the pace of this session's last bake with the object's solver, or else of a recorded bake in the file."""
+    """Return the measured step time of this session's last bake with the object's solver, else of a bake recorded in
+    the file, else None.
+    """
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]

@@ -1,5 +1,5 @@
-"""Mesh -> estimates of a body from its surface, before tetrahedralization and cheap enough for a panel: measures for
-counting tetrahedra, material shares, sag and weight.
+"""Estimates of a body from its surface, before tetrahedralization and cheap enough for a panel: measures for estimating
+the number of tetrahedra, volume fractions of materials, sag and weight.
 """
 
 from __future__ import annotations
@@ -34,17 +34,22 @@ if TYPE_CHECKING:
 LASTING = 2.0
 """Minimum lifetime of a cached measurement, s."""
 RARELY = 50.0
-"""Minimum lifetime of a measurement in multiples of its own duration: moving the pointer redraws a panel constantly."""
+"""Minimum lifetime of a cached measurement, as a multiple of the time that it took: panels are redrawn constantly while
+the pointer moves.
+"""
 DOWN = np.array([0.0, 0.0, -1.0])
 """Direction of gravity in a scene without gravity."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
-"""Cache by ``session_uid``: expiry time (s, monotonic), key of the inputs, and measurement."""
+"""Cached measurements by the body's ``session_uid``: expiry time (s, monotonic clock), key of the inputs,
+measurement.
+"""
 
 
 class BodyMeasure(NamedTuple):
-    """Estimates of a body without tetrahedra: measures of its surface, None without area; number of vertices; painted
-    share of each material (k,), layer materials ignored, None if unknown; sag, None if no volume is enclosed.
+    """Estimates of a body without tetrahedra: measures of its ``surface``, None if it has no area; number of vertices
+    ``points``; painted fraction of each material (k,), layer materials ignored, None if unknown; ``sag``, None if no
+    volume is enclosed.
     """
 
     surface: SurfaceMeasure | None
@@ -54,7 +59,7 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return the cached :func:`measure_body`, measured again after its lifetime or when its inputs change."""
+    """Return :func:`measure_body`, cached until its lifetime ends or its inputs change."""
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
         len(obj.data.vertices),
@@ -76,12 +81,12 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def forget(obj: Any) -> None:
-    """Drop the cached measurement of a body, such as after an edit of its pins."""
+    """Drop the cached measurement of a body, for example after an edit of its pins."""
     _bodies.pop(obj.session_uid, None)
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Measure an approximation of the simulated shape."""
+    """Return estimates of a body from the surface of an approximation of its simulated shape."""
     from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
@@ -99,7 +104,7 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def sheet_distance(obj: Any, context: Any) -> float:
-    """Return the estimated minimum contact distance of the body from sheets, in Blender units."""
+    """Return the estimated minimum contact distance between the body and open meshes (sheets), in Blender units."""
     from ...core.contact.penalty.sheet_thickness import sheet_thickness
 
     measure, _, _ = _measured_about(obj, context)
@@ -128,8 +133,8 @@ def gravity_of(scene: Any) -> float:
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Return measures, mesh and surface of an approximation of the simulated shape, without evaluating anything: the
-    mesh itself, or the evaluated mesh if modifiers are simulated, as they may mirror or multiply it.
+    """Return measures, mesh and surface of an approximation of the simulated shape that needs no new evaluation: the
+    mesh itself, or, if modifiers such as Mirror or Array are simulated, the evaluated mesh with all modifiers.
     """
     mesh = obj.data
     if stack_position(obj).below:

@@ -14,9 +14,10 @@ TOLERANCE = 1e-5
 
 
 def map_names(obj: Any) -> list[str]:
-    """Return the vertex groups of the object's painted materials, without repetition, in the order of the materials.
+    """Return the names of the vertex groups of the object's painted materials, each once, in the order of the
+    materials.
 
-    Maps of layer materials are coverages, not shares, and are not normalized.
+    Layer materials, which have a region or a depth, are excluded: their maps are coverages and are not normalized.
     """
     painted = (m for m in obj.sinew.materials if not m.is_layer)
     names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
@@ -32,8 +33,8 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Normalize the other maps to a sum of one with the active map (:func:`balanced`), and with its mirrored map, which
-    a mirrored stroke paints too: Bone.R with Bone.L.
+    """Change the other maps so that all maps sum to one (:func:`balanced`). The active map is kept, and so is its
+    mirrored map, such as Bone.R for Bone.L, which a mirrored stroke paints too.
     """
     names = map_names(obj)
     active = obj.vertex_groups.active.name
@@ -48,23 +49,26 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """Return the vertex group that Blender's brush paints on the other side; None if it is the same."""
+    """Return the name of the vertex group that Blender's brush paints on the mirrored side; None if it is the same
+    group.
+    """
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the column of the first material, which fills unpainted parts; None if it has no map."""
+    """Return the index in ``names`` of the first material's map, which fills unpainted areas; None if it has no map."""
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
 
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
-    """Return weights (n,k) with rows that sum to at most one, and columns ``kept`` as they are if possible.
+    """Return weights (n,k) of n vertices and k maps whose rows sum to at most one; columns ``kept`` change only if they
+    exceed one minus the ``locked`` columns, which never change.
 
-    An excess scales down the other columns. A deficit belongs to the first material and is added to its column
-    ``fill``; without that column it is left to :func:`material_weights`. If the first material itself is painted away,
-    the others are scaled up. ``locked`` columns stay; kept columns are clipped to the rest, in order.
+    If a row sums to more than one, the other columns are scaled down. If it sums to less, the difference belongs to the
+    first material and is added to its column ``fill``, or, if None, left to :func:`material_weights`. If the first
+    material itself is kept, the other columns are scaled to sum to one with it.
     """
     result = weights.copy()
     fixed = [column for column in locked if column not in kept]

@@ -1,4 +1,4 @@
-"""Recommended settings of a body, from its last tetrahedralization and its settings."""
+"""Recommended settings of a body, computed from its last tetrahedralization and its present settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = {
     "match_resolution": "Match Resolution",
     "substeps": "Substeps",
 }
-"""Panel labels of the settings with recommendations."""
+"""Labels in panels of the settings for which there are recommendations."""
 OF_RESOLUTION = ("cells_across", "match_resolution")
 BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
@@ -33,17 +33,19 @@ def is_known(obj: Any) -> bool:
 
 
 def is_step_known(obj: Any) -> bool:
-    """Return True if the motion of pins and colliders is known; *Tetrahedralize* alone reads one frame."""
+    """Return True if the motion of pins and colliders is known from a bake; *Tetrahedralize* reads only one frame."""
     return obj.sinew.bake.movement >= 0.0
 
 
 def is_outdated(obj: Any) -> bool:
-    """Return True if physical materials were edited since *Tetrahedralize*; painting since then is not noticed."""
+    """Return True if properties of physical materials were edited after *Tetrahedralize*; painting is not noticed."""
     return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
 
 
 def basis_of(obj: Any) -> str:
-    """Return a digest of a body's physical materials, without keyed properties."""
+    """Return a digest of those properties of a body's physical materials that determine stiffness, except keyed
+    ones.
+    """
     keyed, values = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):
         for name in BASIS:
@@ -54,7 +56,7 @@ def basis_of(obj: Any) -> str:
 
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
-    """Return recommended settings; empty if all settings suit or nothing is known."""
+    """Return the recommended changes of settings; empty if all settings suit the body, or it has no tetrahedra yet."""
     from ...core.jobs.checks.advice import BodyFacts, Use, advice
 
     record = obj.sinew.bake
@@ -79,12 +81,12 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
 
 
 def of_resolution(obj: Any, scene: Any) -> Advice | None:
-    """Return the recommended resolution, or None."""
+    """Return the recommended change of resolution, or None if the resolution suits the body."""
     return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
 
 
 def of_solver(obj: Any, scene: Any) -> list[Advice]:
-    """Return the recommendations for solver and substeps."""
+    """Return the recommended changes of solver and substeps."""
     return [each for each in advice_of(obj, scene) if each.setting not in OF_RESOLUTION]
 
 

@@ -1,4 +1,4 @@
-"""Formatting of quantities in the scene's units, as Blender shows its properties."""
+"""Formatting of quantities in the scene's units, as Blender formats its properties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .measure_in import gravity_of
 FOLLOWED = 1.0
 """Highest frequency that the eye can follow, Hz."""
 WEAK = 0.5
-"""Stretch of a spring under the body's weight, relative to its size, above which the panel warns."""
+"""Stretch of a spring under the body's weight, as a fraction of the body's size, above which the panel warns."""
 
 
 def mass_words(mass: float, scene: Any) -> str:
@@ -31,7 +31,7 @@ def size_words(length: float, scene: Any) -> str:
 
 
 def extent_words(size: float, scene: Any) -> str:
-    """Format the longest side of the simulated body, m, with the simulation scale if it is not 1."""
+    """Format the longest side of the body in the simulation, m, with the simulation scale if that is not 1."""
     words = size_words(size, scene)
     factor = length_factor(scene)
     return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
@@ -44,35 +44,37 @@ def scale_words(factor: float) -> str:
 
 
 def volume_words(volume: float, scene: Any) -> str:
-    """Format a volume in m³, in litres below 1 m³: Blender would show thousands of cubic centimetres."""
+    """Format a volume given in m³; below 1 m³ in litres, since Blender would show thousands of cubic centimetres."""
     if scene.unit_settings.system == "IMPERIAL":
         return _words(volume, "VOLUME", scene)
     return f"{volume:.3g} m³" if volume >= 0.9995 else f"{1e3 * volume:.3g} l"
 
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
-    """Return a text with the stretch of a spring of ``strength`` (N/m) under the body's weight, and whether it is too
-    large; "" if the mass is unknown or the strength is 0.
+    """Return a text with the stretch of a spring of ``strength`` (N/m) under the body's weight, and True if the stretch
+    is large enough for a warning. The text is "" if the mass is unknown or the strength is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
     sag = record.body_mass * gravity_of(scene) / strength
-    return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
+    return f"The body's weight stretches the spring by {size_words(sag, scene)}", sag > WEAK * record.body_size
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor of a vibration, numbered from 0, at the current frame."""
+    """Return the stiffness factor of the vibration with index ``number``, from 0, at the current frame."""
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
 
 def frequency_of(vibration: Any, factor: float) -> float:
-    """Return the simulated frequency of a vibration, Hz, with its stiffness multiplied by a factor."""
+    """Return the simulated frequency, Hz, of a vibration whose stiffness is multiplied by ``factor``."""
     return (vibration.right or vibration.frequency) * math.sqrt(factor)
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Format a matched vibration with a stiffness factor: frequency without and with the match, Hz, ratio, overlap."""
+    """Format a vibration's row of the table: original frequency, Hz; matched frequency, Hz, changed by a stiffness
+    factor; their ratio; overlap.
+    """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
     changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else ("as is", "")
@@ -80,7 +82,9 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
 
 
 def slower(hertz: float) -> int:
-    """Return the slow motion factor of a vibration's display, so that the eye can follow it: 1, 2, 4, 8 ..."""
+    """Return the factor, 1, 2, 4, 8 ..., by which the display of a vibration is slowed down so that the eye can
+    follow.
+    """
     return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
 
@@ -91,18 +95,18 @@ def pace_words(hertz: float) -> str:
 
 
 def gravity_words(scene: Any) -> str:
-    """Return a warning if Unit Scale changes a gravity that is otherwise Earth's; "" if not."""
+    """Return a warning if the scene's Unit Scale changes Earth's gravity in the simulation; "" if not."""
     scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
     return (
         f"Unit Scale makes gravity {scale * own:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were "
-        f"{1.0 / scale:g} times their size. For Earth's type -9.81 m/s² here."
+        f"{1.0 / scale:g} times their size. For Earth's gravity, enter -9.81 m/s² here."
     )
 
 
 def two_digits(value: float) -> float:
-    """Round to two significant digits."""
+    """Return a value rounded to two significant digits."""
     return float(f"{value:.2g}")
 
 

@@ -13,7 +13,7 @@ _ended_at = -math.inf
 
 
 def takes_esc(context: Any) -> bool:
-    """Return True if the Esc event ends a playback in any window."""
+    """Return True if the present Esc event ends, or has just ended, a playback in any window."""
     return any(window.screen.is_animation_playing for window in context.window_manager.windows) or has_just_ended()
 
 

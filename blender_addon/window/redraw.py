@@ -9,7 +9,7 @@ import bpy
 
 
 def redraw(views: bool = True) -> None:
-    """Redraw the 3D Views and the Properties editors; without ``views``, only panels."""
+    """Redraw the 3D Views and the Properties editors; without ``views``, only the panels in them."""
     for area in _areas():
         if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
             area.tag_redraw()
@@ -32,7 +32,7 @@ def redraw_status() -> None:
 
 
 def redraw_changed(settings: Any, context: Any) -> None:
-    """Redraw after a change of properties that affect 3D Views (their ``update`` function)."""
+    """Redraw after a change of a property that affects 3D Views (the property's ``update`` function)."""
     redraw()
 
 

@@ -16,7 +16,7 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare loaded and installed wheels when the extension is enabled, if there is a manifest (not in a checkout)."""
+    """Compare loaded and installed wheels when the extension is enabled; a checkout has no manifest of wheels."""
     global _needed
     _needed = ""
     if not manifest.is_file():
@@ -31,12 +31,12 @@ def look(manifest: Path = MANIFEST) -> None:
 
 
 def needed() -> str:
-    """Return the message for the user; "" if no restart is needed."""
+    """Return the message that Blender must be restarted, with the reason; "" if no restart is needed."""
     return _needed
 
 
 def _change(name: str) -> str:
-    """Describe how a loaded package differs from the installed one; "" if it does not, or is not loaded."""
+    """Describe how a loaded package differs from the installed one; "" if it does not, or if it is not loaded."""
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:

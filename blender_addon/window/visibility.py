@@ -20,7 +20,7 @@ def object_of(uid: int, name: str = "") -> Any | None:
 
 
 def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
-    """Return a context whose view layer contains the object: timers have no window; windows may show other scenes."""
+    """Return a context with the object in its view layer: timers have no window, and windows may show other scenes."""
     context = bpy.context
     if context.window is not None and obj.name in context.view_layer.objects:
         return nullcontext()
@@ -47,7 +47,7 @@ def is_panel_under_pointer(context: Any) -> bool:
 def in_the_way(obj: Any) -> str:
     """Return what the user has to do before a result can be applied to the scene; "" if nothing."""
     if obj.mode == "EDIT":
-        return "Leave Edit Mode (Tab) to take the result"
+        return "Leave Edit Mode (Tab) to apply the result"
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
-        return "Finish the running tool to take the result"
+        return "Finish the running tool to apply the result"
     return ""

@@ -1,6 +1,6 @@
 """Stable public names of ``import sinew as sw``. The rest of the library is internal and may change.
 
-The package root (``blender_addon/package/__init__.py``) re-exports them lazily.
+The package root (``blender_addon/package/__init__.py``) re-exports these names lazily.
 """
 
 from ..foundation.errors import SinewError

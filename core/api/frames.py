@@ -28,28 +28,30 @@ OnWords = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Frame:
-    """A body at a frame.
+    """State of a body at a frame.
 
     Attributes
     ----------
     name : str
         Name of the body.
     number : int
+        Number of the frame.
     time : float
-        Since the first frame, s.
+        Time since the job's first frame, s.
     progress : float
-        Fraction of the job's frames up to this one, above 0; 1 at the last.
+        Fraction of the job's frames up to and including this frame, above 0; 1 at the last.
     positions : (s,3) float64, m
-        Vertices of the body's surface, with pins at their targets.
+        Positions of the body's surface vertices, with pins at their targets.
     vertices : (n,3) float64, m
-        Vertices of its tetrahedra, the input of ``solid``.
+        Positions of the vertices of its tetrahedra, the input of the methods of ``solid``.
     pressure : (s,) float32 or None
-        Contact pressure at the surface's vertices, Pa: force over area. None without contact.
+        Contact pressure at the surface vertices, Pa: force over area. None without contact.
     iterations : int
-        Total of all substeps; 0 for the first frame.
+        Total number of solver iterations of all substeps; 0 for the first frame.
     converged : bool
-        True if every substep reached its tolerance.
+        True if the solver converged in every substep.
     solid : Solid
+        Tetrahedra and materials of the body.
     bodies : dict of Frame
         All bodies of the job at this frame, by name.
     """
@@ -68,26 +70,26 @@ class Frame:
 
     @checked(SettingsError)
     def picture(self, path: Path | str, colour: str = "von_mises", title: str | None = None) -> None:
-        """Draw all bodies into a file (.png, .svg, .pdf) with Matplotlib, without a window; ``colour``: ``von_mises``,
-        ``energy_density``, or ``displacement``.
+        """Draw all bodies into a file (.png, .svg, .pdf) with Matplotlib, without a window. ``colour`` is the quantity
+        shown: ``von_mises``, ``energy_density`` or ``displacement``.
         """
         draw(path, [(each.solid, each.vertices) for each in self.bodies.values()], colour, title)
 
 
 @checked(SettingsError)
 def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
-    """Yield a job's frames as they are computed, without the pre-roll; of several bodies the first one's
-    (``Frame.bodies`` has all).
+    """Yield the first body's frames as they are computed, without the pre-roll; ``Frame.bodies`` has all bodies.
 
     Parameters
     ----------
     job : Job
     cache : folder, optional
-        Stores the frames: existing ones are read, and the simulation continues after them, bitwise identical to an
-        uninterrupted one. The loop may be left, or the process ended, at any time. StoreError if the folder belongs to
-        another job: delete it, or name another. Without it, frames are stored in a temporary folder during the loop.
+        Folder that stores the frames. Stored frames are read, and the simulation continues after them, bitwise
+        identical to an uninterrupted one. The loop may be left, or the process ended, at any time. Raises StoreError if
+        the folder belongs to another job: then delete it or name another. Without ``cache``, frames are stored in a
+        temporary folder during the loop.
     tell : function, optional
-        Called with lines of text on the preparation, and with warnings: for example ``print``.
+        Function called with each line of text on the progress and with warnings, for example ``print``.
     """
     job.check()
     folder_names(job)
@@ -112,7 +114,7 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 
 
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
-    """Yield the frames of bodies in contact: the stored ones, then the computed ones."""
+    """Yield for each frame the ``Frame`` objects of bodies simulated together: stored frames, then computed frames."""
     stores, goes_on = stores_in(folder, jobs, resume=True)
     number, prepared = jobs[0].first_shown, []
     with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:

@@ -18,17 +18,17 @@ QUANTITIES = {
     "energy_density": ("elastic energy, J/m³", lambda solid, x: solid.energy_density(x)),
     "displacement": ("displacement, m", lambda solid, x: np.linalg.norm(x - solid.rest, axis=1)[solid.tets].mean(1)),
 }
-"""By name: the label of the colour bar, and the function for the value in each tet."""
+"""Label of the colour bar and function for the value in each tet, by the name of the quantity."""
 
 
 def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: str, title: str | None) -> None:
-    """Draw solids with their vertices (n,3) into a file; ``colour`` is a name of ``QUANTITIES``."""
+    """Draw ``bodies``, pairs of a solid and its vertices (n,3) m, into a file, coloured by a name of ``QUANTITIES``."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
     except ImportError as error:
-        raise SettingsError("A picture needs Matplotlib.", "Install it: pip install matplotlib.") from error
+        raise SettingsError("A picture needs Matplotlib.", "Install Matplotlib: pip install matplotlib.") from error
     if colour not in QUANTITIES:
         raise SettingsError(f"“{colour}” is not a quantity to color by.", f"Choose one of {', '.join(QUANTITIES)}.")
     words, values_of = QUANTITIES[colour]

@@ -1,4 +1,4 @@
-"""Discretised body: its matrices, energies, stresses and modes."""
+"""Discretised body: matrices, energies, stresses and vibration modes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ..simulation.preparation.prepare import tetrahedra
 
 @dataclass(frozen=True)
 class Solid:
-    """The m tetrahedra of a body over n vertices, with their materials. Functions of ``vertices`` (n,3), m, default to
-    the rest positions; unknowns of matrices are x, y and z of the first vertex, then of the second.
+    """The m tetrahedra of a body with n vertices, and their materials. Methods take ``vertices`` (n,3), m, by default
+    the rest positions. The unknowns of matrices are x, y and z of the first vertex, then of the second, and so on.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Solid:
     @classmethod
     @checked(SettingsError)
     def of(cls, body: Body | Job) -> Solid:
-        """Return the solid of a body, or of a job's only body, whose pins are tracks over its frames."""
+        """Return the solid of a body, or of the only body of a job, which may have animated pins."""
         job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
         job.check()
         mesh, embedding = tetrahedra(job, None, ignore)
@@ -54,51 +54,51 @@ class Solid:
 
     @property
     def tets(self) -> np.ndarray:
-        """Corners of the tets, (m,4)."""
+        """Vertex indices of the corners of the tets, (m,4)."""
         return self.model.mesh.tets
 
     @property
     def volumes(self) -> np.ndarray:
-        """Volume of material in each tet, (m,), m³: tets that extend beyond its surface are partly filled."""
+        """Volume of material in each tet, (m,), m³. Tets that extend beyond the body's surface are partly filled."""
         return self.model.elastic.weights
 
     @property
     def pinned(self) -> np.ndarray:
-        """Vertices prescribed by pins, ascending. Inside tets, pins are springs (:meth:`pin_springs`)."""
+        """Indices of the vertices prescribed by pins, ascending. Pins inside tets are springs (:meth:`pin_springs`)."""
         return self.model.pinned
 
     def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
-        """Return the stiffness: the Hessian of the elastic energy, not projected, (3n,3n), N/m, of all vertices."""
+        """Return the stiffness matrix of all vertices, (3n,3n), N/m: the elastic energy's Hessian, not projected."""
         tangent = self.model.elastic.tangent(self._at(vertices), projected=False)
         lower, _pattern = stiffness_lower_bound(self.model, tangent, pinned=())
         return (lower + sp.tril(lower, -1).T).tocsr()
 
     def M(self) -> sp.csr_matrix:
-        """Return the consistent mass, (3n,3n), kg."""
+        """Return the consistent mass matrix, (3n,3n), kg."""
         return sp.kron(self.model.mass, sp.eye(3), format="csr")
 
     def pin_springs(self) -> sp.csr_matrix:
-        """Return the stiffness of the springs of pins that are not tet vertices, (3n,3n), N/m."""
+        """Return the stiffness matrix, (3n,3n), N/m, of the springs for pins that are not tet vertices."""
         n = len(self.rest)
         anchors = self.model.anchors
         return sp.kron(sp.csr_matrix((n, n)) if anchors is None else anchors, sp.eye(3), format="csr")
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements
-        (k,n,3), ``K u = (2 pi f)² M u``, of unit modal mass. The first six of a free body are its rigid motions.
+        """Return the lowest vibration modes at rest, held by the pins: frequencies f (k,), Hz, ascending, and
+        displacements u (k,n,3), ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are rigid motions.
         """
         if count < 1:
-            raise SettingsError(f"{count} modes were asked for.", "Ask for one at least.")
+            raise SettingsError(f"{count} modes were requested.", "Request at least one.")
         found = vibrations(self.model, count)
         return found.frequencies, found.modes
 
     def energy_density(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Return the elastic energy per rest volume of each tet, (m,), J/m³; times ``volumes`` the energy, J."""
+        """Return the elastic energy per rest volume of each tet, (m,), J/m³; multiplied by ``volumes`` it is in J."""
         return self.model.elastic.densities(self._at(vertices))
 
     def forces(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Return the elastic forces: minus the gradient of the energy, (n,3), N."""
+        """Return the elastic forces on the vertices, (n,3), N: minus the gradient of the elastic energy."""
         return -self.model.elastic.gradient(self._at(vertices))
 
     def first_piola(self, vertices: np.ndarray | None = None) -> np.ndarray:
@@ -119,7 +119,7 @@ class Solid:
 
     @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
-        """Return positions or displacements (n,3) of the vertices, interpolated to the surface's vertices, (s,3)."""
+        """Return positions or displacements (n,3) of tet vertices interpolated to the surface's vertices, (s,3)."""
         self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)
 
@@ -132,5 +132,5 @@ class Solid:
         if x.shape != self.rest.shape:
             raise MeshError(
                 f"The vertices have shape {x.shape}, not {self.rest.shape}.",
-                "Give those of the tetrahedra: frame.vertices, not frame.positions.",
+                "Pass the vertices of the tetrahedra: frame.vertices, not frame.positions.",
             )

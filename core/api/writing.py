@@ -20,18 +20,19 @@ from ..foundation.schema.declared_types import checked, declared
 from .frames import Frame
 
 TETRA = 10
-"""VTK's cell type of a tetrahedron."""
+"""VTK's code for the cell type tetrahedron."""
 _TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
 @checked(SettingsError)
 def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
-    """Write a frame, or the frames of ``simulate``, to files; return their paths.
+    """Write a frame, or the frames of ``simulate``, to files; return the paths of the files.
 
-    ``.vtu``: one frame's tetrahedra, with ``displacement`` of vertices and, of each tet, ``energy_density`` (J/m³),
-    ``first_piola``, ``cauchy``, ``von_mises`` (Pa), ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: the same for
-    every frame and body, in files beside it (``NAME_0001.vtu``), with the times. ``.pc2``: the surface's vertices over
-    the frames. Of several bodies the first has the name of ``path``; the others' names are appended to it.
+    The suffix of ``path`` selects the format. ``.vtu``: the tetrahedra of one frame, with the ``displacement`` of each
+    vertex (m) and, for each tet, ``energy_density`` (J/m³), ``first_piola``, ``cauchy``, ``von_mises`` (Pa),
+    ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: a list of such files (``NAME_0001.vtu``, written beside it)
+    for all frames and bodies, with times. ``.pc2``: the surface vertices over all frames. If there are several bodies,
+    the file of the first has the name ``path``; the other files have the body's name appended.
     """
     path = Path(path)
     frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()
@@ -41,13 +42,13 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
             f"The format of “{path.name}” is not known.", "Name a file that ends in .vtu, .pvd or .pc2."
         )
     if (frame := next(given, None)) is None:
-        raise SettingsError("There is no frame to write.", "simulate yields its frames only once: keep them in a list.")
+        raise SettingsError("There is no frame to write.", "simulate yields its frames only once; keep them in a list.")
     if kind == ".pvd":
         return _write_series(path, chain([frame], given))
     if kind == ".pc2":
         return _write_point_caches(path, chain([frame], given))
     if next(given, None) is not None:
-        raise SettingsError(f"“{path.name}” holds one frame.", "Give one, or name a .pvd for all.")
+        raise SettingsError(f"“{path.name}” can hold only one frame.", "Pass one frame, or name a .pvd file.")
     written = [_of_body(path, name, k) for k, name in enumerate(frame.bodies)]
     for file, each in zip(written, frame.bodies.values()):
         _write_vtu(file, each)
@@ -81,7 +82,7 @@ def _write_point_caches(path: Path, frames: Iterable[Frame]) -> list[Path]:
             positions.setdefault(name, []).append(each.positions)
     steps = set(np.diff(numbers).tolist()) or {1}
     if len(steps) > 1:
-        raise SettingsError(f"“{path.name}” needs frames at equal steps.", "Pass all frames without gaps.")
+        raise SettingsError(f"“{path.name}” needs equally spaced frames.", "Pass all frames without gaps.")
     written = [_of_body(path, name, k) for k, name in enumerate(positions)]
     for file, each in zip(written, positions.values()):
         write_point_cache(file, numbers[0], each, len(each), len(each[0]), max(steps))

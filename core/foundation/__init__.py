@@ -1,1 +1,1 @@
-"""Foundation of all packages: errors, events, units in words, settings, files, processes, kernels."""
+"""Foundation of all packages: errors, events, units as text, settings, files, processes, Numba kernels."""

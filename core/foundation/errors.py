@@ -28,7 +28,7 @@ class SinewError(Exception):
 
     @property
     def code(self) -> str:
-        """Class name: stable across versions, for programs."""
+        """Class name, by which programs identify the error; it does not change between versions."""
         return type(self).__name__
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Context in which SinewErrors are prefixed with a name, if there are ``several`` objects."""
+    """Context in which messages of SinewErrors are prefixed with an object's name, if there are ``several`` objects."""
     try:
         yield
     except SinewError as error:
@@ -55,7 +55,7 @@ class MaterialError(SinewError):
 
 
 class PinError(SinewError):
-    """Pins leave no free vertices, or do not match the mesh."""
+    """The pins leave no vertex free, or do not match the mesh."""
 
 
 class SpringError(SinewError):
@@ -67,8 +67,8 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame; ``move``: name of a body and the displacement, m, that separates
-    it.
+    """Surfaces in contact overlap at the first frame. ``move`` holds the name of a body and the displacement (3), m,
+    that separates it from the other surfaces; both are empty if unknown.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
@@ -85,8 +85,8 @@ class SettingsError(SinewError):
 
 
 class MatchError(SinewError):
-    """A body's vibrations cannot be computed or matched with a finer body's: it is simulated unmatched. The message is
-    appended to a colon.
+    """A body's vibrations cannot be computed, or not matched with those of a finer body; the simulation continues
+    without the match. The message begins in lower case, since reports show it after a colon.
     """
 
 
@@ -103,27 +103,27 @@ class RenderError(SinewError):
 
 
 class VertexError(SinewError):
-    """Error at a ``vertex``, if known, ``among`` this many; the message contains {vertex}."""
+    """Error at the index ``vertex``, None if unknown, of ``among`` vertices. It replaces {vertex} in the message."""
 
     def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
         super().__init__(message.replace("{vertex}", str(vertex)), remedy)
         self.vertex, self.among, self._told = vertex, among, message
 
     def of(self, name: str, vertex: int) -> VertexError:
-        """Return the same error for a body, with its local vertex number."""
+        """Return the same error for the body ``name``; ``vertex`` is the index in that body."""
         return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
 
 
 class FactorizationError(VertexError):
-    """The system matrix is not positive definite; contains the vertex at which the factorisation failed."""
+    """The system matrix is not positive definite; ``vertex`` is where its factorization failed."""
 
 
 class NotEnoughMemoryError(SinewError):
-    """A job needs more than the available memory; proposes a resolution that fits."""
+    """A job needs more than the available memory; the remedy proposes a resolution that fits."""
 
 
 class DivergenceError(VertexError):
-    """A step produced NaN or infinite positions, or threw a vertex too far; contains the first such vertex."""
+    """A step made positions NaN or infinite, or moved a vertex too far; ``vertex`` is the first such vertex."""
 
 
 class StoreError(SinewError):
@@ -135,7 +135,7 @@ class CorruptFrameError(StoreError):
 
 
 def system_words(error: OSError) -> str:
-    """Return an operating system error in a sentence, with its path if it has one."""
+    """Return the message of an operating system error, with the file's path if the error has one, and a remedy."""
     path = f"{error.filename!s:.200}: " if error.filename else ""
     return f"{path}{error.strerror or error}. Check the path, its permissions and the space on the disk."
 
@@ -147,8 +147,8 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context in which an exception ``of`` these classes is raised as a SinewError of class ``kind``: ``what`` failed,
-    the reason in parentheses, and the remedy.
+    """Context that converts exceptions of the classes ``of`` to a SinewError of the class ``kind``. Its message is
+    ``what``, a clause such as "The file cannot be read", followed by the exception's text in parentheses.
     """
     try:
         yield

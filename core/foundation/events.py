@@ -13,7 +13,7 @@ from typing import Any, ClassVar, dataclass_transform
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Event:
-    """Base of events; ``kind`` is its name in a JSON line, if it is sent as one. Subclasses are frozen dataclasses."""
+    """Base class of events; ``kind`` names the event in its line of JSON. Subclasses become frozen dataclasses."""
 
     kind: ClassVar[str]
 
@@ -23,9 +23,9 @@ class Event:
 
 
 class Phase(Event, kind="phase"):
-    """Progress of a phase, ``done`` of ``total``: ``compile`` (percent of all kernels; ``total`` is the part needed),
-    ``tetrahedralize`` with a ``method``, ``materials``, ``subspace`` (percent, at a ``step``), ``simulate`` or
-    ``handles``.
+    """Progress ``done`` of ``total`` of a ``phase``: ``compile`` (percent of the compile time of all kernels; ``total``
+    is reached once the kernels of this job are compiled), ``tetrahedralize`` by ``method``, ``materials``, ``subspace``
+    (percent, with the name of its ``step``), ``simulate`` (frames) or ``handles`` (frames).
     """
 
     phase: str
@@ -36,12 +36,12 @@ class Phase(Event, kind="phase"):
 
 
 class Mesh(Event, kind="mesh"):
-    """The tetrahedra and the body made of them: ``outside`` counts surface vertices outside all tets, angles are in
-    degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness``,
-    ``movement`` and ``slowest`` as in ``advice.Facts``. Some ``warnings`` are ``of_resolution``, worst first;
-    ``points_warning`` reports too few cubature points, ``points_that_suffice`` a sufficient number, 0 if unknown.
-    ``match`` describes the matching of a subspace with the full mesh, "" without; ``vibrations`` are as
-    ``eigenfit.match_report.Vibration``.
+    """The tet mesh of a body is built. ``tets`` to ``slowest`` are as in ``checks.advice.BodyFacts``; ``vertices``,
+    ``components`` and the dihedral angles, degrees, as in ``mesh.quality.Quality``. ``outside`` counts surface vertices
+    outside all tets, ``mass`` is in kg, ``volume`` in m³. ``of_resolution`` repeats the ``warnings`` about resolution
+    and volume, worst first; ``is_thin``: some parts are thinner than a cell. ``points_warning`` is about too few
+    cubature points, ``points_that_suffice`` a sufficient number, 0 if unknown. ``match`` summarizes the match of
+    vibrations with a finer body, "" without; each of ``vibrations`` has the fields of ``match_report.Vibration``.
     """
 
     tets: int
@@ -68,14 +68,14 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """The following events, until the frames, belong to this body of a group, counted from 0."""
+    """Bodies are baked together: the next events of preparation are about the body of index ``number``, from 0."""
 
     number: int
 
 
 class ContactWarnings(Event, kind="meets"):
-    """Bodies are about to be stepped; ``warnings`` of contact that differs from the settings. ``move``: as in
-    ``errors.OverlapError``, if a body begins inside a collider.
+    """The bodies are prepared, before their first step. ``warnings`` list contact that differs from the settings;
+    ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
     warnings: list[str]
@@ -83,7 +83,7 @@ class ContactWarnings(Event, kind="meets"):
 
 
 class FrameDone(Event, kind="frame"):
-    """A frame is on disk, after this many seconds; ``report`` is that of its last step."""
+    """A frame is on disk and took ``seconds`` to compute; ``report`` is the solver's report of its last step."""
 
     frame: int
     seconds: float
@@ -91,20 +91,20 @@ class FrameDone(Event, kind="frame"):
 
 
 class Done(Event, kind="done"):
-    """The work is finished; ``unconverged`` are frames of this run with a step that did not converge."""
+    """The work is finished, with ``frames`` frames; ``unconverged`` lists frames with a step that did not converge."""
 
     frames: int
     unconverged: list[int]
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """The work was stopped on request after this frame, or before the first."""
+    """The work was stopped on request after this frame; None if before the first."""
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """An error ended the work; ``code`` is its class. ``move``: as in ``errors.OverlapError``."""
+    """An error ended the work; ``code`` is its class name, ``move`` as in ``errors.OverlapError``, else empty."""
 
     code: str
     message: str
@@ -113,7 +113,9 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Live mode: the body is prepared, with this many modes and cubature points; displayed as :class:`LiveFrame`."""
+    """Live mode: the body is prepared and at ``frame``, displayed as a :class:`LiveFrame`. ``modes`` and ``points`` are
+    the numbers of modes and cubature points, 0 without a subspace.
+    """
 
     frame: int
     modes: int
@@ -123,9 +125,10 @@ class Ready(Event, kind="ready"):
 
 
 class LiveFrame(Event, kind="live"):
-    """Live mode: a frame of the body. A body in a subspace is displayed by ``handles`` (h,4,3) m, base64 of
-    little-endian doubles, with an error of at most ``apart`` m; others by the ``positions`` (n,3) m of the surface,
-    base64 of little-endian floats.
+    """Live mode: a frame of the body. A body in a subspace is displayed by its handles, affine displacements that
+    skinning weights blend: ``handles`` (h,4,3) m in base64 of little-endian doubles. The display error is at most
+    ``apart`` m at sampled vertices. Other bodies are displayed by the surface's ``positions`` (n,3) m in base64 of
+    little-endian floats.
     """
 
     frame: int
@@ -139,13 +142,15 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied; ``stale``: the modes belong to another stiffness distribution."""
+    """Live mode: the new stiffness is applied. If ``stale``, the modes, or the match of vibrations, were computed for
+    another distribution of stiffness and are not recomputed.
+    """
 
     stale: bool
 
 
 class Recorded(Event, kind="recorded"):
-    """Live mode: a recording has ended, with this many frames."""
+    """Live mode: a recording of ``frames`` frames has ended."""
 
     frames: int
 
@@ -159,32 +164,33 @@ class RequestRejected(Event, kind="halted"):
 
 
 class Advance(Event, kind="advance"):
-    """Request a frame of live mode, with grabs ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m, N/m.
-    Each request has one answer, in order: here a :class:`LiveFrame`.
+    """Request the next frame of live mode; the answer is a :class:`LiveFrame`. Grabs are springs that pull surface
+    vertices: ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m and N/m. Requests are answered in order.
     """
 
     grabs: list[dict[str, Any]]
 
 
 class Reset(Event, kind="reset"):
-    """Request a reset of live mode to the first frame, answered by a :class:`LiveFrame`."""
+    """Request a reset of live mode to the first frame; the answer is a :class:`LiveFrame`."""
 
 
 class Record(Event, kind="record"):
-    """Request a reset and a recording of all frames until the last or :class:`StopRecording`, also as handles if
-    ``modes`` > 0.
+    """Request a reset to the first frame and a recording from there to the last frame or :class:`StopRecording`. If
+    ``modes`` > 0, the recording is also stored as affine handles of that many skinning modes.
     """
 
     modes: int = 0
 
 
 class StopRecording(Event, kind="stop_recording"):
-    """Request the end of a recording: :class:`Recorded`."""
+    """Request the end of a recording; the answer is :class:`Recorded`."""
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Request new moduli of the materials, Pa, and stiffness factors of vibrations; all of each, or none if they are
-    animated: :class:`StiffnessApplied`.
+    """Request a change of stiffness; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` holds all moduli, Pa,
+    as in ``settings.moduli``; ``vibrations`` the stiffness factor of each controlled vibration. An empty list restores
+    the job's values.
     """
 
     youngs_modulus: list[float]
@@ -192,21 +198,22 @@ class SetStiffness(Event, kind="set_stiffness"):
 
 
 KINDS = {event.kind: event for event in Event.__subclasses__()}
+"""Classes of events by ``kind``."""
 
 OnEvent = Callable[[Event], None]
 
 
 def ignore(_event: Event) -> None:
-    """Do nothing: a listener that ignores events."""
+    """Ignore an event: a listener for callers that need none."""
 
 
 def line_of(event: Event) -> str:
-    """Return an event as one line of JSON, without line break."""
+    """Return an event as one line of JSON, without the line break."""
     return json.dumps({"event": event.kind, **asdict(event)})
 
 
 def event_of(line: str | bytes) -> Event | None:
-    """Return the event of a line; None for other lines, for example printed by a library."""
+    """Return the event that a line of JSON describes; None for any other line, such as output of a library."""
     try:
         about = json.loads(line)
         return KINDS[about.pop("event")](**about)

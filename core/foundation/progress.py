@@ -1,4 +1,4 @@
-"""Progress callbacks of long tasks; a callback may abort the task by raising."""
+"""Progress callbacks of long tasks; a callback may raise an exception to abort the task."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ OnStepProgress = Callable[[str, float], None]
 
 
 def ignore_progress(_part: float) -> None:
-    """Do nothing: a callback that ignores progress."""
+    """Ignore progress: the default :data:`OnProgress` callback."""
 
 
 def ignore_step_progress(_step: str, _part: float) -> None:
-    """Do nothing: a callback that ignores progress."""
+    """Ignore progress: the default :data:`OnStepProgress` callback."""

@@ -1,1 +1,1 @@
-"""Surfaces, tetrahedral meshes, and tetrahedralization."""
+"""Surface meshes, tetrahedral meshes, and tetrahedralization."""

@@ -1,1 +1,1 @@
-"""Jobs: what is simulated, its checks, its frames on disk, its results and its scene files."""
+"""Jobs, the input of simulations, with their checks, scene files, frames on disk, and results."""

@@ -88,7 +88,7 @@ def test_fitting_wheels_pass(tmp_path, sources):
     ("name", "fault"),
     [
         ("a" * 140 + ".py", "is too long for Windows"),
-        ("INIT.py", "names differ by case alone"),
+        ("INIT.py", "names differ only by case"),
         ("aux.py", "Windows allows no file thing/aux.py"),
         ("a:b", "Windows allows no file thing/a:b"),
         ("folder./x", "Windows allows no file thing/folder./x"),
@@ -131,7 +131,7 @@ def test_a_library_of_another_platform_is_refused(tmp_path, sources):
 
 
 def test_a_library_that_windows_would_not_find_is_named(tmp_path, sources):
-    with pytest.raises(project.BuildError, match=r"m.pyd needs tbb12.dll, which nothing brings"):
+    with pytest.raises(project.BuildError, match=r"m.pyd needs tbb12.dll, which no wheel contains"):
         lacking = library_of_windows("KERNEL32.dll", "tbb12.dll")
         check(wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=lacking), sources, "windows-x64")
 
@@ -140,8 +140,8 @@ def test_a_library_that_windows_would_not_find_is_named(tmp_path, sources):
     ("library", "fault"),
     [
         (library_of_macos("@rpath/libomp.dylib", places=["@loader_path/own"]), "m.so needs @rpath/libomp.dylib, which"),
-        (library_of_macos("/opt/lib/libgmp.dylib"), "m.so needs /opt/lib/libgmp.dylib, which nothing brings"),
-        (library_of_macos(signed=False), "m.so has no signature, which Macs ask for"),
+        (library_of_macos("/opt/lib/libgmp.dylib"), "m.so needs /opt/lib/libgmp.dylib, which no wheel contains"),
+        (library_of_macos(signed=False), "m.so has no code signature, which Macs require"),
     ],
 )
 def test_a_library_that_macos_would_not_load_is_named(tmp_path, sources, library, fault):
@@ -151,7 +151,7 @@ def test_a_library_that_macos_would_not_load_is_named(tmp_path, sources, library
 
 def test_an_import_that_no_wheel_brings_is_named(tmp_path, sources):
     sources["core/module.py"].write_text("def f():\n    from unheard.of import thing\n")
-    with pytest.raises(project.BuildError, match="core/module.py imports unheard, which no wheel brings"):
+    with pytest.raises(project.BuildError, match="core/module.py imports unheard, which no wheel has"):
         check(wheel(tmp_path, "py3-none-any"), sources, "linux-x64")
 
 

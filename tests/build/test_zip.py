@@ -66,18 +66,18 @@ def test_only_what_git_tracks_is_in_the_zip(monkeypatch, tmp_path, capsys):
     (tmp_path / "blender_addon" / "package" / "planted.py").write_text("")
     assert set(extension_zip.sources()) == wanted and not capsys.readouterr().err
     (tmp_path / "core" / "a.py").unlink()
-    with pytest.raises(project.BuildError, match="a.py is tracked by git, but is not there"):
+    with pytest.raises(project.BuildError, match="a.py is tracked by git, but does not exist"):
         extension_zip.sources()
     for target in (tmp_path / "LICENSE", tmp_path / "core" / "data" / "b.json"):
         (tmp_path / "core" / "a.py").unlink(missing_ok=True)
         (tmp_path / "core" / "a.py").symlink_to(target)
-        with pytest.raises(project.BuildError, match="a.py is a link"):
+        with pytest.raises(project.BuildError, match="a.py is a symbolic link"):
             extension_zip.sources()
     (tmp_path / "core" / "a.py").unlink()
     (tmp_path / "core" / "a.py").write_text("")
     (tmp_path / "core" / "data").rename(tmp_path / "elsewhere")
     (tmp_path / "core" / "data").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(project.BuildError, match="b.json is a link"):
+    with pytest.raises(project.BuildError, match="b.json is a symbolic link"):
         extension_zip.sources()
 
 
@@ -192,7 +192,7 @@ def test_notices_hold_every_wheels_terms_once(tmp_path):
     assert said.count("Terms A") == said.count("Terms B") == 1 and "University of Minnesota" in said
     for words in ("Licence: MIT", "Home: https://one.example", "Carries: libgmp", "same text as of one 1.0, above"):
         assert words in said
-    with pytest.raises(project.BuildError, match="brings no licence text.*\n.*three.txt"):
+    with pytest.raises(project.BuildError, match="contains no licence text.*\n.*three.txt"):
         notices.third_party([stand_in(tmp_path / "three-1.0-py3-none-any.whl")])
 
 

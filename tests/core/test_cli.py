@@ -319,7 +319,7 @@ def test_bodies_that_meet_name_what_differs(scene, capsys):
             for bad in ("a/b", "..", "", "a.", "Con", "x" * 99 + "ä")
         ),
         ('name = "right"', 'name = "a\\u0000b"', "A body has the name"),
-        ('name = "right"', 'name = "LEFT"', "on some systems one folder"),
+        ('name = "right"', 'name = "LEFT"', "the same folder on some systems"),
         ('name = "right"', "", "Body 2 has no name"),
         ("substeps = 2", "substeps = 0", "“right”"),
         ('[[body]]\nname = "left"', '[body]\nname = "left"', "body is not a list of tables|cannot be read"),

@@ -142,4 +142,4 @@ def test_a_capped_tangle_says_so():
     state = model.state_at(np.random.default_rng(3).uniform(X.min(axis=0), X.max(axis=0), X.shape))
     _state, report = make_solver(model, SolverSettings(max_iterations=5)).step(state, np.empty((0, 3)), 1 / 24)
     assert not report.converged
-    assert "untangled" in report.reason
+    assert "inverted tets" in report.reason

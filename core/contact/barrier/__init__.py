@@ -1,1 +1,1 @@
-"""Incremental potential contact (IPC): barriers between surfaces, and the pairs that are excluded."""
+"""Incremental potential contact (IPC): barriers between surfaces, and vertex pairs excluded from contact."""

@@ -1,13 +1,15 @@
-"""Hessian blocks of the barrier for each active pair, projected to semi-definite, and the pairs' normal forces.
+"""Hessian of the IPC barrier for each active pair of primitives, projected to semi-definite, and its normal force.
 
-The squared distance D is the minimum of ``|r|²`` over the parameters s of the nearest points, ``r = sum_i c_i(s) x_i``.
-With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
+A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
+squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points.
+With the row vectors C of the weights c_i at the minimum and B_j of their derivatives dc_i/ds_j, and ``e_j = dr/ds_j``,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-for every kind of pair, in a subspace of at most five of the twelve dimensions: those of C and ``B_j^T r``. Nearly
-parallel edges have their barrier times a mollifier of ``|u x v|²``, u and v the edge vectors [IPC20]. ipctk computes
-the same on one thread and sums it into a sparse matrix: most of the cost of contact, apart from the factorization.
+for every kind of pair. Both lie in a subspace of at most five of the twelve dimensions, spanned by C and ``B_j^T r``.
+The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the edge vectors u and
+v [IPC20]. ipctk computes the same on one thread and sums it into a sparse matrix: most of the cost of contact, apart
+from the factorization.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -24,8 +26,9 @@ from ...mechanics.assembly.semi_definite import clamp_negative
 from ...mechanics.assembly.stencils import Stencils
 
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
-"""Kinds of pairs. Edge-edge pairs have the kind ``EDGES`` plus ipctk's distance type, which names the nearest parts of
-both edges, 8 for both interiors. The other kinds are nearest in their interiors.
+"""Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge. An edge-edge pair has the kind ``EDGES`` plus
+ipctk's distance type: which end or interior of each edge is nearest, 8 for both interiors. In edge-vertex and
+face-vertex pairs the nearest point is interior to the edge or face.
 """
 
 
@@ -38,9 +41,10 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Return the barrier's Hessian blocks at y (s,3) m for pairs of ``points`` (k,4), vertices of the first primitive
-    before those of the second, -1 if unused, and ``kinds`` (k,); ``numbers`` (k,3): weight m², dmin m, and mollifier
-    threshold m⁴. ``distance`` is dhat, m; ``stiffness`` Pa. Negative eigenvalues are clamped if ``projected``.
+    """Return the barrier's Hessian blocks for k pairs of primitives, with surface vertices at y (s,3) m. ``points``
+    (k,4): vertices of each pair, first primitive first, -1 if unused; ``kinds`` (k,); ``numbers`` (k,3): each pair's
+    area weight m², dmin m, and mollifier threshold m⁴. ``distance`` is dhat, m; ``stiffness`` in Pa. Negative
+    eigenvalues are set to zero if ``projected``.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
     _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
@@ -50,9 +54,9 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights (k,4) of the points in the vector between the nearest points, the normal forces (k,) N, and
-    their decrease per metre of separation (k,) N/m. Nearly parallel edges have forces 0, since their nearest points
-    jump. See :func:`hessian_stencils` for the arguments.
+    """Return for each pair the weights (k,4) with which its vertices sum to the vector between its nearest points, its
+    normal force (k,) N, and the decrease of that force per metre of separation (k,) N/m. Pairs of nearly parallel edges
+    get zero force, since their nearest points jump. The arguments are those of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
@@ -61,8 +65,8 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Set c (4,), the weights of four vertices in the vector between the nearest points, and B (2,4), its derivatives
-    by the free parameters; return the number of these.
+    """Set c (4,) to the weights with which four vertices sum to r, the vector between the nearest points, at parameters
+    0, and B (2,4) to their derivatives by the free parameters of the nearest points; return the number of these.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -74,7 +78,8 @@ def _barycentric_weights(kind, c, B):
             B[k, 1], B[k, 2 + k] = 1.0, -1.0
         free = kind
     else:
-        # ipctk's distance types: ends of both edges (0 to 3), of the second (4, 5), of the first (6, 7), of none (8).
+        # ipctk's distance types: the nearest points are ends of both edges (0 to 3), only of the second (4, 5), only of
+        # the first (6, 7), or of no edge (8).
         part = kind - EDGES
         one = part == 4 or part == 5 or part == 8
         other = part >= 6
@@ -99,7 +104,7 @@ def _weighted_sum(c, x, out):
 
 @inner_kernel
 def _gathered(points, y, x):
-    """Copy the vertices into x (4,3); unused ones are 0."""
+    """Copy the positions y of the vertices ``points`` (4,) into x (4,3), with zeros for unused entries."""
     for i in range(4):
         for j in range(3):
             x[i, j] = y[points[i], j] if points[i] >= 0 else 0.0
@@ -107,7 +112,7 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Return ipctk's physical barrier of squares D, zero from ``reach`` on, and its two derivatives."""
+    """Return b, b' and b'', each times ``scale``, of ipctk's barrier at D = squared distance - dmin² < ``reach``."""
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log
     return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
@@ -115,7 +120,9 @@ def _barrier(D, reach, scale):
 
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
-    """Return D of vertices x (4,3), with its gradient g (4,3) and Hessian H (4,3,4,3); set c (4,) and B (2,4)."""
+    """Return the squared distance of the pair with vertices x (4,3), and set its gradient g (4,3), its Hessian H
+    (4,3,4,3), the weights c (4,) at the nearest points and their derivatives B (2,4).
+    """
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))
     free = _barycentric_weights(kind, c, B)
@@ -150,22 +157,22 @@ def _squared_distance(kind, x, c, B, g, H):
 
 @inner_kernel
 def _parallel(x, threshold):
-    """Return the squared cross product of two edges, x (4,3), relative to the threshold of nearly parallel edges."""
+    """Return the squared cross product of two edges, x (4,3), over the threshold: nearly parallel edges are under 1."""
     across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
     return dot(across, across) / threshold
 
 
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
-    """Turn H (4,3,4,3), the Hessian of a barrier b of vertices x (4,3), into that of ``m b`` in place. The gradient of
-    b is ``first_derivative`` times g (4,3).
+    """Replace H (4,3,4,3), the Hessian of the barrier b of two edges with ends x (4,3), by the Hessian of the mollified
+    barrier ``m b``. The gradient of b is ``first_derivative`` times g (4,3).
     """
     edges, slope_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
         edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
     u, v = edges[0], edges[1]
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
-    # Derivatives of the squared cross product by u and v: the Hessian is 2 J^T J plus the term of its curvature.
+    # Gradient of |u x v|² by the ends of the edges. ``bent`` is its Hessian without signs and the factor 2.
     across = cross(u, v)
     slope_gradient[1, 0], slope_gradient[1, 1], slope_gradient[1, 2] = cross(v, across)
     slope_gradient[3, 0], slope_gradient[3, 1], slope_gradient[3, 2] = cross(across, u)
@@ -245,7 +252,7 @@ def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, sha
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set nine orthonormal directions (9,12) of four vertices that are free of translation; return their number."""
+    """Set ``basis`` (9,12) to orthonormal displacements of four vertices, orthogonal to translations; return 9."""
     basis[:, :] = 0.0
     for a in range(3):
         for i in range(4):
@@ -256,7 +263,9 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Set at most five orthonormal directions (5,12) that change a distance or its gradient; return their number."""
+    """Set the first rows of ``basis`` (9,12) to at most five orthonormal vectors that span the range of the distance's
+    Hessian; return their number.
+    """
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)
     length = math.sqrt(dot(r, r))
@@ -287,8 +296,8 @@ def _dot4(a, b):
 
 @inner_kernel
 def _project_semidefinite(H, basis, n, half, A, out):
-    """Add H (12,12), which acts on the first n of orthonormal ``basis`` (9,12), to out without its negative
-    eigenvalues; ``half`` (9,12) and A (3,9,9) are workspace.
+    """Add H (12,12) without its negative eigenvalues to ``out`` (12,12). The first n rows of the orthonormal ``basis``
+    (9,12) span the range of H; ``half`` (9,12) and A (3,9,9) are workspace.
     """
     for a in range(n):
         half[a] = 0.0

@@ -1,8 +1,8 @@
 """Incremental potential contact (IPC): barrier, tangential collisions, broad phase and continuous collision detection
 (CCD) by ipctk [Li et al. 2020, "Incremental Potential Contact"]. No other file imports ipctk.
 
-The barrier is in physical units (Huang et al. 2024): ``stiffness`` is a pressure, Pa, whatever the mesh and dhat. ipctk
-runs on one thread: with two, the bits of a step differ between runs.
+The barrier is in physical units (Huang et al. 2024): its ``stiffness`` is a pressure, Pa, independent of the mesh and
+of dhat. ipctk runs on one thread, since results on two are not bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -25,20 +25,18 @@ from .barrier_hessian import EDGE_POINT, EDGES, FACE_POINT, POINTS, hessian_sten
 from .collision_mesh import NO_PAIRS, CollisionMesh, mean_edge
 
 CCD_MAX_ITERATIONS = 1000
-"""Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
+"""Most iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
-"""Part of the path up to a contact that a step takes."""
+"""Fraction of the path up to the first collision that a step may take."""
 
 CANDIDATE_INFLATION = 0.25
-"""Distance, in dhat, by which vertices may leave the path that collision candidates were built for: the displacements
-of a step's later iterations are short, and lie beside it.
+"""Distance, as a fraction of dhat, by which vertices may leave the boxes around the paths for which the collision
+candidates were built. The later iterations of a step have short displacements and so reuse the candidates.
 """
 
 MOLLIFIED = 1e-3
-"""Ratio of two edges' squared cross product to the square of their lengths' product under which ipctk takes them as
-nearly parallel.
-"""
+"""Ratio ``|u x v|² / (|u|² |v|²)`` of rest edge vectors u and v below which ipctk takes them as nearly parallel."""
 
 try:
     import ipctk
@@ -46,14 +44,15 @@ except ImportError as error:  # bodies without contact need no ipctk
     ipctk, MISSING = None, str(error)
 else:
     MISSING = ""
-    """Reason why ipctk cannot be loaded; empty if it is."""
+    """Reason why ipctk cannot be loaded; empty if it is loaded."""
     ipctk.set_num_threads(1)
     ipctk.set_logger_level(ipctk.error)
 
 
 class _ActiveSubmesh(NamedTuple):
-    """Submesh for ipctk: the vertices ``kept`` (k,), their ``surfaces``, ipctk's ``mesh``, its ``edges`` (e,2), and
-    ``mollified`` (e,) m², factors of the mollifier threshold. ``inner`` (s,) bool: vertices with all their faces.
+    """Part of the collision mesh that ipctk processes: indices ``kept`` (k,) of its vertices, its ``surfaces``, ipctk's
+    ``mesh`` with ``edges`` (e,2), and a factor ``mollified`` (e,) m² per edge: the product of two is the mollifier
+    threshold. ``inner`` (s,) bool marks the vertices all of whose faces are in the submesh.
     """
 
     kept: np.ndarray
@@ -64,16 +63,17 @@ class _ActiveSubmesh(NamedTuple):
     mollified: np.ndarray
 
     def at(self, y: np.ndarray) -> np.ndarray:
-        """Return the kept rows of all positions (s,3)."""
+        """Return the positions (k,3) of the submesh's vertices from the positions y (s,3) of all vertices."""
         return np.asfortranarray(y[self.kept], dtype=np.float64)
 
 
 class Barrier:
-    """IPC barrier of distances from ``dmin`` to ``dmin + dhat`` m, with ``stiffness`` in Pa. Friction has the
-    coefficient ``mu``, a number or (b,b), and is full at slip velocities of ``eps_v`` m/s. ``can_collide`` (b,b) bool
-    selects pairs of different bodies, all by default.
+    """IPC barrier, active at distances from ``dmin`` to ``dmin + dhat`` m, with ``stiffness`` in Pa. Friction has the
+    coefficient ``mu``, one number or (b,b) for pairs of bodies, and is full from the slip velocity ``eps_v`` m/s on.
+    ``can_collide`` (b,b) bool selects the pairs of different bodies that collide, all by default.
 
-    Positions (s,3) m are those of the surfaces' vertices. The potential is undefined if they intersect or are too near.
+    Methods take the positions y (s,3) m of the vertices of ``surfaces``. Where surfaces intersect or are closer than
+    ``dmin`` the potential is undefined.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Barrier:
         if MISSING:
             raise ColliderError(
                 f"Contact needs ipctk, which cannot be loaded: {MISSING}.",
-                "Install Sinew again, or turn off Ground, Colliders and Collide With under Collisions.",
+                "Install Sinew again, or turn off all contact: Ground, Colliders and Collide With under Collisions.",
             )
         surfaces = surfaces._replace(rest_positions=_clamp_obstacle_area_weights(surfaces))
         self.surfaces, self.dhat, self.eps_v, self._dmin = surfaces, dhat, eps_v, dmin
@@ -111,13 +111,13 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """Restrict the barrier to some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        """Return the barrier of some of the bodies, those whose vertices are ``chosen`` (s,) bool."""
         settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *settings)
 
     @property
     def is_empty(self) -> bool:
-        """True if no two of the bodies can collide, and none with itself."""
+        """True if no two bodies can collide, and no body with itself."""
         return not self._body_pairs and not self._self_contact_faces.any()
 
     @cached_property
@@ -129,7 +129,7 @@ class Barrier:
         """Return the submesh of the vertices ``chosen`` (s,) bool."""
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
-        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # without faces ipctk returns billions
+        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # ipctk would return billions
         mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest_positions), edges, faces)
         mesh.can_collide = _can_collide_filter(own, self._can_collide)
         edges = np.array(mesh.edges, dtype=np.int64)
@@ -138,7 +138,7 @@ class Barrier:
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
-        """Clear all candidates: their order, and so the bits of sums, depends on earlier calls."""
+        """Clear the collision candidates. Their order, and so the round-off of sums, depends on earlier calls."""
         self._submesh_in_use: _ActiveSubmesh | None = None
         self._candidates: Any = None
         self._collisions: tuple[np.ndarray, Any] | None = None
@@ -149,8 +149,8 @@ class Barrier:
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return the part of dy (s,3), at most 1, that is free of collisions; later calls along it reuse candidates.
-        Displacements too short for a contact, as in a step's last iterations, need no CCD.
+        """Return the largest collision-free step size along dy (s,3) m, at most 1; later calls along dy reuse the
+        candidates. CCD is skipped if dy is too short to close the smallest gap, as in a step's last iterations.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -177,7 +177,7 @@ class Barrier:
         return self._collisions[1]
 
     def _build_candidates(self, y: np.ndarray, y_end: np.ndarray) -> None:
-        """Build the candidates from y to ``y_end``, unless all vertices stay within the last ones' boxes."""
+        """Build the collision candidates from y to ``y_end``, unless the path stays in the boxes of the last ones."""
         low, high = np.minimum(y, y_end), np.maximum(y, y_end)
         if (
             self._candidates is not None
@@ -192,23 +192,23 @@ class Barrier:
         self._candidate_boxes = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, y_end: np.ndarray) -> _ActiveSubmesh:
-        """Return a submesh of all that may collide from y to ``y_end``, with a margin; the last one if it suffices."""
+        """Return a submesh of all faces that may collide from y to ``y_end``; the last submesh if it suffices."""
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, y_end)]] = True
         if self._submesh_in_use is not None and not (needed & ~self._submesh_in_use.inner).any():
             return self._submesh_in_use
-        # One ring includes vertices that move on, and one completes the areas of their faces.
+        # The first ring of faces is a margin for later displacements, the second completes the vertex areas in it.
         for _ in range(2):
             inner = needed.copy()
             needed[faces[inner[faces].any(axis=1)]] = True
         return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return a mask (f,) of faces near the box of another body that can collide, or with self-contact."""
+        """Return the mask (f,) of faces with self-contact, or near the box of another body that can collide."""
         return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
     def _near_boxes(self, body_pairs: Sequence[tuple[int, int]], y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return a mask (f,) of faces that come within reach of the other body's bounding box, for pairs of bodies."""
+        """Return the mask (f,) of faces that come near the box of the other body of a pair, from y to ``y_end``."""
         near, low, high = np.zeros_like(self._self_contact_faces), *np.empty((2, len(self._self_contact_faces), 3))
         if not body_pairs:
             return near
@@ -222,8 +222,8 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return pairs of bodies with faces that come within reach of each other on the path from y to ``y_end``, both
-        (s,3) m. ``island`` (b,) numbers the bodies' islands: pairs of one island, and negative numbers, are left out.
+        """Return the pairs of bodies whose faces come near each other on the path from y to ``y_end``, (s,3) m each.
+        ``island`` (b,) labels groups of bodies solved together: pairs in one group, and negative labels, are left out.
         """
         body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(body_pairs, y, y_end)
@@ -244,7 +244,7 @@ class Barrier:
         return self._barrier(self.normal_collisions(y), self._submesh_in_use.mesh, self._submesh_in_use.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the gradient at y (s,3) m, (s,3) N."""
+        """Return the barrier potential's gradient at y (s,3) m, (s,3) N."""
         found, out = self.normal_collisions(y), np.zeros_like(y)
         out[self._submesh_in_use.kept] = self._barrier.gradient(
             found, self._submesh_in_use.mesh, self._submesh_in_use.at(y)
@@ -252,19 +252,19 @@ class Barrier:
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
+        """Return the barrier's Hessian at y (s,3) m, N/m; the block of each pair is semi-definite if ``projected``."""
         return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the active pairs as arguments of :func:`hessian_stencils`, cached for the last collisions."""
+        """Return ``points``, ``kinds`` and ``numbers`` of the active pairs for :func:`hessian_stencils`; cached."""
         near = self.normal_collisions(y)
         if self._stencils is None or self._stencils[0] is not near:
             self._stencils = near, self._stencils_of(near, self._submesh_in_use)
         return self._stencils[1]
 
     def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Read the stencils from ipctk's collisions. Weights of face and edge pairs are computed here as in ipctk: to
-        query each pair takes longer than everything else.
+        """Return the arguments of :func:`hessian_stencils` for ipctk's collisions ``near``. Area weights of face-vertex
+        and edge-edge pairs are computed here, as ipctk does, since asking it for each pair is much slower.
         """
         edges, faces = active.edges, active.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
@@ -290,7 +290,7 @@ class Barrier:
         return points, parts, pair_parameters
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """Return the tangential collisions at y (s,3) m, with friction bounds and tangent planes there."""
+        """Return the tangential collisions at y (s,3) m, with their friction bounds and normals."""
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
         seen = self._stencil_arrays(y)
@@ -300,10 +300,10 @@ class Barrier:
         counts = used.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)])
         interpolation = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
-        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # first side first
+        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # one per primitive
         bodies = np.sort(self.surfaces.body_ids[ends], axis=1)
         mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
-        # The vector between the nearest points is along the normal.
+        # The vector between the nearest points is parallel to the contact normal.
         vectors = interpolation @ y
         normals = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return TangentialCollisions(interpolation, mu * forces, mu * slopes, normals, bodies)
@@ -322,13 +322,11 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return the smallest distance less dmin, relative to dhat."""
+        """Return (smallest distance - dmin) / dhat of the active pairs; inf without active pairs."""
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertices (k,4) of active pairs, those of the first primitive first, -1 if unused, and the pairs'
-        distances less dmin, relative to dhat, (k,).
-        """
+        """Return active pairs: vertices (k,4), first primitive first, -1 if unused; (distance - dmin) / dhat, (k,)."""
         seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
@@ -336,9 +334,9 @@ class Barrier:
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
-    """Return rest positions (s,3) m for the pairs' area weights. Prescribed bodies are scaled down until their mean
-    edge is that of the finest dynamic body: an edge pair is weighted with both edges' areas, and the diagonal of a
-    ground or the edge of a table would push a million times as hard as all other contacts.
+    """Return rest positions (s,3) m from which ipctk computes area weights. Prescribed bodies are scaled down until
+    their mean edge is at most that of the finest dynamic body. An edge-edge pair is weighted with the areas of both
+    edges, so a long edge of a ground or a table would push a million times as hard as all other contacts.
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
@@ -353,7 +351,9 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
-    """Return ipctk's filter of vertex pairs: vertices that share a patch number do not collide."""
+    """Return ipctk's filter of vertex pairs that can collide, from ``can_collide`` (b,b) bool of bodies. In each of the
+    combined filters, vertices with the same label do not collide.
+    """
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
         np.where(np.isin(surfaces.body_ids, surfaces.self_contact_bodies), alone, surfaces.body_ids),
@@ -371,7 +371,7 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of bodies without collisions among them, such that each pair that cannot collide shares a group."""
+    """Return groups of bodies without collisions inside: each pair of bodies that cannot collide shares a group."""
     if can_collide is None:
         return []
     left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not can_collide[a, b]}

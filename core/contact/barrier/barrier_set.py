@@ -1,6 +1,6 @@
-"""Set of IPC barriers whose gap (dmin) and distance (dhat) differ between pairs of bodies.
+"""Set of IPC barriers whose gap (dmin) and activation distance (dhat) differ between pairs of bodies.
 
-Pairs of equal gap and distance share a barrier. A body with self-contact has one of its own, without a gap.
+Pairs with equal gap and distance share a barrier. Each body with self-contact has a separate barrier without a gap.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .collision_mesh import CollisionMesh
 
 
 class ContactPairParameters(NamedTuple):
-    """Contact parameters of two bodies, each (b,b), symmetric: Coulomb's ``friction`` coefficient; ``gap`` m that they
-    keep (dmin); ``distance`` m beyond it at which the barrier begins (dhat); ``stiffness`` Pa of the softer one.
+    """Contact parameters for each pair of b bodies and colliders, symmetric (b,b): Coulomb's ``friction`` coefficient;
+    least distance ``gap`` m (dmin); activation ``distance`` m beyond it (dhat); ``stiffness`` Pa of the softer body.
     """
 
     friction: np.ndarray
@@ -30,7 +30,7 @@ class ContactPairParameters(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A barrier of a subset of the surfaces' vertices, with indices ``kept`` (k,)."""
+    """A barrier and the indices ``kept`` (k,) of its vertices among those of all surfaces."""
 
     barrier: Barrier
     kept: np.ndarray
@@ -39,7 +39,8 @@ class _Part(NamedTuple):
 class BarrierSet:
     """Barriers of all pairs of bodies, with the interface of :class:`Barrier`.
 
-    ``pairs`` (b,b) bool: bodies that collide with one another; ``eps_v`` m/s: slip velocity at which friction is full
+    ``between`` has the contact parameters, ``pairs`` (b,b) bool the pairs of different bodies that collide. ``eps_v``
+    m/s is the slip velocity from which friction is full. Methods take the positions y (s,3) m of all vertices.
     """
 
     def __init__(
@@ -63,12 +64,12 @@ class BarrierSet:
 
     @property
     def dhat(self) -> float:
-        """Largest distance at which a barrier begins, m; 1 without barriers."""
+        """Largest activation distance of the barriers, m; 1 without barriers."""
         return max((part.barrier.dhat for part in self.parts), default=1.0)
 
     @property
     def mu(self) -> float:
-        """Largest coefficient of friction."""
+        """Largest friction coefficient of the barriers; 0 without barriers."""
         return max((part.barrier.mu for part in self.parts), default=0.0)
 
     def _add(self, surfaces: CollisionMesh, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
@@ -76,9 +77,7 @@ class BarrierSet:
         self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
     def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
-        """Restrict the barriers to some bodies and colliders, by their ids. The forces between two bodies do not depend
-        on the others.
-        """
+        """Return the barriers of some bodies and colliders, by id; forces between two do not depend on other bodies."""
         chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
             return self
@@ -120,14 +119,14 @@ class BarrierSet:
         return sum(part.barrier.value(y[part.kept]) for part in self.parts)
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the gradient at y (s,3) m, (s,3) N."""
+        """Return the barrier potential's gradient at y (s,3) m, (s,3) N."""
         out = np.zeros_like(y)
         for part in self.parts:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Return the Hessian, N/m; each pair's is semi-definite if ``projected``."""
+        """Return the barrier's Hessian at y (s,3) m, N/m; the block of each pair is semi-definite if ``projected``."""
         none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
         each = [(part.kept, part.barrier.hessian(y[part.kept], projected)) for part in self.parts]
         return joined_stencils(

@@ -1,6 +1,6 @@
-"""Collision mesh: the vertices, faces and bodies of surfaces that collide, and the pairs that never do.
+"""Collision mesh: vertices, faces and body ids of the surfaces that collide, and vertex pairs excluded from contact.
 
-Bodies and colliders share one mesh. Tets move it by the proxy's map (``contact/proxy/collision_proxy.py``).
+Bodies and colliders share one mesh. Tet vertices carry those of bodies (``contact/proxy/collision_proxy.py``).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
 class CollisionMesh(NamedTuple):
-    """Surfaces that collide: ``rest_positions`` (s,3) m, ``faces`` (f,3), ``body_ids`` (s,); ``is_prescribed`` (s,)
-    bool, vertices with prescribed positions, which never collide with one another; ``self_contact_bodies``, ids of
-    bodies that collide with themselves; ``excluded_pairs`` (k,2), pairs of vertices that never collide.
+    """Surfaces that collide: vertices with ``rest_positions`` (s,3) m and ``body_ids`` (s,), and ``faces`` (f,3).
+    ``is_prescribed`` (s,) bool marks vertices with prescribed positions, which never collide with one another.
+    Bodies with ids in ``self_contact_bodies`` collide with themselves; vertex pairs ``excluded_pairs`` (k,2) never do.
     """
 
     rest_positions: np.ndarray

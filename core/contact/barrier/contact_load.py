@@ -1,9 +1,8 @@
 """Contact of bodies with one another, themselves and colliders, as a load: barrier and friction
-(:mod:`.barrier_potential`) between surfaces that a space's unknowns carry. Surfaces never intersect.
+(:mod:`.barrier_potential`) between surfaces interpolated from a solver's unknowns. Surfaces never intersect.
 
-Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there free of
-collisions. A step that is extrapolated to its end evaluates barrier and friction on the extrapolated surfaces, with the
-forces that act there.
+Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there without
+collisions. If the time integration rule extrapolates a step to its end, contact acts on the extrapolated surfaces.
 """
 
 from __future__ import annotations
@@ -19,30 +18,30 @@ from ..friction import LaggedFriction, TangentialCollisions
 from .barrier_potential import Barrier
 
 LAG_TOLERANCE = 0.5
-"""Relative difference of the normal forces, times mu, from the lagged ones above which friction is updated."""
+"""Relative change of the lagged friction bounds, mu times the normal forces, above which friction is updated."""
 
 LAG_TOLERANCE_AT_SOLUTION = 0.15
-"""Relative difference at a step's solution, if friction was updated during the step's iterations."""
+"""Value of ``LAG_TOLERANCE`` at the solution of a step in whose iterations friction was updated."""
 
 LAG_IMMEDIATE = 0.6
-"""Relative change of the total normal force that updates friction at once. The distribution over the pairs is known an
-iteration later.
+"""Relative change of the total friction bound above which friction is updated at once. After smaller changes the update
+waits until two successive iterations agree on the distribution over the pairs.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Mean displacement of tangential collisions in an iteration, in dhat, up to which it predicts normal forces: points
-that move farther collide with other faces.
+"""Mean relative displacement of contact pairs in an iteration, in units of dhat, up to which the linear model predicts
+normal forces. Points that move farther collide with other faces.
 """
 
 
 class ContactLoad:
-    """Contact between surfaces in consecutive steps.
+    """Contact between the surfaces of bodies and colliders, over consecutive steps.
 
     Parameters
     ----------
-    barrier : of the surfaces, the bodies' vertices before the colliders'
-    points : the bodies' vertices, b of them, as points of the space that is stepped (``Space.points``)
-    collider_positions : (c,3) m, at the beginning; ``targets`` (c,3) m: prescribed positions after a step
+    barrier : barrier over all surface vertices, the bodies' before the colliders'
+    points : the b surface vertices of bodies, interpolated from the solver's unknowns (``Space.points``)
+    collider_positions : (c,3) m, at the beginning; ``targets`` (c,3) m: their prescribed positions after a step
     """
 
     def __init__(self, barrier: Barrier, points: Any, collider_positions: np.ndarray) -> None:
@@ -50,18 +49,18 @@ class ContactLoad:
         self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
     def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return all vertices of the surfaces, (b + c,3) m, between two steps."""
+        """Return the positions (b + c,3) m of all surface vertices between two steps."""
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
-        """Return the potential of a step. Its bits do not depend on earlier steps of this process."""
+        """Return the contact potential of a step. Its values do not depend on which steps this process ran before."""
         self.barrier.clear_candidates()
         return ContactStepPotential(self, motion)
 
 
 class ContactStepPotential(BarrierStepPotential):
-    """Barrier and friction during a step; colliders at ``collider_positions`` (c,3) m. Friction uses the normal forces
-    at the step's beginning and, once they have changed, those of the solver's iterations.
+    """Barrier and friction potential during a step, with colliders at ``collider_positions`` (c,3) m. Friction uses the
+    normal forces at the step's beginning until those of the solver's iterations differ enough.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -74,12 +73,12 @@ class ContactStepPotential(BarrierStepPotential):
         self._start = self._points.positions(motion.x_prev)
         extrapolated = motion.extrapolation * (self.collider_positions - contact.previous_collider_positions)
         self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + extrapolated])
-        self._is_updated = self._is_settled = False  # during the step's iterations, and at its solution
-        self._friction_forces: np.ndarray | None = None  # nodal forces of the solver's last whole step
+        self._is_updated = self._is_settled = False  # friction updated in the iterations, at the solution
+        self._friction_forces: np.ndarray | None = None  # nodal friction bounds after the solver's last full step
         self.projected = True
-        # Surfaces at the last Hessian, and their tangential collisions.
+        # Surface positions at the last Hessian, and the tangential collisions there.
         self._model: tuple[np.ndarray, TangentialCollisions] | None = None
-        # The slip is predicted from unchanged velocities.
+        # The slip is predicted with the velocities at the step's beginning.
         velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
         collider_velocities = (
             self.collider_positions - contact.previous_collider_positions - extrapolated
@@ -94,8 +93,8 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_forces: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the tangential collisions and their ``nodal_forces`` (b + c,3) N;
-        ``velocities`` (b + c,3) m/s predict the slip.
+        """Update the lagged friction from the tangential collisions and their nodal friction bounds ``nodal_forces``
+        (b + c,3) N; surface ``velocities`` (b + c,3) m/s predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_forces = shares, nodal_forces
@@ -107,7 +106,7 @@ class ContactStepPotential(BarrierStepPotential):
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """Displacement of colliders that remains to their targets, (c,3) m."""
+        """Displacement of the colliders from their current positions to their targets, (c,3) m."""
         return self._contact.targets - self.collider_positions
 
     def end_step(self) -> None:
@@ -118,7 +117,7 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return all surfaces at the end of the step, (b + c,3) m."""
+        """Return the positions (b + c,3) m of all surface vertices, extrapolated to the end of the step."""
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
@@ -139,10 +138,10 @@ class ContactStepPotential(BarrierStepPotential):
             self._displaced_surface(positions), self._surface_displacement(dx, collider_displacement)
         )
 
-    # The potential is theta times the barrier, so that its force is the barrier's at the end of the step.
+    # The potential is multiplied by theta, so that its gradient is the contact force at the end of the step.
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential of barrier and friction at the solver's ``positions`` (n,3) m, J."""
         y = self._displaced_surface(positions)
         return self._theta * (self._barrier.value(y) + self._friction.value(self._relative_displacement @ y))
 
@@ -152,11 +151,11 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient, (n,3) N."""
+        """Return the gradient of barrier and friction at the solver's ``positions`` (n,3) m, (n,3) N."""
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian of barrier and friction by the surfaces, N/m."""
+        """Return the Hessian of barrier and friction by the positions of the surface vertices, N/m."""
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
@@ -168,13 +167,13 @@ class ContactStepPotential(BarrierStepPotential):
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add the whole stiffness in a subspace; see :meth:`cross_element_hessian` for the full space."""
+        """Add ``scale`` times the Hessian in a subspace. In the full space :meth:`cross_element_hessian` returns it."""
         if self._points.is_dense:
             K = self._hessian(positions).matrix(len(self._start))
             self._points.add_coupling(K, scale / self._theta, blocks)
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the Hessian times dx (n,3) of the vertices and the colliders' remaining displacement, (n,3) N."""
+        """Return the Hessian times dx (n,3) m of vertices and the remaining displacement of colliders, (n,3) N."""
         direction = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(direction))
 
@@ -184,9 +183,9 @@ class ContactStepPotential(BarrierStepPotential):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction from the normal forces of the solver's last whole step if they differ from the lagged ones;
-        return True if so. The forces of an impact are known an iteration later, and separating pairs are released
-        without first converging with friction that will not last.
+        """Update friction from the normal forces that the linear model predicts after the solver's last full step, if
+        they differ enough from the lagged ones; return True if updated. So an impact has friction one iteration later,
+        and separating pairs are released without first converging with obsolete friction.
         """
         if self._model is None or self._is_settled:
             return False
@@ -206,8 +205,8 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction once from the normal forces at a solution if they have changed; return True if so. Friction
-        from earlier iterations depends on their path, so its tolerance is tighter.
+        """Update friction, once per step, if the normal forces at a solution differ enough from the lagged ones; return
+        True if updated. The tolerance is tighter after updates during the iterations, which depend on their path.
         """
         if self._model is None or self._is_settled:
             return False
@@ -220,7 +219,7 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_forces: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
-        """Update friction if the nodal forces differ by more than ``beyond``, a part of them; return True if so."""
+        """Update friction if nodal friction bounds changed by a fraction above ``beyond``; return True if updated."""
         if _relative_difference(nodal_forces, self._lagged_forces) <= beyond:
             return False
         self._update_lagging(tangential, nodal_forces)

@@ -1,7 +1,7 @@
-"""Vertex pairs of a body that touches or intersects itself at rest: contact excludes them.
+"""Vertex pairs excluded from self-contact since a body touches or intersects itself at rest.
 
-A barrier is undefined at intersections, and pushes apart pairs that are closer than dhat. Both are excluded for good,
-with all pairs within ``SEARCH_RADIUS`` around: faces beside an intersection block each other once anything moves.
+A barrier is undefined at intersections, and pushes apart pairs that are closer than dhat. Such pairs, and all pairs
+within ``SEARCH_RADIUS`` of them, are excluded permanently: faces beside an intersection would block each other.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .barrier_potential import Barrier
 from .collision_mesh import NO_PAIRS, CollisionMesh
 
 SEARCH_RADIUS = 2.0
-"""Radius of the surroundings, in median edges at rest."""
+"""Radius around touching vertices in which all vertex pairs are excluded, in median edge lengths at rest."""
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return vertex pairs (k,2) of one body that are near each other where it touches itself, closer than ``distance``
-    m, or intersects itself, with all surfaces at ``positions`` (s,3) m: at rest, or at the beginning.
+    """Return the vertex pairs (k,2) of one body near which it touches itself, closer than ``distance`` m, or intersects
+    itself. ``positions`` (s,3) m are those of all surface vertices, at rest or at the beginning.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -45,7 +45,7 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the corners (k,6) of intersecting faces, paired with each intersecting face whose box overlaps theirs."""
+    """Return the six corners (k,6) of each pair of faces whose boxes overlap, if both faces intersect other faces."""
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
@@ -58,7 +58,7 @@ def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
-    """Return all pairs of different vertices in rows (k,c), without negative entries."""
+    """Return all pairs (p,2) of different vertices that share a row of ``vertices`` (k,c), without negative entries."""
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)
     return pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]

@@ -1,7 +1,7 @@
 """Triangles of a collider at one moment, with normals and a bounding tree.
 
-The normal of the closest feature decides on which side of a solid a point lies: a face's own, an edge's sum of two, a
-corner's sum weighted by angles [Baerentzen, Aanaes 2005]. Its cost is negligible beside the closest-point search.
+The normal at the closest point decides on which side of a solid a point lies: on an edge the sum of two face normals,
+at a corner the sum weighted by angles [Baerentzen, Aanaes 2005]. It costs little beside the closest-point search.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class ColliderPose(NamedTuple):
     corners : (t,3,3) m
     normals : (t,3) unit, 0 for a face without area
     edge_normals, corner_normals : (t,3,3)
-        Normals of the edge from corner k to corner k + 1, and of corner k; of any length.
-    tree : BoundingTree
+        Normals, not unit, of the edge from corner k to corner k + 1 and of corner k of each triangle.
+    tree : BoundingTree over the triangles
     """
 
     corners: np.ndarray
@@ -46,14 +46,14 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum values (t,3,3) over slots with equal numbers (t,3); return each slot's sum, (t,3,3)."""
+    """Return at each entry of ``number`` (t,3) the sum, (t,3,3), of ``values`` (t,3,3) over all equal entries."""
     flat = number.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
 
 
 @inner_kernel
 def feature_normal(pose, triangle, w):
-    """Return the normal of the feature that holds the closest point with weights w (3,): face, edge or corner."""
+    """Return the normal of the face, edge or corner that holds the point with barycentric weights w (3,)."""
     zeros = 0
     for k in range(3):
         zeros += 1 if w[k] == 0.0 else 0

@@ -1,8 +1,8 @@
 """Connectivity of a collider's triangles: solid parts with an inside, and sheets with two sides.
 
-Connected parts whose every edge has two faces, and that can be oriented, are solid: their faces are turned outwards
-whatever their orientation, so flipped faces do no harm. A solid inside another is its cavity. Every other part is a
-sheet (open, non-manifold, or enclosing no volume): it keeps a point on its current side.
+A connected part is solid if each of its edges has two faces and it can be oriented. Its faces are turned outwards, so
+flipped faces do no harm. A solid inside another is the wall of its cavity. Every other part is a sheet: open,
+non-manifold, or without volume. A sheet keeps a point on its current side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...geometry.mesh.bounding_tree import BoundingTree, build_tree, element_box
 from ...geometry.mesh.winding_number import WindingNumber
 
 FLAT = 1e-9
-"""Ratio of volume to area to the power 3/2 under which a closed part encloses nothing."""
+"""Ratio ``volume / area^(3/2)`` below which a closed part counts as a sheet, without volume."""
 
 
 class ColliderSurface:
@@ -26,7 +26,7 @@ class ColliderSurface:
     ----------
     name : str
         Name of the collider in messages.
-    triangles : (t0,3) over k vertices
+    triangles : (t0,3) vertex indices
     positions : (frames,k,3) m
         Vertices that coincide in every frame are merged.
 
@@ -34,15 +34,15 @@ class ColliderSurface:
     ----------
     triangles : (t,3) int32
         Triangles with three distinct vertices, consistently oriented, solids outwards.
-    solid : (t,) bool
+    solid : (t,) bool, False for triangles of sheets
     edges : (t,3) int32
-        Index of the undirected edge from corner k to corner k + 1.
+        For each triangle, the index of the undirected edge from corner k to corner k + 1.
     tree : BoundingTree over the triangles in the first frame
 
     Raises
     ------
     ColliderError
-        The collider has no such triangles, they name missing vertices, or a position is not a number.
+        No triangle has three distinct vertices, a triangle names a missing vertex, or a position is not finite.
     """
 
     def __init__(self, name: str, triangles: np.ndarray, positions: np.ndarray) -> None:
@@ -61,7 +61,7 @@ class ColliderSurface:
         a, b, c = triangles.T
         self.triangles = np.ascontiguousarray(triangles[(a != b) & (b != c) & (c != a)])
         if len(self.triangles) == 0:
-            raise ColliderError(f"The collider “{name}” has no faces.", "Add faces, or remove it.")
+            raise ColliderError(f"The collider “{name}” has no faces.", "Add faces to its mesh, or remove it.")
         self.solid = np.zeros(len(self.triangles), dtype=bool)
         self._orient(positions[0])
         self.edges = _edges(self.triangles)[0]
@@ -96,7 +96,7 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each side's undirected edge (t,3) int32, and True for sides that run from the lower vertex, (t,3)."""
+    """Return for each side the index of its edge (t,3) int32, and True (t,3) if it runs to the higher vertex index."""
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
     _, edge = np.unique(low * (int(triangles.max()) + 1) + high, return_inverse=True)
@@ -104,8 +104,8 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the triangle across each side (t,3), -1 unless the edge has two faces; True (t,3) if both run along it in
-    the same direction, so that one is flipped; and True (t,) if all edges of a triangle have two faces.
+    """Return for each side the triangle across it (t,3), -1 unless the edge has two faces; True (t,3) if both triangles
+    have the side in the same direction, so that one is flipped; and True (t,) if all three edges have two faces.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -122,10 +122,11 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return each triangle's part (t,), True (t,) if it has to be flipped, and per part True if closed and orientable.
+    """Return for each triangle its connected part (t,) and True (t,) if it has to be flipped, and for each part True if
+    it is closed and orientable. The arguments are the results of :func:`_neighbours`.
 
-    A graph holds each triangle twice, as it is and flipped. Connected nodes agree in orientation. Parts that cannot be
-    oriented are connected to their flipped copies.
+    Each triangle has two nodes in a graph, as it is and flipped; edges connect nodes of consistent orientation. Parts
+    that cannot be oriented are connected to their flipped copies.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)
@@ -141,7 +142,7 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return per part True if an odd number of the closed parts enclose it: it is then the wall of a cavity."""
+    """Return for each part True if an odd number of the parts ``closed`` encloses it: it is then a cavity's wall."""
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:
         return cavity
@@ -153,7 +154,7 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
     def faces(p: int) -> np.ndarray:
         return corners[order[begin[p] : begin[p + 1]]].reshape(-1, 3)
 
-    # Parts are sorted along x: candidates begin within the outer part's extent.
+    # Parts are sorted by their least x: parts inside an outer part begin within its extent along x.
     along = closed[np.argsort(low[closed, 0], kind="stable")]
     first = np.searchsorted(low[along, 0], low[along, 0], side="right")
     last = np.searchsorted(low[along, 0], high[along, 0])

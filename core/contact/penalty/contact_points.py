@@ -1,4 +1,4 @@
-"""Contact points of a body: the vertices of its surface, and samples on faces that are large beside its tets."""
+"""Contact points of a body: its surface vertices, and samples on surface faces that are large beside its tets."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ...mechanics.assembly.deformation_gradient import shape_gradients
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 
 SPACING = 1.0
-"""Largest distance of neighbouring points, in mean edges of the tets: the body cannot deform on a finer scale."""
+"""Largest distance between neighbouring contact points, in mean tet edges: a body cannot deform on a finer scale."""
 
 
 class ContactPoints:
-    """Points carried by the tets, each with the area of a piece of the surface.
+    """Contact points embedded in the tets of a body.
 
     Attributes
     ----------
-    points : EmbeddedPoints, p of them
-    areas : (p,) m² at rest
+    points : EmbeddedPoints, the p contact points
+    areas : (p,) m², area of surface at rest that each point stands for
     tets : (p,) index of the tet that holds each point
     moduli : (p,) Pa
         Young's modulus of the body at each point.
@@ -47,7 +47,7 @@ class ContactPoints:
     def outward(self, positions: np.ndarray) -> np.ndarray:
         """Return the body's outward direction at each point, (p,3) unit, for tet vertices at (n,3) m; 0 if undefined.
 
-        It is the rest normal, carried as a material line: it leaves the body as long as its tet is not inverted.
+        This is the rest normal, deformed as a material line. It points out of the body unless its tet is inverted.
         """
         along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -63,12 +63,11 @@ class ContactPoints:
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
-        """Return the contact points of a surface in the rest shape of ``mesh``, with Young's ``moduli`` (m,) Pa of its
-        tets; ``carry`` makes embedded points if the unknowns are not the mesh's vertices.
+        """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
+        Pa. ``carry`` makes embedded points from an embedding if the unknowns are not the mesh's vertices.
 
-        A face shares its area among its samples, corners included. Vertices without faces, or only with faces without
-        area, are not contact points. If there are more than ``most`` points, ``choose`` keeps that many, far from one
-        another; each gets the area of the points nearest to it.
+        A face shares its area among its samples, corners included. Vertices without area are not contact points. Of
+        more than ``most`` points ``choose`` keeps that many, far apart; each gets the area of the points nearest to it.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -79,13 +78,13 @@ class ContactPoints:
         tets = embedding.tet_indices
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
-        # A rest-shape gradient is a combination of corners too, with weights that sum to zero.
+        # The derivative along the rest normal is a combination of a tet's corners too, with weights that sum to zero.
         directions = carry(replace(embedding, barycentric=slopes))
         return cls(carry(embedding), areas, tets, moduli[tets], directions)
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions and outward normals (p,3) of a surface's vertices and samples, and their areas (p,) m²."""
+    """Return positions (p,3) m, outward normals (p,3), not unit, and areas (p,) m² of surface vertices and samples."""
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
@@ -101,7 +100,7 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Return the normals (n,3) of the vertices, flipped if the whole surface is inside out."""
+    """Return the normals, not unit, of all vertices, (s,3), flipped if the surface as a whole is inside out."""
     normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

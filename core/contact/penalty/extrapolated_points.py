@@ -1,4 +1,4 @@
-"""Points of a body at the end of a step that is extrapolated from a part of it."""
+"""Contact points at the end of a time step for rules that solve for a time within it and extrapolate."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...mechanics.forces.unilateral_springs import Points
 
 
 class ExtrapolatedPoints:
-    """Points (p,3) of unknowns after the part theta of a step, extrapolated to its end. Forces there act on the
-    unknowns as the derivative of their potential.
+    """Points of a body at the end of a step, extrapolated from the solver's unknowns after the fraction theta of the
+    step. Forces and stiffnesses at the extrapolated points act on the unknowns by the chain rule.
     """
 
     def __init__(self, points: Points, motion: Motion) -> None:

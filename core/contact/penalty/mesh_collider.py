@@ -1,13 +1,13 @@
 """Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
 
-A point that begins a step outside and whose path crosses the surface has passed through, whatever the closest point is:
-the face that it crossed first then holds it back. Fast bodies therefore do not leave thin plates by the far side, and
-sheets have two sides without any orientation. The path is relative to the closest face, so that fast colliders are
-detected as well as fast bodies. A path that cuts a solid's corner has not passed through: points that slide around an
-edge would otherwise be pulled back, and their gap would jump.
+A point that begins a step outside and whose path crosses the surface has passed through, wherever its closest point is.
+The face that it crossed first then pushes it back. Fast bodies therefore do not tunnel through thin plates, and sheets
+have two sides without any orientation. The path is relative to the closest face, so that fast colliders are detected as
+well as fast bodies. A path that cuts a solid's corner does not count: points that slide around an edge would be pulled
+back, and their gap would jump.
 
-A point that begins on the surface has no definite side: single-precision coordinates put it on either. It contacts a
-solid from outside, and a sheet from the side on which the body's material lies behind it.
+A point that begins a step on the surface has no definite side, since round-off of single-precision coordinates decides.
+It counts as outside a solid, and on that side of a sheet from which its body's outward direction points into the sheet.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .obstacle import Contacts
 from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
-"""Cosine between the normals of entry and exit (or shortest direction out) under which these are on opposite sides."""
+"""Cosine between the normals at a path's entry and exit (or shortest exit) below which it goes through the solid."""
 
 ROUND_OFF = 1e-12
-"""Distance, relative to the coordinates, under which a point lies on the surface and has no direction to it."""
+"""Distance over the largest coordinate below which a point lies on the surface, without a direction to the surface."""
 
 
 TOUCH = 1e-6
-"""Distance, relative to the coordinates, under which a point touches at a step's beginning: 8 times their round-off."""
+"""Distance over the largest coordinate below which a point touches at a step's beginning: 8 float32 epsilons."""
 
 PIERCED = 0.2
-"""Depth beyond a sheet, in least thicknesses of sheets, up to which a point is held to its body's side."""
+"""Depth behind a sheet, as a fraction of ``sheet_thickness``, up to which a point is moved back to its body's side."""
 
 LEAN = 0.1
-"""Least cosine between the body's outward direction and a sheet's normal that decides the side."""
+"""Least cosine, in absolute value, between a body's outward direction and a sheet's normal that decides the side."""
 
 
 class MeshCollider:
@@ -46,10 +46,10 @@ class MeshCollider:
     ----------
     surface : ColliderSurface
     before, after : ColliderPose
-        Poses at the step's beginning and end; the same object if it stands still.
+        Poses at the step's beginning and end; the same object if the collider stands still.
     thickness, sheet_thickness : float
-        Distance at which solids, and at which sheets, begin to push, m. A sheet's must exceed the penetration at
-        rest: a point that began a step beyond the sheet would be kept there.
+        Distance at which solids begin to push, and its lower bound for sheets, m. That bound must exceed the
+        penetration at rest: a point that began a step behind a sheet would stay there.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class MeshCollider:
         self.thickness = contact_distance(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
-        """Begin a step of points at (p,3) m, with the body's ``outward`` directions (p,3), unit or 0."""
+        """Return the collider in a step from points at (p,3) m with the body's outward directions (p,3), unit or 0."""
         return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
 
 class MeshColliderStep:
-    """A mesh collider during one step."""
+    """A mesh collider during one step, for the contact points of one body."""
 
     def __init__(self, collider: MeshCollider, points: np.ndarray, outward: np.ndarray) -> None:
         self._collider = collider
@@ -105,7 +105,7 @@ def _set(out, a):
 
 @inner_kernel
 def _magnitude(y, t):
-    """Return the largest coordinate of a point and a triangle: the scale of their round-off."""
+    """Return the largest absolute coordinate of a point y and a triangle t (3,3), the scale of their round-off."""
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
@@ -116,7 +116,9 @@ def _magnitude(y, t):
 
 @inner_kernel
 def _turn(t, n, to, to_n, out):
-    """Set out to the rotation from a triangle's frame to that of its other pose; the identity if one has no area."""
+    """Set ``out`` (3,3) to the rotation from the frame of a triangle t with unit normal n to that of its other pose,
+    ``to`` and ``to_n``; to the identity if either has no area.
+    """
     A, B = np.empty((3, 3)), np.empty((3, 3))
     turns = _frame(t, n, A) and _frame(to, to_n, B)
     for i in range(3):
@@ -128,7 +130,7 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """Set out's columns to an orthonormal frame of a triangle with unit normal n; return False without area."""
+    """Set the columns of ``out`` to an orthonormal frame of triangle t, unit normal n; return False without area."""
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
     if length == 0.0 or dot(n, n) < 0.5:
@@ -142,7 +144,9 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """Return the side, 1 or -1, of a sheet with normal n for a point at the offset ``away`` from its closest point."""
+    """Return the side of a sheet with normal n, 1 or -1, on which to keep a point at the offset ``away``, of norm
+    ``length``, from its closest point. Within ``touch`` or ``pierced`` m the body's ``outward`` direction decides.
+    """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
     if (above or length <= touch) and abs(lean) >= LEAN:
@@ -152,9 +156,10 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute gaps and signed distances at pose ``before``; normals, displacements and carried points at ``after``.
+    """Compute the contacts ``found`` at a step's beginning, the signed ``distance`` of each point from the collider in
+    the pose ``before``, and its position ``start`` after moving with the closest face to the pose ``after``.
 
-    Points that touch, or have pierced a sheet, are carried to just off the surface, with a distance of 0.
+    Points that touch the surface or have pierced a sheet start just off the surface, with distance 0.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):
@@ -184,7 +189,9 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
-    """Compute gaps, push directions, and the collider's own displacement at the closest points."""
+    """Compute the contacts ``found`` of points at the end of a step: gaps, push directions, and the displacements of
+    the collider at the closest points. Points farther than ``reach`` from the collider are skipped.
+    """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
@@ -214,14 +221,14 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
 
 @inner_kernel
 def _opposite(n, m):
-    """Return True if a path in by a face with normal n and out by one with m went through the solid."""
+    """Return True if a path that enters by a face with normal n and exits by one with normal m crossed the solid."""
     return dot(n, m) < SAME_WAY
 
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Return the signed distance of y, and set n (3,) to its gradient. ``away`` is y minus its closest point, on face
-    ``tri``; ``sign`` is -1 inside a solid; ``hit`` is the first face on the path from ``start``, or -1.
+    """Return the signed distance of point y, and set n (3,) to its gradient. ``away`` is y minus the closest point, in
+    face ``tri``; ``sign`` is -1 inside a solid; ``hit`` is the first face on the path from ``start`` to y, or -1.
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to the side that the point came from.

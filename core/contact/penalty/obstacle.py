@@ -1,4 +1,4 @@
-"""Obstacles of a body: they report the contacts of its points at the beginning of a step and during it."""
+"""Obstacles: they return the contacts of a body's points at the beginning of a step and during the step."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Contacts(NamedTuple):
     Attributes
     ----------
     gaps : (p,) m
-        Signed distance less the thickness: negative where the obstacle pushes; inf if it is out of reach.
+        Signed distance minus the contact thickness: negative where the obstacle pushes; inf far from the obstacle.
     normals : (p,3) unit
-        Direction of the push: the gap's gradient.
+        Direction in which the obstacle pushes: the gap's gradient.
     obstacle_displacements : (p,3) m
-        Displacement of the obstacle's closest point during the step.
+        Displacement, during the step, of the obstacle's point closest to each point.
     """
 
     gaps: np.ndarray
@@ -26,7 +26,7 @@ class Contacts(NamedTuple):
 
 
 class ObstacleStep(Protocol):
-    """An obstacle during one step. ``initial_contacts`` are the points' contacts at the step's beginning."""
+    """An obstacle during one step, with the contacts of the points at the step's beginning, ``initial_contacts``."""
 
     initial_contacts: Contacts
 
@@ -35,10 +35,10 @@ class ObstacleStep(Protocol):
 
 
 class Obstacle(Protocol):
-    """An obstacle for one step, at its positions of that step."""
+    """An obstacle, made for one time step with its positions in that step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
-        """Begin a step of points at (p,3) m, with the body's ``outward`` directions (p,3), unit or 0."""
+        """Return the obstacle in a step from points at (p,3) m with the body's outward directions (p,3), unit or 0."""
 
 
 class GroundPlane:
@@ -46,19 +46,19 @@ class GroundPlane:
 
     Parameters
     ----------
-    height, thickness : m
+    height, thickness : m; the ground pushes below the sum of both
     """
 
     def __init__(self, height: float, thickness: float = 0.0) -> None:
         self._level = height + thickness
 
     def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
-        """Begin a step of points at (p,3) m."""
+        """Return the ground in a step from points at (p,3) m."""
         return GroundStep(self._level, points)
 
 
 class GroundStep:
-    """The ground during one step."""
+    """The ground during one step; it pushes below the height ``level`` m."""
 
     def __init__(self, level: float, points: np.ndarray) -> None:
         self._level = level

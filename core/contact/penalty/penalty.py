@@ -1,10 +1,9 @@
-"""Contact by penalty springs: ``1/2 k A d²`` at every point that is closer than an obstacle allows, and friction.
+"""Contact by penalty springs, ``1/2 k A d²`` at every contact point with a negative gap to an obstacle, and friction.
 
-A is the area of a point, k a pressure per depth, d the depth. The closest point is recomputed at every evaluation; the
-Hessian keeps ``k A n n^T`` alone, which is semi-definite and exact on flat obstacles.
+A is the area of the point, k a pressure per depth, d the depth. The closest point of the obstacle is recomputed at
+every evaluation. The Hessian keeps only ``k A n n^T``, which is semi-definite and exact on flat obstacles.
 
-A point that is deep inside at the beginning of a step is not expelled at once: it need only approach the surface at the
-push-out speed.
+A point that begins a step deep inside an obstacle is not expelled at once, only at the push-out speed.
 """
 
 from __future__ import annotations
@@ -24,33 +23,35 @@ from .obstacle import Contacts, Obstacle
 from .sheet_thickness import sheet_thickness
 
 RELATIVE_PENETRATION = 3e-4
-"""Depth that the stiffness is designed for, in sizes of the body."""
+"""Penetration depth for which the stiffness is designed, in body sizes."""
 
 FIRMNESS = 300.0
-"""Least pressure per depth, in Young's moduli of the body per size."""
+"""Least pressure per depth, in Young's moduli per body size."""
 
 DROP_HEIGHT = 10.0
-"""Height of the fall that the stiffness is designed for, in sizes of the body."""
+"""Height of the fall for which the stiffness is designed, in body sizes."""
 
 PUSH_OUT = 0.5
-"""Speed at which an obstacle pushes out points that begin inside, in sizes of the body a second."""
+"""Speed at which an obstacle pushes out points that begin a step inside it, in body sizes per second."""
 
 
 @dataclass(frozen=True)
 class PenaltyParameters:
-    """Parameters of contact that no user has to set.
+    """Parameters of penalty contact, computed from the body instead of set by the user.
 
     Attributes
     ----------
     stiffness : Pa/m
-        Pressure per depth that stops a fall.
+        Pressure per depth that stops a fall within one step.
     stiffening : 1/m
-        Least pressure per depth and Young's modulus: below it pins would press a body in instead of squeezing it.
+        Least pressure per depth, divided by Young's modulus. With less, pins would press a body into an obstacle
+        instead of squeezing it.
     depth : m
-        Depth that the stiffness is designed for.
+        Penetration depth for which the stiffness is designed.
     sheet_thickness : m
+        Least distance at which sheets begin to push.
     push_out_speed, stiction_tolerance : m/s
-        Friction is full at slip velocities above the stiction tolerance.
+        Speed at which obstacles push out points that begin inside; slip velocity above which friction is full.
     """
 
     stiffness: float
@@ -64,10 +65,10 @@ class PenaltyParameters:
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
         """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
 
-        A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a
-        depth of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, since
-        ``rho g size / k`` is ``depth g h / v``. A body that pins press down has to be squeezed rather than sink in: the
-        body's own stiffness is a lower bound.
+        A column as high as the body that has fallen from ``DROP_HEIGHT`` sizes is stopped within one step at a depth of
+        ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks in much less, by ``rho g size / k =
+        depth g h / v``. A body pressed down by pins should be squeezed rather than sink in; therefore ``stiffening``
+        makes its Young's modulus a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -82,7 +83,7 @@ class PenaltyParameters:
 
 
 class PenaltyContact:
-    """A body and an obstacle during one step.
+    """Load of penalty contact between a body and an obstacle during one step.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Points that pins hold: contact does not move them. None by default.
+        Contact points that pins hold, on which contact exerts no force. None: no points.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class PenaltyContact:
 
 
 class PenaltyContactPotential:
-    """Penalty contact during one step."""
+    """Potential of penalty contact between a body and an obstacle during one step."""
 
     def __init__(self, contact: PenaltyContact, motion: Motion) -> None:
         self._contact, self._motion, self._points = contact, motion.at_end_of_step, contact.points.points
@@ -131,28 +132,28 @@ class PenaltyContactPotential:
         )
         first = self._approach.initial_contacts
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
-        self._felt: np.ndarray | None = None  # points with a force at the last stiffness
-        self._springs: UnilateralSprings | None = None  # springs of that iteration, if requested
+        self._felt: np.ndarray | None = None  # mask of points in contact at the last stiffness
+        self._springs: UnilateralSprings | None = None  # springs of the same iteration, if requested
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
         # Deeper points are being pushed out: their depth does not predict the normal force.
         usual = -(self._allowed + contact.numbers.depth)
-        self._pressing = self._normal_forces(first._replace(gaps=np.maximum(first.gaps, usual)))  # friction's lag, N
+        self._pressing = self._normal_forces(first._replace(gaps=np.maximum(first.gaps, usual)))  # lagged forces, N
         self._friction = self._lagged(first, self._pressing)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential of contact and friction at tet vertex positions (n,3) m, J."""
         y, contacts = self._contacts_at(positions)
         depth = self._depth(contacts)
         return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient, (n,3) N."""
+        """Return the gradient of contact and friction at tet vertex positions (n,3) m, (n,3) N."""
         y, contacts = self._contacts_at(positions)
         normal_forces = self._normal_forces(contacts)
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``k A n n^T`` of the points in contact, and the stiffness of friction."""
+        """Add ``scale`` times the stiffness to ``blocks``: ``k A n n^T`` of the points in contact, and friction's."""
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
         k = np.where(self._felt, self._stiffness, 0.0)
@@ -161,28 +162,28 @@ class PenaltyContactPotential:
         self._points.add_stiffness(K, scale, blocks)
 
     def springs(self, positions: np.ndarray) -> UnilateralSprings:
-        """Return the springs of an iteration that begins at the positions of the last stiffness."""
+        """Return the unilateral springs of an iteration from ``positions``, where the stiffness was last evaluated."""
         touch = self._touch(positions)
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Return True if any point is in contact, apart from those that pins hold."""
+        """Return True if at ``positions`` any point that no pin holds is in contact."""
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which led here."""
+        """Return True if friction needs another iteration after the last one, which led to ``positions``."""
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update the normal forces and tangent planes of friction; return True if they have changed noticeably."""
+        """Update friction's lagged normal forces and tangent planes; return True if they have changed noticeably."""
         if self._contact.friction == 0.0:
             return False
         _y, contacts = self._contacts_at(positions)
         forces = self._normal_forces(contacts)
         felt = self._felt if self._springs is None else self._springs.pushing
         if felt is not None:
-            # New contacts are too deep, since the last step did not include them: their depth is not a force yet.
+            # The last iteration did not include new contacts: their depth is too large to predict the normal force.
             forces = np.where(felt, forces, np.minimum(forces, self._pressing))
         renewed = self._lagged(contacts, forces, self._friction)
         if not renewed.changed_from(self._friction):
@@ -207,7 +208,7 @@ class PenaltyContactPotential:
         return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
-        """Return points and their contacts, cached: value, gradient and stiffness use the same positions in turn."""
+        """Return contact points (p,3) m and their contacts, cached: value, gradient and stiffness are asked in turn."""
         if self._at is None or not np.array_equal(self._at[0], positions):
             y = self._points.positions(positions)
             self._at = positions.copy(), y, self._approach.contacts(y)

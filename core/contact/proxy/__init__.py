@@ -1,1 +1,1 @@
-"""The collision proxy: a skin near the render surface that a draft lattice can carry."""
+"""Collision proxy: a collision surface near the render surface whose vertices are interpolated from a draft lattice."""

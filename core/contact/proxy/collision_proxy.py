@@ -1,13 +1,13 @@
-"""Collision proxy: a closed skin near the render surface, carried by the draft lattice.
+"""Collision proxy, called skin: a closed surface near the render surface, moved by the tets of the draft lattice.
 
 The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
 level set of :class:`OffsetSurface` by marching tetrahedra [Doi, Koide 1991] on the lattice, with every tet cut into
 eight. It has a vertex on each cut edge between two nodes, which are vertices or edge midpoints of the lattice. It is
-closed, since nodes of the lattice's boundary count as outside, wherever they are; manifold, as level sets on simplices
-are; and free of intersections, since each tet holds its own triangles.
+closed, since nodes on the lattice's boundary always count as outside; manifold, as level sets on simplices are; and
+free of intersections, since each triangle lies in one tet.
 
 Trap: without the margins ``CLAMP`` to the nodes and ``APART`` between neighbouring faces, the skin touches itself at
-rest, which contact cannot use.
+rest, which contact does not allow.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .skin_projection import project_to_surface
 from .skin_untangling import separate_thin_faces
 
 CLAMP = 0.15
-"""Least part of an edge between a node and a vertex of the skin."""
+"""Least distance of a skin vertex from both nodes of its edge, as a fraction of the edge."""
 APART = 0.052
-"""Distance in cells that neighbouring faces keep away from their common edge; contact is to push from less."""
+"""Least distance, in cells, between neighbouring faces away from their common edge; contact must begin closer."""
 CAVITY, ISLAND = 1.0, 0.02
-"""Volumes in cells under which closed parts of the skin are removed: hollows, and isolated parts."""
+"""Volumes, in cells, below which closed parts of the skin are removed: walls of cavities, and isolated parts."""
 
 
 class CollisionProxy(NamedTuple):
-    """A skin carried by a tet mesh.
+    """A collision surface (skin) interpolated from a tet mesh.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class CollisionProxy(NamedTuple):
     faces : (f,3) int32
         Oriented outwards.
     carried : (s,n) sparse
-        Weights of the mesh's vertices: ``rest = carried @ X``. At most four entries a row, which sum to 1.
+        Interpolation weights: ``rest = carried @ X``. At most four entries per row, which sum to 1.
     """
 
     rest: np.ndarray
@@ -53,14 +53,17 @@ class CollisionProxy(NamedTuple):
 
 
 def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
-    """Return the skin of a surface that a lattice covers (``lattice_tets``, even or finer where painted).
+    """Return the collision proxy of a surface inside the lattice ``mesh``, uniform or locally refined.
 
-    Raises MeshError if so few tets are left that nothing lies within their boundary.
+    Raises MeshError if the lattice has so few tets that no node lies inside the body.
     """
     nodes = _nodes(OffsetSurface(surface), mesh)
     cut = cut_edges(nodes.tets, nodes.levels <= 0.0)
     if len(cut.ends) == 0:
-        raise MeshError("The body is too small for its cells to form a contact surface.", "Set Cells Across higher.")
+        raise MeshError(
+            "The body is too small for its cells to form a contact surface.",
+            "Raise Cells Across, the number of cells along its longest side.",
+        )
     parts = nodes.roots(cut.ends)
     positions = nodes.positions(cut.ends, parts)
     faces = np.concatenate([cut.triangles, _split(positions, cut.quads)])
@@ -76,10 +79,10 @@ def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
 
 
 class _Nodes(NamedTuple):
-    """Nodes at which ``body`` is evaluated: the vertices of a lattice, and then the midpoints of its edges.
+    """The p nodes at which a function of ``body`` is evaluated: the n vertices of a lattice, then its edge midpoints.
 
-    ``points`` (p,3) m; ``levels`` (p,) m, at most 0 inside; ``moved`` (p,) m, the surface's offset; ``cells`` (p,) m;
-    ``tets`` (8k,4) that may be cut; ``carried`` (p,n), weights of the lattice's vertices.
+    ``points`` (p,3) m are the nodes, ``levels`` (p,) m the function, at most 0 inside, ``moved`` (p,) m the offset of
+    the surface, ``cells`` (p,) m the cell sizes. ``tets`` (8k,4) may be cut; ``carried`` (p,n): the vertices' weights.
     """
 
     body: OffsetSurface
@@ -91,13 +94,13 @@ class _Nodes(NamedTuple):
     carried: sp.csr_matrix
 
     def positions(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return points (s,3) m at the fractions ``parts`` (s,) between the nodes ``ends`` (s,2)."""
+        """Return the points (s,3) m at the fractions ``parts`` (s,) of the edges between the nodes ``ends`` (s,2)."""
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fractions (s,) from inner to outer nodes (s,2) at which edges are cut: where the edge enters the
-        surface or, if the surface is offset there, by linear interpolation of the levels.
+        """Return the fractions (s,), from the inner to the outer node of ``ends`` (s,2), at which edges are cut: the
+        intersection with the surface or, if that is offset, the zero of the linearly interpolated levels.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -108,7 +111,7 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Return cut fractions (s,) of edges with nodes (s,2) that put the ``faces`` (f,3) on the offset surface."""
+        """Return the fractions ``parts`` (s,) of edges ``ends`` (s,2), fitted to put faces on the offset surface."""
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
         edges = self.points[b] - self.points[a]
@@ -117,7 +120,7 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Evaluate the body at the nodes of all tets that are not well inside."""
+    """Return the nodes of a lattice, with the body evaluated at vertices and at midpoints of tets not deep inside."""
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
     middles, count = n + edge_of, n + len(ends)
@@ -135,7 +138,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
     queried = np.unique(middles[near])
     levels[queried], moved[queried] = body.at(points[queried], cells[queried])
     levels -= moved
-    # Omitted tets count as inside, whatever the winding number at an opening's mouth; the border counts as outside.
+    # Tets left out count as inside, even near openings with small winding numbers; the border counts as outside.
     deep = np.unique(middles[~near])
     levels[deep] = np.minimum(levels[deep], -BESIDE * cells[deep])
     levels[border] = np.maximum(levels[border], BESIDE * cells[border])
@@ -149,7 +152,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the nodes on the boundary of tets (m,4) whose edges have these ``ends`` (e,2)."""
+    """Return the indices of the nodes on the boundary of tets (m,4), whose edges have the vertices ``ends`` (e,2)."""
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
@@ -166,7 +169,7 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return faces (f,3) without small hollows, their contents, and small islands; the largest part always stays."""
+    """Return ``faces`` (f,3) without small cavities, parts inside these, and small isolated parts; ``cell`` in m³."""
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)
     volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell

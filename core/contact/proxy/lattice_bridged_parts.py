@@ -1,8 +1,8 @@
-"""Separate parts of a surface that a draft lattice bridges, and so moves as one.
+"""Separate parts of a surface that a draft lattice connects, so that they move as one.
 
-Islands that intersect, touch or contain each other are one part, such as eyes in a head, and so are both sides of a
-shell. Tets that two parts share hold them together, whatever their skin is: a gap is surely open from two cells on,
-since each side's tets reach up to one into it. Gaps within one part, such as between fingers, are not detected.
+Islands (connected components of faces) that intersect, touch or contain each other are one part, such as eyes in a
+head or both sides of a shell. Tets that two parts share connect them, even if the collision proxy separates them. A gap
+of two cells is surely open: tets reach up to one cell into it from each side. Gaps within a part are not detected.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ...geometry.tetrahedra.intersections import intersecting_triangles
 SPACING = 0.25
 """Spacing of the samples on the surface, in cells."""
 BESIDE = 1e-3
-"""Distance off a face at which its sides are tested, and within which islands touch, in cells."""
+"""Distance, in cells, from a face at which its two sides are tested, and below which islands touch."""
 OPEN = 2.0
-"""Width in cells from which a gap is surely open."""
+"""Width, in cells, from which no tet bridges a gap."""
 
 
 class BridgedParts(NamedTuple):
-    """Numbers of separate ``surface_parts`` and of the ``lattice_parts`` that hold them; ``gap`` m, the narrowest
-    between parts that move as one (inf if none do), and ``cells`` across that surely open it (0).
+    """Numbers of separate ``surface_parts`` and of connected ``lattice_parts`` that hold them; ``gap`` m, the narrowest
+    gap between parts that move as one, and ``cells`` along the longest side that surely open it; inf and 0 if none.
     """
 
     surface_parts: int
@@ -45,7 +45,7 @@ class BridgedParts(NamedTuple):
 
 
 def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
-    """Find the parts that a lattice with so many cells along the surface's longest side holds together."""
+    """Return the parts that the lattice ``mesh`` connects; it has ``cells_across`` cells along the longest side."""
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
     positions = surface.positions - surface.positions[triangles].mean(axis=(0, 1))
@@ -65,7 +65,7 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part (t,) of each triangle; ``points`` (p,3) are samples on the triangles ``owner`` (p,)."""
+    """Return the part label of each triangle, (t,); ``points`` (p,3) m are samples on the triangles ``owner`` (p,)."""
     island = vertex_components(triangles)
     if int(island.max()) == 0:
         return island
@@ -79,7 +79,7 @@ def _united(
     joined |= crossing[owner] & crossing[other] & (away < 2.0 * SPACING * cell)
     count = int(island.max()) + 1
     for hollow in np.flatnonzero(_volumes(corners, island) < 0.0):
-        # The wall of a hollow lies between it and the nearest other island.
+        # An inward-facing island is the wall of a cavity in the nearest island if that encloses it.
         own = np.flatnonzero(island[owner] == hollow)
         nearest = own[away[own].argmin()]
         around = points[island[owner] == island[other[nearest]]]
@@ -92,7 +92,7 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the volume that each island encloses, signed so that their sum is positive."""
+    """Return six times the signed volume of each island (triangles' labels ``island``, (t,)); their sum is positive."""
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -100,7 +100,9 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest triangle of another part (-1: none) and its distance, for points (p,3) of parts ``own``."""
+    """Return the nearest triangle of another part (-1: none) and its distance, m, for points (p,3) m of parts ``own``
+    (p,); ``part`` (t,) is the part of each triangle.
+    """
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)
     tree = build_tree(*element_boxes(corners))

@@ -1,4 +1,4 @@
-"""Marching tetrahedra on a mesh whose tets are cut into eight: edges that the level set cuts, and its faces."""
+"""Marching tetrahedra on a mesh whose tets are cut into eight: the edges that a level set cuts, and its faces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...geometry.mesh.topology import FACES
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
-"""Nodes of the four corner tets: corners 0 to 3, or the node on the edge between two, numbered 4 + edge."""
+"""Nodes of the four tets at the corners of a tet. Nodes 0 to 3 are its corners, 4 + k is the midpoint of edge k."""
 _RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
-"""Octahedron in a tet's middle: two opposite nodes, then the ring of four around their line, oriented as the tet."""
+"""For each diagonal of the octahedron in a tet: its two nodes, then the four nodes around it, oriented as the tet."""
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
-"""Even permutations of a tet's corners, one for each pair that comes first."""
+"""Even permutations of a tet's corners, one for each pair of corners at the front."""
 
 
 class CutEdges(NamedTuple):
@@ -23,10 +23,10 @@ class CutEdges(NamedTuple):
     Attributes
     ----------
     ends : (s,2) int64
-        Nodes of the edges, the inside one first.
+        Nodes of the cut edges, the inside node first.
     triangles : (t,3) int64
     quads : (q,4) int64
-        Not flat. All faces are oriented outwards.
+        Not planar. Triangles and quads are oriented outwards.
     """
 
     ends: np.ndarray
@@ -35,7 +35,7 @@ class CutEdges(NamedTuple):
 
 
 def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges (e,2) of tets (m,4), and the edge indices of each tet, (m,6), in the order of ``EDGES``."""
+    """Return the edges (e,2) of tets (m,4), and the indices (m,6) of each tet's edges, in the order of ``EDGES``."""
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     n = int(tets.max()) + 1
     keys, edges = np.unique(pairs[..., 0] * n + pairs[..., 1], return_inverse=True)
@@ -43,8 +43,8 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Cut tets (m,4) into eight (8m,4) of equal orientation. ``middles`` (m,6) are the nodes on their edges, ``points``
-    (p,3) the positions of all nodes. The octahedron in the middle is cut along its shortest diagonal.
+    """Return tets (8m,4), with each of ``tets`` (m,4) cut into eight. ``middles`` (m,6) are the midpoint nodes of its
+    edges, ``points`` (p,3) the positions of all nodes. The octahedron inside is cut along its shortest diagonal.
     """
     nodes = np.concatenate([tets, middles], axis=1)
     tips = nodes[:, _BETWEEN]
@@ -55,7 +55,7 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Cut positively oriented tets (m,4) between nodes ``inside`` (p,) bool and nodes outside."""
+    """Return the level set in positively oriented tets (m,4) that separates nodes ``inside`` (p,) bool from others."""
     within = inside[tets]
     count = within.sum(axis=1)
     triangles = []

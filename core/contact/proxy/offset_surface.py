@@ -1,8 +1,8 @@
-"""Signed distance to a body that is thickened to a width that a skin can follow.
+"""Signed distance to a body whose thin parts are thickened enough for a collision proxy on the lattice.
 
-The distance is to the closest triangle, negative inside by the generalised winding number. A body thinner than
-``THICK`` cells, straight through from the closest point, has its surface offset outwards by half of the missing width:
-a sheet, which has no inside, becomes a plate. The surface is not offset where a body is thick.
+The distance is to the closest triangle, negative inside by the generalised winding number. Where a body, measured along
+the normal at the closest point, is thinner than ``THICK`` cells, its surface is offset outwards by half of the missing
+thickness. A sheet, which has no inside, becomes a plate. Where a body is thicker, its surface is not offset.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ from ...geometry.mesh.vertex_normals import face_normals
 from ...geometry.mesh.winding_number import WindingNumber, winding_at
 
 THICK = 0.55
-"""Least thickness in cells everywhere: half a cell, over which the skin's nodes lie, and a margin."""
+"""Least thickness, in cells: half a cell, the spacing of the level set's nodes, and a margin."""
 REACH = 0.8
-"""Distance in cells up to which the thickness is computed outside: edges of farther nodes are not cut. Inside, the
-limit is half of ``THICK``: a deeper node has a ball of that thickness around it.
+"""Distance, in cells, up to which the thickness is computed for points outside: edges of farther nodes are not cut.
+Inside, the limit is half of ``THICK``: around a deeper node the body is at least ``THICK`` cells thick.
 """
 BESIDE = 1e-3
-"""Distance off a triangle, in cells, at which its sides are tested."""
+"""Distance, in cells, from a triangle at which its two sides are tested."""
 DRAWN_IN = 0.02
-"""Part of the distance to the triangle's centroid by which the tested point is shifted: edges have two triangles."""
+"""Fraction by which the tested point is shifted from the closest point to the triangle's centroid, away from edges."""
 OPPOSITE = -(0.5**0.5)
-"""Cosine under which a face points the opposite way: a sharp edge is not a thin part."""
+"""Minus the least absolute cosine of two faces' normals that bound a thin part: a sharp edge is not a thin part."""
 
 
 class OffsetSurface:
-    """Distance queries on a surface with an area (metres). ``origin`` (3,) m is subtracted from its coordinates to keep
-    their digits.
-    """
+    """Distance queries on a surface of non-zero area, in metres, relative to ``origin`` (3,) to reduce round-off."""
 
     def __init__(self, surface: SurfaceMesh) -> None:
         triangles = faces_with_area(surface)
@@ -62,7 +60,7 @@ class OffsetSurface:
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the part of the path from ``starts`` to ``ends`` (p,3) m to the first triangle, (p,); NaN for none."""
+        """Return the fractions (p,) of paths from ``starts`` to ``ends`` (p,3) m at the first triangle; NaN if none."""
         found = np.empty(len(starts))
         segments = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
         _entered(len(starts), *segments, self._corners, self._normals, self._tree, found)
@@ -71,13 +69,15 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Return True if the point at p, displaced by ``by`` along n, is inside."""
+    """Return True if the point ``p + by n`` is inside the surface."""
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
 @inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
-    """Return the thickness of the body at the point of a triangle closest to p; inf beyond ``THICK`` cells."""
+    """Return the thickness of the body, along a triangle's normal, at its point closest to p (barycentric weights w);
+    inf beyond ``THICK`` cells. ``distance`` is from p to the triangle; ``inside`` is True if p is inside.
+    """
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]
     origin, start, end = np.empty(3), np.empty(3), np.empty(3)
@@ -87,7 +87,7 @@ def _thickness(p, distance, inside, triangle, w, cell, surface):
         origin[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
         side += (p[i] - closest) * n[i]
     by = BESIDE * cell
-    # No face lies between p and its closest point: beside a face's interior the side of p is known.
+    # No face lies between p and its closest point, so if that is interior to its face, the side of p is known.
     known = w[0] > 0.0 and w[1] > 0.0 and w[2] > 0.0 and distance > by
     behind = inside if known and side < 0.0 else _is_inside(origin, n, -by, field)
     before = inside if known and side > 0.0 else _is_inside(origin, n, by, field)

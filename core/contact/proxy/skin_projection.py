@@ -1,7 +1,7 @@
-"""Fit a skin to the surface of a body: its vertices slide along the lattice edges that hold them.
+"""Fit a skin (collision proxy) to the surface of a body by moving its vertices along the lattice edges that they cut.
 
-With its vertices on the surface a face cuts off convex parts. The distance of each face's centroid to the closest point
-of the surface, along the face's normal, is averaged over a vertex's faces and moves the vertex.
+A face with its vertices on the surface would cut off convex regions. So each vertex is moved by the mean over its faces
+of the signed distance, along the face normal, from the face's centroid to the closest point of the surface.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Over-relaxation factor: a face's centroid moves by a third of the displacement of one of its corners."""
+"""Over-relaxation factor, since a corner's displacement moves the face's centroid by only a third of it."""
 STEEP = 0.4
-"""Least cosine between a vertex's edge and its normal in the division."""
+"""Lower bound of the cosine between a vertex's lattice edge and its normal, by which displacements are divided."""
 FAR = 0.3
-"""Distance in cells from which a face does not belong to the surface: it closes an opening."""
+"""Distance to the surface, in cells, from which a face is ignored, since it closes an opening of the surface."""
 
 Nearest = Callable[[np.ndarray], np.ndarray]
-"""Map from points (p,3) m to the closest points of the surface, (p,3) m."""
+"""Function from points (p,3) m to the closest points of a surface, (p,3) m."""
 
 
 def project_to_surface(
@@ -30,9 +30,9 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved edge fractions (s,) of vertices at ``begins + parts ways``, (s,3) m, with ``edges`` outwards.
+    """Return improved edge fractions (s,) of skin vertices at ``begins + parts * edges``, (s,3) m, edges outwards.
 
-    ``moved`` (s,) m : outward offset of the surface there; ``cells`` (s,) m : cell sizes.
+    ``moved`` (s,) m is the outward offset of the surface at each vertex, ``cells`` (s,) m the cell size.
     """
     corners = (begins + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,7 +1,6 @@
-"""Separate neighbouring faces of a skin that are too near to each other.
+"""Separate neighbouring faces of a skin (collision proxy) that are too near to each other.
 
-Vertices slide along the lattice edges that hold them, towards the midpoints. The skin therefore stays closed and free
-of intersections.
+Vertices move along their lattice edges towards the midpoints, so the skin stays closed and free of intersections.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from ...geometry.mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
 SHARE = 0.1
-"""Part of the distance to its edge's midpoint by which a vertex moves in a round."""
+"""Fraction of the distance to the midpoint of its edge by which a vertex moves per round."""
 
 
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the vertices' edge fractions ``parts`` (s,), changed so that neighbouring ``faces`` (f,3) keep ``least``
-    (s,) m apart where possible; ``placed`` maps fractions to positions (s,3) m.
+    """Return the edge fractions ``parts`` (s,) of the vertices, changed so that neighbouring ``faces`` (f,3) keep a
+    distance of ``least`` (s,) m, given per vertex, where possible; ``placed`` maps fractions to positions (s,3) m.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -41,7 +40,7 @@ def separate_thin_faces(
 
 
 def _rings(faces: np.ndarray) -> np.ndarray:
-    """Return for each edge its two ends and the opposite corners of its two faces, (e,4)."""
+    """Return for each edge of a closed surface its two ends and the opposite corners of its two faces, (e,4)."""
     a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
     n = int(faces.max()) + 1
     order = np.argsort(a * n + b)
@@ -52,7 +51,7 @@ def _rings(faces: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def _between_segments(p, q, r, s):
-    """Return the squared distance of segments pq and rs if both nearest points are interior; inf otherwise."""
+    """Return the squared distance of segments pq and rs if both nearest points are interior, else inf."""
     u, v, w = minus(q, p), minus(s, r), minus(p, r)
     a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     determinant = a * c - b * b

@@ -1,1 +1,1 @@
-"""Atomic file writes, checked reads, file formats and private folders."""
+"""Atomic file writes, reads of untrusted files, file formats and private folders."""

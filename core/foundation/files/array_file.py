@@ -1,9 +1,9 @@
 """Atomic file writes, and files of named arrays with a checksum.
 
 A file of arrays contains a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and
-shapes of arrays, SHA-256 of the payload, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a
-file trustworthy: all sizes that it states are checked against bounds and the file's length before anything is computed
-or allocated from them. Nothing is ever unpickled.
+shapes of arrays, SHA-256 of their bytes, and ``about``, a JSON object of the caller's) and the arrays' bytes,
+little-endian. A checksum does not make a file trustworthy: all sizes that the header states are checked against bounds
+and the file's length before anything is computed or allocated from them. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ..errors import CorruptFrameError, StoreError, refusing
 
 MAGIC = b"SINEW\x00\x00\x01"
 HEADER_LIMIT = 16 * 2**20
-"""Maximum size of a header, bytes; step reports are its bulk: kilobytes, or megabytes with 1,000 substeps."""
+"""Maximum size of a header, bytes. Most of it are step reports: kilobytes, or megabytes with 1,000 substeps."""
 SIDES, SIDE, ARRAYS = 8, 2**53, 1000
-"""Maximum number of dimensions of an array, maximum size of one, and maximum number of arrays in a file."""
+"""Maximum number of dimensions of an array, maximum size of a dimension, and maximum number of arrays in a file."""
 LISTS = 200_000
-"""Maximum number of lists and objects in a header: Python takes seconds to create millions of them."""
+"""Maximum number of JSON lists and objects in a header: Python takes seconds to create millions of them."""
 WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
-"""Delays, s, before each retry of a file operation."""
+"""Delays, s, before the retries of a failed file operation (Windows only)."""
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file of this process for writing. Symbolic links, hard links and pipes of that name, which an untrusted
-    folder or a farm's store may contain, are deleted and never written to. OSError as of ``open``.
+    """Open a file for writing. A symbolic link, hard link or pipe of that name, as an untrusted folder or a render
+    farm's store may contain, is deleted and never written to. Raises OSError as ``open`` does.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):
@@ -58,7 +58,7 @@ def _leads_elsewhere(entry: os.stat_result) -> bool:
 
 
 def _open_unlinked(path: str, flags: int) -> int:
-    # The file is truncated after the check: a link could be created between the caller's check and this one.
+    # The file is checked again before it is truncated, since a link could have been created since the caller's check.
     handle = os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666)
     try:
         if _leads_elsewhere(os.fstat(handle)):
@@ -73,15 +73,15 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for atomic writing: a temporary file in the same folder, flushed to disk and renamed at the end. It
-    replaces a link of that name, not the link's target.
+    """Context that writes a file atomically: to a temporary file in the same folder, which is flushed to disk and
+    renamed at the end. If a link has that name, the link is replaced and its target is unchanged.
 
     Raises StoreError if the disk is full, the folder is not writable, or a device or pipe has that name; the existing
     file is then unchanged and the temporary one is removed.
     """
     temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
-        # An administrator could otherwise replace /dev/null.
+        # Without this check an administrator's process could replace /dev/null.
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise OSError(errno.EINVAL, "a device or a pipe has that name")
         try:
@@ -99,9 +99,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """Create a private folder for programs that write files by name; at the end its files are moved into ``folder`` and
-    it is removed. Files in subfolders (``textures/``) are moved into subfolders of that name, whose other files are
-    kept. OSError from the file system, or if such a subfolder is a link.
+    """Context with a temporary folder for programs that write files by name; at the end its files replace those in
+    ``folder``, and it is removed. Files in its subfolders (``textures/``) are moved into subfolders of the same name,
+    where no existing file is replaced. Raises OSError from the file system, or if such a subfolder is a link.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
@@ -119,14 +119,14 @@ def whole_files(folder: Path) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Delete a file if it exists; StoreError if the folder does not permit it."""
+    """Delete a file if it exists; raise StoreError if the system does not permit it."""
     remedy = "Close programs that use it, or choose a folder that can be written: for a .blend, save it elsewhere."
     with refusing(f"{path.name} cannot be deleted", remedy):
         _patiently(lambda: path.unlink(missing_ok=True))
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write arrays and a JSON-able ``about`` to one file, atomically; StoreError as :func:`whole_file`."""
+    """Write named arrays and ``about``, a dict for JSON, to one file by :func:`whole_file`, which raises StoreError."""
     little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     sha = hashlib.sha256()
     for array in little.values():
@@ -139,7 +139,10 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
         }
     ).encode()
     if len(header) > HEADER_LIMIT or _lists(header) > LISTS:
-        raise StoreError(f"{path.name} would have a header of {len(header)} bytes.", "Lower Substeps or Iterations.")
+        problem = (
+            f"{path.name} would have a header of {len(header)} bytes with {_lists(header)} lists, which is too large"
+        )
+        raise StoreError(f"{problem}.", "Lower Substeps or Iterations, whose reports it holds.")
     with whole_file(path) as file:
         for part in (MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header):
             file.write(part)
@@ -148,7 +151,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the data of :func:`write_arrays`; CorruptFrameError if the file is truncated or altered."""
+    """Return the arrays and ``about`` of a file; raise CorruptFrameError if it is damaged, StoreError if unreadable."""
     path = Path(path)
     described, payload = _read(path, with_arrays=True)
     with _damage(path):
@@ -158,15 +161,15 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
-    """Return the ``about`` of a header of at most ``limit`` bytes, without reading the arrays, which may be damaged.
-    Errors as of :func:`read_arrays`.
+    """Return ``about`` from a file's header of at most ``limit`` bytes. The arrays are neither read nor checked. Raises
+    the errors of :func:`read_arrays`.
     """
     return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file for reading. OSError if it is not a regular file: reading a pipe or a device, as in an untrusted
-    archive, could block forever.
+    """Open a file for reading. Raise OSError if it is not a regular file, since a read from a pipe or a device, as in
+    an untrusted archive, could block forever.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "it is not a file")
@@ -174,7 +177,7 @@ def open_regular(path: Path) -> IO[bytes]:
 
 
 def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dict[str, Any], bytes]:
-    """Return a file's header, and the bytes of its arrays or none."""
+    """Return a file's header, and the bytes of its arrays if ``with_arrays``, else b""."""
     with refusing(f"{path.name} cannot be read", "Bake again."):
         with open_regular(path) as file, _damage(path):
             described = _header(file, limit)
@@ -197,25 +200,25 @@ def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
         raise ValueError("it is not a file of Sinew")
     length = struct.unpack_from("<Q", start, 8)[0]
     if length > limit:
-        raise ValueError(f"its header claims {length} bytes")
+        raise ValueError(f"its header claims {length} bytes, more than {limit}")
     header = file.read(length)
     if hashlib.sha256(header).digest() != start[16:]:
         raise ValueError("its header is damaged")
     if (lists := _lists(header)) > LISTS:
-        raise ValueError(f"its header has {lists} lists")
+        raise ValueError(f"its header has {lists} lists, more than {LISTS}")
     described = json.loads(header)
     if not isinstance(described["about"], dict) or not isinstance(described["arrays"], list):
-        raise ValueError("its header is of another kind")
+        raise ValueError("its header does not describe Sinew's arrays")
     return described
 
 
 def _lists(header: bytes) -> int:
-    """Return an upper bound of the lists and objects in a JSON text; brackets in strings count as well."""
+    """Return an upper bound on the number of lists and objects in a JSON text: all opening brackets."""
     return header.count(b"[") + header.count(b"{")
 
 
 def _size(kind: Any, shape: Any) -> int:
-    """Return the size, bytes, of an array described in a header."""
+    """Return the size, bytes, of an array that a header describes; raise ValueError if its description is invalid."""
     if kind not in _TYPES:
         raise ValueError(f"it holds values of type {kind[:20] if isinstance(kind, str) else type(kind).__name__}")
     sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
@@ -226,7 +229,7 @@ def _size(kind: Any, shape: Any) -> int:
 
 @contextlib.contextmanager
 def _damage(path: Path) -> Iterator[None]:
-    """Context in which errors of parsing a file are raised as a CorruptFrameError that names it."""
+    """Context that converts errors of parsing a file to a CorruptFrameError that names the file."""
     try:
         yield
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -234,7 +237,7 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the arrays described in a header; ValueError if the payload has another size."""
+    """Yield name and copy of each array described in a header, from all bytes; ValueError if their number differs."""
     payload, at = memoryview(payload), 0
     for name, kind, shape in described:
         if not isinstance(name, str):
@@ -245,8 +248,8 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _patiently(action: Callable[[], None]) -> None:
-    """Run a file operation, with retries on Windows: it does not move or delete a file that another process, such as a
-    virus scanner, has open.
+    """Run a file operation, with retries on Windows, which does not move or delete a file while another process, such
+    as a virus scanner, has it open.
     """
     for wait in PAUSES:
         try:

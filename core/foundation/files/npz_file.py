@@ -1,4 +1,4 @@
-"""Uncompressed ``.npz`` files from untrusted sources, with all stated sizes checked."""
+"""Uncompressed ``.npz`` files. A file from an untrusted source is read safely: all sizes that it states are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .array_file import open_regular
 
 
 def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays as an uncompressed ``.npz`` without copying them; OSError from the file."""
+    """Write arrays as an uncompressed ``.npz`` without copying them; raise OSError if the file cannot be written."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -23,8 +23,8 @@ def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an uncompressed ``.npz``; ValueError, before allocation, if a stated size exceeds the file.
-    OSError if it is not a file.
+    """Return the arrays of an uncompressed ``.npz``. Raise ValueError, before memory is allocated, if a stated size
+    exceeds the file's; OSError if the path is not a regular file.
     """
     arrays = {}
     with open_regular(path) as whole, zipfile.ZipFile(whole) as archive:
@@ -39,12 +39,12 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_npy(file: IO[bytes]) -> np.ndarray:
-    """Return one array. The header is matched by a regular expression: NumPy would evaluate and trust it."""
+    """Return one ``.npy`` array. A regular expression parses the header, which NumPy would evaluate and trust."""
     data = file.read()
     at = 10 + int.from_bytes(data[8:10], "little")
     header = _NPY_HEADER.fullmatch(data[10:at])
     if data[:8] != _NPY_MAGIC or header is None:
-        raise ValueError("it holds an array of a kind that is never saved")
+        raise ValueError("it holds an array of a type that is never written")
     kind, fortran, sides = (group.decode() for group in header.groups())
     shape = tuple(int(side) for side in sides.replace(",", " ").split())
     if math.prod(shape) * np.dtype(kind).itemsize != len(data) - at:

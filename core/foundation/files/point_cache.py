@@ -1,7 +1,7 @@
-"""PC2 point caches: positions of a fixed number of points, frame by frame, for Blender's Mesh Cache and others.
+"""PC2 point caches: positions of a fixed number of points per frame, for Blender's Mesh Cache and other programs.
 
-A header of 32 bytes (``POINTCACHE2``, version 1, points, first frame, frames per sample, samples) and the samples'
-float32 coordinates, little-endian.
+The file has a header of 32 bytes (``POINTCACHE2``, version 1, number of points, first frame, frames per sample, number
+of samples) and the samples' float32 coordinates, little-endian.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .array_file import whole_file
 def write_point_cache(
     path: Path, first_frame: int, frames: Iterable[np.ndarray], count: int, points: int, step: int = 1
 ) -> None:
-    """Write ``count`` frames of (points,3) positions, every ``step``-th, atomically; errors as :func:`whole_file`."""
+    """Write a PC2 file with ``count`` samples of (points,3) positions, ``step`` frames apart, by :func:`whole_file`."""
     with whole_file(path) as file:
         file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, points, first_frame, step, count))
         for positions in frames:

@@ -1,7 +1,7 @@
-"""Folders whose files are executed, such as compiled kernels: only the user, or root, may have written them.
+"""Folders whose files are executed, such as compiled kernels: only the user or root may be able to write to them.
 
-The checks are those of sshd for keys: the folder, its content, and its parents up to the user's home or the root.
-Windows has access lists instead of owners and modes; nothing is checked there.
+As sshd does for keys, owner and mode are checked of the folder, its content, and its parents up to the user's home
+folder or the file system's root. Windows has access lists instead of owners and modes; nothing is checked there.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder and its missing parents for the user only, for any umask; OSError."""
+    """Create a folder and its missing parents with access for the user only, whatever the umask; OSError on failure."""
     for directory in reversed((folder, *folder.parents)):
         if not directory.is_dir():
             directory.mkdir(0o700, exist_ok=True)
 
 
 def checked_private(folder: Path) -> Path:
-    """Return the folder's path with links resolved, so that others cannot redirect it. PermissionError, with the
-    reason, if others may have written to it or its content, or may replace it.
+    """Return the folder's path with links resolved, so that others cannot redirect it. Raise PermissionError, with the
+    reason, if other users may write to the folder or its content, or may replace it.
     """
     if os.name == "nt":
         return folder
@@ -43,7 +43,7 @@ def checked_private(folder: Path) -> Path:
     for path in folder.parents:
         entry = path.stat()
         _check_owner(path, entry)
-        if not entry.st_mode & stat.S_ISVTX:  # with the sticky bit, as of /tmp, nobody may rename others' entries
+        if not entry.st_mode & stat.S_ISVTX:  # the sticky bit, as of /tmp: only owners rename entries
             _check_mode(path, entry)
         if path == home:
             break
@@ -67,12 +67,12 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the user is the only member of a group, as in Linux systems with a writable group per user."""
+    """Return True if the user is the only member of a group, as on Linux systems that create a group for each user."""
     import grp
     import pwd
 
     try:
         user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
-    except KeyError:  # a container may have no names for them
+    except KeyError:  # a container may have no names for its user and group
         return False
     return user.pw_gid == group and found.gr_name == user.pw_name and set(found.gr_mem) <= {user.pw_name}

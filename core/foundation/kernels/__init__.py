@@ -1,1 +1,1 @@
-"""Numba kernels: compilation and its disk cache, threads, and 3 x 3 algebra."""
+"""Numba kernels: compilation with a disk cache, threads, and 3 x 3 algebra."""

@@ -1,14 +1,14 @@
 """Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba stores the import name of a kernel in its cache and ignores edits of kernels that it calls from other files. So
+Numba's cache stores the import name of a kernel, and it misses edits of other files whose kernels this kernel calls. So
 the name of the cache folder contains this package's import name and a hash of the processor and of the sources that
-kernels can depend on: the files that contain kernels, and all that these import. Nodes of a farm that share a folder
-never read each other's machine code. ``SINEW_KERNEL_CACHE`` sets its parent, read once at import; by default it is the
-user's cache folder, which all Blender versions share. Numba's index files are pickles: a folder writable by others is
-rejected.
+kernels can depend on: the files that contain kernels, and all that these import. Thus nodes of a render farm that share
+a parent folder never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at import, sets the parent
+folder; by default it is in the user's cache folder, which all Blender versions share. Numba's index files are pickles,
+which can execute code when read: a folder that others may write to is rejected.
 
-By default, Numba falls back to writing beside the sources. Here, the fallback is a temporary folder for the lifetime of
-the process, and :func:`cache_warning` reports it.
+If the folder cannot be used, kernels are stored in a temporary folder for the lifetime of the process, which
+:func:`cache_warning` reports. Numba's own fallback would write beside the sources.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ from numba.extending import models, register_model
 from ..files.private_folder import checked_private, make_private
 
 KEPT_DAYS = 30
+"""Days after which the unused kernels of other versions of the sources are deleted."""
 
 THREADS = numba_config.NUMBA_NUM_THREADS
 """Maximum number of threads of a kernel."""
 
 FEW = 1024
-"""Number of items below which threads do not pay off."""
+"""Number of items below which a kernel runs in the calling thread only, since threads would cost more."""
 
 SHARES = 2
-"""Chunks per thread into which a range is divided."""
+"""Number of chunks per thread into which a range of items is divided."""
 
 _PACKAGE = __name__.rpartition(".foundation.")[0]
 _LIBRARY = Path(__file__).resolve().parents[2]
@@ -60,7 +61,7 @@ _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
 
 
 def _imported(path: Path, text: str) -> set[Path]:
-    """Return the files of this package that a source imports."""
+    """Return the paths that the relative imports in a source ``text`` at ``path`` may mean; some may not exist."""
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):
         module_path = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
@@ -81,7 +82,7 @@ def _source_hash() -> str:
     for path in sorted(read):
         sha.update(texts[path].encode())
     processor = platform.machine(), llvmlite.binding.get_host_cpu_name(), get_host_cpu_features()
-    # NumPy 2 renames what Numba pickles.
+    # NumPy 2 renames modules that occur in Numba's pickles.
     sha.update(f"{numba.__version__} {np.__version__.split('.')[0]} {sys.version_info[:2]} {processor}".encode())
     return sha.hexdigest()[:16]
 
@@ -99,8 +100,8 @@ def _wanted_folder() -> Path:
 
 
 def _of_any_length(path: str) -> str:
-    """Return an absolute Windows path in the form that may exceed 259 characters: the path of a Blender extension's
-    user folder and Numba's names is too long for the usual one.
+    """Return an absolute Windows path in the form that may exceed 259 characters, since the user folder of a Blender
+    extension and Numba's file names together are longer.
     """
     if path.startswith("\\\\?\\"):
         return path
@@ -108,22 +109,22 @@ def _of_any_length(path: str) -> str:
 
 
 def _probed(folder: Path) -> Path:
-    """Create a folder and return its resolved path; OSError if others may write to it, or if files cannot be created in
-    it or in its subfolders, made by Numba.
+    """Create a folder and return its resolved path. Raise OSError if other users may write to it, or if this process
+    cannot create files in it or in the subfolders that Numba made there.
     """
     make_private(folder)
     folder = checked_private(folder)
     for directory in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
         tempfile.TemporaryFile(dir=directory).close()
-    os.utime(folder)  # marks it as used: see _prune
+    os.utime(folder)  # its modification time tells _prune that the folder is in use
     return folder
 
 
 def _prune(own: Path) -> None:
-    """Remove the kernels of other sources under this import name that are unused for ``KEPT_DAYS``."""
+    """Remove the cache folders of other versions of this package that were not used for ``KEPT_DAYS``."""
     sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
     oldest = time.time() - KEPT_DAYS * 86400
-    with contextlib.suppress(OSError):  # another process may prune too; the rest is pruned next time
+    with contextlib.suppress(OSError):  # another process may prune at once; the next start continues
         for folder in own.parent.iterdir():
             old = folder != own and sibling.fullmatch(folder.name) and not folder.is_symlink()
             if old and folder.stat().st_mtime < oldest:
@@ -137,13 +138,13 @@ def _temporary_folder() -> Path:
 
 
 def _open_cache() -> tuple[Path, str | None]:
-    """Return the cache folder, and a warning if it is temporary."""
+    """Return the cache folder, and a warning if it is temporary, else None."""
     try:
         folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
         return _temporary_folder(), (
             f"Compiled kernels cannot be kept ({error}): every start compiles them again. "
-            "Set SINEW_KERNEL_CACHE to the full path of a folder that you, and nobody else, may write."
+            "Set SINEW_KERNEL_CACHE to the full path of a folder to which only you can write."
         )
     _prune(folder)
     return folder, None
@@ -153,23 +154,23 @@ _folder, _warning = _open_cache()
 
 
 def cache_folder() -> Path:
-    """Return the folder of the compiled kernels of this source under this import name."""
+    """Return the folder with the compiled kernels of the present sources and import name."""
     return _folder
 
 
 def cache_warning() -> str | None:
-    """Return the reason why compiled kernels are not kept after this process, and the remedy; None if they are."""
+    """Return a warning, with a remedy, that compiled kernels are not kept after this process; None if they are kept."""
     return _warning
 
 
 class Locator(UserProvidedCacheLocator):
-    """Numba cache locator by a file's path in this package, so that other profiles or machines that share the folder
-    reuse compiled kernels, wherever the package is installed.
+    """Numba cache locator that names subfolders by a file's path within this package. Machines and user profiles that
+    share the cache folder thus share compiled kernels, wherever the package is installed.
     """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """Return the subfolder for the kernels of a file."""
+        """Return the name of the subfolder for the kernels in the file ``py_file``."""
         directory = Path(py_file).resolve().parent
         if not directory.is_relative_to(_LIBRARY):
             return super().get_suitable_cache_subpath(py_file)
@@ -178,7 +179,7 @@ class Locator(UserProvidedCacheLocator):
 
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
-    """Context with this package's cache settings, which Numba reads in its decorators."""
+    """Context in which Numba's configuration, which its decorators read, holds this package's cache settings."""
     own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
     before = {name: getattr(numba_config, name) for name in own}
     for name, value in own.items():
@@ -191,8 +192,8 @@ def _own_cache() -> Iterator[None]:
 
 
 _PROCESS_ID = uuid.uuid4().hex[:8]
-"""Part of the names of the cache files of this process. Numba only numbers the files of a function: two processes that
-compile it for different types at the same time could write to the same file.
+"""Random part of the names of this process's cache files. Numba only numbers the files of a function, so two processes
+that compile it for different types at the same time could write to the same file.
 """
 
 
@@ -205,20 +206,20 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a serial kernel that releases the interpreter lock."""
+    """Compile a function, when it is first called, to a serial kernel that releases the interpreter lock."""
     return _compiled(function)
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a serial kernel with reassociated sums: they are vectorized, so their last bits depend on the SIMD width,
-    as those of the BLAS do.
+    """Compile a function to a serial kernel whose sums the compiler may reorder and so vectorize. Their last bits
+    depend on the SIMD width of the processor, as in a BLAS.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 class _InnerType(numba.types.Dispatcher):
-    """Numba type of a kernel called by kernels: constant arguments are not specialised, so it is not recompiled for
-    each.
+    """Numba type of a kernel that other kernels call. It is not specialised, and so compiled again, for each constant
+    that a caller passes.
     """
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
@@ -229,8 +230,8 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """Function that only kernels call: no Python wrapper is compiled for it, which takes as long as a small body.
-    Python runs it uncompiled.
+    """Function that only kernels call in compiled form: no Python wrapper is compiled, which would take as long as a
+    small function body. A call from Python runs the uncompiled function.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -243,23 +244,23 @@ class InnerKernel:
 
 
 def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
-    """Compile a function that kernels call: see :class:`InnerKernel`."""
+    """Decorate a function that kernels call: see :class:`InnerKernel`."""
     return InnerKernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> InnerKernel:
-    """Compile a small function that kernels call for every item, inlined."""
+    """Decorate a small function that kernels call for every item; it is inlined. See :class:`InnerKernel`."""
     return InnerKernel(function, forceinline=True)
 
 
 class ParallelKernel:
-    """Kernel over many small items, called with their number: chunks are processed by threads, few items by the caller.
-    For few large items: :mod:`.shared_items`.
+    """Kernel over many small items. Threads process them in chunks; fewer than ``FEW`` items are processed by the
+    calling thread. For few large items see :mod:`.shared_items`.
 
-    Its first arguments are the range of items, ``(begin, end, ...)``, and it writes only to these items (no
-    reductions), so results are bitwise reproducible for any partition. Numba's own parallel loops were rejected: they
-    take longer to compile, cost more than the work of a small body on a busy machine, and end the process if two
-    threads enter them.
+    It is defined as ``(begin, end, ...)``, with a range of items, and called with their number as ``(count, ...)``. It
+    writes only to the items in its range (no reductions), so results are bitwise reproducible for any partition.
+    Numba's own parallel loops were rejected: they take longer to compile, cost more than the work of a small body on a
+    busy machine, and end the process if two threads enter them.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -267,7 +268,7 @@ class ParallelKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over ``count`` items."""
+        """Run the kernel over the items 0 to ``count`` - 1, with the other ``arguments`` for each chunk."""
         if count < FEW or THREADS == 1:
             self._compiled(0, count, *arguments)
             return
@@ -275,47 +276,47 @@ class ParallelKernel:
         begins = iter(range(0, count, step))
 
         def work() -> None:
-            # Dynamic scheduling: items differ in cost.
+            # Each thread takes the next chunk, since items differ in cost.
             for begin in begins:
                 self._compiled(begin, min(begin + step, count), *arguments)
 
         others = [kernel_threads().submit(work) for _ in range(min(THREADS, -(-count // step)) - 1)]
         work()
         for each in others:
-            if not each.cancel():  # cancelled ones would have found no chunk left
+            if not each.cancel():  # a cancelled task would have found no chunk left
                 each.result()
 
 
 @functools.cache
 def kernel_threads() -> ThreadPoolExecutor:
-    """Return the thread pool of the kernels."""
+    """Return the pool of threads that all kernels share, created at the first call."""
     return ThreadPoolExecutor(THREADS, "sinew-kernel")
 
 
 def end_threads() -> None:
-    """Shut the thread pool down; the next kernel that needs it starts another one."""
+    """Shut the kernels' thread pool down; the next kernel that needs threads creates another one."""
     if kernel_threads.cache_info().currsize:
         kernel_threads().shutdown()
         kernel_threads.cache_clear()
 
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
-    """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
+    """Compile a function ``(begin, end, ...)`` to a kernel ``(count, ...)``: see :class:`ParallelKernel`."""
     return ParallelKernel(function)
 
 
 def lock_folder(name: str) -> Path:
-    """Return the folder that a process locks while it compiles these kernels; it may not exist."""
+    """Return the folder that a process locks while it compiles the kernels of group ``name``; it may not exist."""
     return _folder / f"{name}.stage"
 
 
 def is_compiled(name: str) -> bool:
-    """Return True if an earlier :func:`mark_compiled` recorded this group of kernels in the cache folder."""
+    """Return True if :func:`mark_compiled` has recorded the group of kernels ``name`` as compiled."""
     return _mark(name).is_file()
 
 
 def mark_compiled(name: str) -> None:
-    """Record that a group of kernels of this source is in the cache folder."""
+    """Record that the compiled kernels of group ``name`` are in the cache folder."""
     global _warning
     try:
         make_private(_folder)

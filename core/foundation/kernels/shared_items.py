@@ -1,7 +1,7 @@
-"""Kernels over few large items, which threads take one after another inside compiled code.
+"""Kernels over few large items: each thread takes the next unprocessed item from an atomic counter in compiled code.
 
-Threads do not acquire the interpreter lock between items: a handover costs as much as an item of a small body's
-stiffness, and happens twice a call with the ranges of :class:`.jit.ParallelKernel`.
+So threads do not acquire the interpreter lock between items. Handing the lock over costs as much as an item of the
+stiffness assembly of a small body, and :class:`.jit.ParallelKernel` does so twice per call.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from numba.extending import intrinsic
 from .jit import THREADS, inner_kernel, kernel, kernel_threads
 
 _NEXT, _COUNT, _DONE = 0, 8, 16
-"""Indices of the counters of the next item, of all items and of finished ones, each in its own cache line."""
+"""Indices in the array of counters: next item, number of items, number of finished items. Each has a cache line."""
 
 _LOOKS = 20_000
-"""Iterations for which the caller spins before it sleeps until other threads finish: about 0.2 ms, since waking up
-takes a quarter of that.
+"""Number of iterations for which the calling thread polls for the end of other threads before it sleeps until then:
+about 0.2 ms. Waking up takes a quarter of that.
 """
 
 
 class ItemKernel:
-    """Kernel ``(items, ...)``, called with the number of items, that processes the items returned by :func:`take` and
-    calls :func:`done` after each. It writes only to its items, so results are bitwise reproducible for any partition.
+    """Kernel over few large items. It is defined as ``(items, ...)``, with the array of counters, and called with the
+    number of items as ``(count, ...)``. In a loop it gets an item's index by :func:`take`, processes that item and
+    calls :func:`done`. It writes only to the items taken, so results do not depend on which thread takes an item.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -37,19 +38,19 @@ class ItemKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over ``count`` items."""
+        """Run the kernel over the items 0 to ``count`` - 1 in all threads."""
         items = _items(count)
         helpers = min(THREADS, count) - 1
         others = [kernel_threads().submit(self._compiled, items, *arguments) for _ in range(helpers)]
         self._compiled(items, *arguments)
-        # Tasks that have not begun would find no item left.
+        # Tasks that have not begun are cancelled, since no item is left for them.
         begun = [each for each in others if not each.cancel()]
         if not _all_done(items, _LOOKS):
             for each in begun:
                 each.result()
 
     def alone(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over ``count`` items in the calling thread only."""
+        """Run the kernel over the items 0 to ``count`` - 1 in the calling thread only."""
         self._compiled(_items(count), *arguments)
 
 
@@ -61,7 +62,7 @@ def _items(count: int) -> np.ndarray:
 
 @intrinsic
 def _add(_context, items, index, number):
-    """Add to a number of an array atomically; return its previous value."""
+    """Add ``number`` to ``items[index]`` atomically; return the previous value."""
 
     def build(context, builder, signature, arguments):
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
@@ -73,14 +74,14 @@ def _add(_context, items, index, number):
 
 @inner_kernel
 def take(items):
-    """Return the number of the next item; -1 if there is none."""
+    """Return the index of the next unprocessed item, which the calling thread then processes; -1 if none is left."""
     item = _add(items, _NEXT, 1)
     return item if item < items[_COUNT] else -1
 
 
 @inner_kernel
 def done(items):
-    """Count an item as finished."""
+    """Count one more item as finished."""
     _add(items, _DONE, 1)
 
 

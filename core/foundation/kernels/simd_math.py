@@ -1,11 +1,12 @@
 """Small vectors and matrices as tuples of numbers, for kernels that process several items per SIMD instruction.
 
-Such a kernel has a flat workspace W of rows of ``LANES`` numbers: one row per scalar quantity, one lane per item; an
-index in W is the beginning of the row plus the lane. One loop over lanes reads rows into tuples, computes without
-branches and writes rows, so the compiler vectorizes it; inner loops over three and small arrays would prevent that.
+Such a kernel has a workspace W, a flat array of rows of ``LANES`` numbers: one row per scalar quantity, one lane per
+item. A scalar's index in W is the start of its row plus the lane. A loop over lanes reads scalars into tuples, computes
+without branches and writes scalars back, so the compiler vectorizes it. Inner loops over three components, or small
+arrays, would prevent that.
 
-A vector is a tuple of three numbers, a matrix one of three rows; a symmetric matrix is six numbers, S11, S22, S33, S23,
-S13, S12.
+A vector is a tuple of three numbers, a matrix a tuple of three rows, a symmetric matrix six numbers: S11, S22, S33,
+S23, S13, S12. In functions on W, ``row`` is the index of the first scalar: the start of its row plus the lane.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from .jit import inlined
 
 LANES = 8
-"""Items processed side by side: the doubles of a 512-bit register."""
+"""Number of items processed at once: the doubles in a 512-bit register."""
 
 
 @inlined
@@ -24,7 +25,7 @@ def dot(a, b):
 
 @inlined
 def dot_six(a, b):
-    """Return the dot product of two tuples of six."""
+    """Return the dot product of two tuples of six numbers."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 
@@ -42,7 +43,7 @@ def plus(a, b):
 
 @inlined
 def minus(a, b):
-    """Return the difference of two vectors, or of rows of arrays."""
+    """Return the difference ``a - b`` of two vectors or arrays (3,), as a tuple."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
@@ -60,13 +61,13 @@ def each(a, b):
 
 @inlined
 def plus_six(a, b):
-    """Return the sum of two tuples of six."""
+    """Return the sum of two tuples of six numbers."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
 @inlined
 def combine(x, A):
-    """Return ``A^T x``: the rows of a matrix, weighted by the components of x and summed."""
+    """Return ``A^T x``: the sum of the rows of A, weighted by the components of x."""
     a, b, c = A
     return (
         x[0] * a[0] + x[1] * b[0] + x[2] * c[0],
@@ -77,7 +78,7 @@ def combine(x, A):
 
 @inlined
 def combine_six(x, A):
-    """Return ``A^T x`` for three tuples of six as A."""
+    """Return ``A^T x`` for a 3 x 6 matrix A, given as three rows."""
     a, b, c = A
     u, v = combine(x, (a[:3], b[:3], c[:3])), combine(x, (a[3:], b[3:], c[3:]))
     return u[0], u[1], u[2], v[0], v[1], v[2]
@@ -104,7 +105,7 @@ def product(A, B):
 
 @inlined
 def congruent(A, s):
-    """Return ``A S A^T`` for a symmetric S, both as six numbers."""
+    """Return the symmetric matrix ``A S A^T`` as six numbers; the symmetric S is given as six numbers s."""
     S = (s[0], s[5], s[4]), (s[5], s[1], s[3]), (s[4], s[3], s[2])
     x, y, z = times(S, A[0]), times(S, A[1]), times(S, A[2])
     return dot(A[0], x), dot(A[1], y), dot(A[2], z), dot(A[1], z), dot(A[0], z), dot(A[0], y)
@@ -112,39 +113,39 @@ def congruent(A, s):
 
 @inlined
 def vector(W, row):
-    """Return the vector in three rows of W; ``row`` is the index of its first component."""
+    """Return the vector in three successive rows of W; ``row`` is the index of its first component."""
     return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
 def set_vector(W, row, a):
-    """Write a vector to three rows of W."""
+    """Write a vector to three successive rows of W."""
     W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, row):
-    """Return the six numbers in six rows of W."""
+    """Return the numbers in six successive rows of W."""
     a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
 def set_six(W, row, a):
-    """Write six numbers to six rows of W."""
+    """Write six numbers to six successive rows of W."""
     set_vector(W, row, (a[0], a[1], a[2]))
     set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
 
 
 @inlined
 def matrix(W, row):
-    """Return the matrix in nine rows of W."""
+    """Return the matrix in nine successive rows of W."""
     return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, row, A):
-    """Write a matrix to nine rows of W."""
+    """Write a matrix to nine successive rows of W."""
     set_vector(W, row, A[0])
     set_vector(W, row + 3 * LANES, A[1])
     set_vector(W, row + 6 * LANES, A[2])
@@ -152,14 +153,14 @@ def set_matrix(W, row, A):
 
 @inlined
 def load_vector(W, row, a):
-    """Load an array (3,) into three rows of W."""
+    """Copy an array (3,) to three successive rows of W."""
     for k in range(3):
         W[row + k * LANES] = a[k]
 
 
 @inlined
 def load_matrix(W, row, A):
-    """Load an array (3,3) into nine rows of W."""
+    """Copy an array (3,3) to nine successive rows of W."""
     for i in range(3):
         for j in range(3):
             W[row + (3 * i + j) * LANES] = A[i, j]
@@ -167,14 +168,14 @@ def load_matrix(W, row, A):
 
 @inlined
 def store(W, row, values):
-    """Store the first rows of W in an array (k,)."""
+    """Copy the numbers in k successive rows of W to the array ``values`` (k,)."""
     for k in range(values.shape[0]):
         values[k] = W[row + k * LANES]
 
 
 @inlined
 def store_matrix(W, row, A):
-    """Store nine rows of W in an array (3,3)."""
+    """Copy the numbers in nine successive rows of W to an array (3,3)."""
     for i in range(3):
         for j in range(3):
             A[i, j] = W[row + (3 * i + j) * LANES]

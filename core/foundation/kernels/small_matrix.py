@@ -1,7 +1,8 @@
-"""3 x 3 linear algebra in kernels: singular values, symmetric eigenvectors, the polar stretch and its derivative.
+"""3 x 3 linear algebra in kernels: singular value decomposition, symmetric eigenvectors and the polar stretch.
 
-Jacobi rotations throughout: one-sided for singular values (relative accuracy down to the smallest one, which a body of
-1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits), two-sided for symmetric matrices.
+Jacobi rotations are used: one-sided for singular values (even the smallest has full relative accuracy, which a body of
+1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits), two-sided for symmetric matrices. Matrices are
+processed in groups of ``LANES``, one per lane of a workspace W (:mod:`.simd_math`).
 
 The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with U and V rotations and
 ``sigma_1 >= sigma_2 >= |sigma_3|``, so that an inverted F has ``sigma_3 < 0``.
@@ -17,28 +18,27 @@ from .jit import inlined, inner_kernel, parallel_kernel
 from .simd_math import LANES, combine, cross, dot, load_matrix, matrix, set_matrix, set_six, six, store_matrix
 
 SMALLEST_SUM = 0.1
-"""Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see numerics).
-"""
+"""Magnitude below which the divisor ``sigma_i + sigma_j`` in stretch derivatives is clamped (inverted elements)."""
 
 
 IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
-"""Identity as six numbers."""
+"""Polar stretch of an undeformed element: the identity matrix as six numbers."""
 
 
 FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
-"""Offsets in the workspace of a decomposition: its rotation (nine rows, by columns), scale and continuation flag; and
-its size, twenty numbers per lane.
+"""Offsets in the workspace of a decomposition, after its matrix in nine rows: the rotation (nine rows, by columns), the
+scale and the convergence measure of each lane. ``WORKSPACE`` is the workspace's size, twenty numbers per lane.
 """
 
 CONVERGED = 1e-15
-"""Cosine between columns in a sweep, or off-diagonal size relative to the diagonal, of a converged lane. It is not
-modified further, so results do not depend on neighbouring lanes.
+"""A lane has converged if the sum of cosines between its columns, or of off-diagonal magnitudes over the diagonal ones,
+is below this. It is not modified further, so results do not depend on the other lanes.
 """
 
 
 @inlined
 def _rotate(a, b, c, s):
-    """Return the columns ``c a - s b`` and ``s a + c b``."""
+    """Return the columns a and b after a Jacobi rotation of cosine c and sine s: ``c a - s b`` and ``s a + c b``."""
     return (
         (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
         (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
@@ -47,7 +47,7 @@ def _rotate(a, b, c, s):
 
 @inlined
 def _tangent(p, q, pq, turns):
-    """Return the tangent of the Jacobi rotation that diagonalises the symmetric p, pq, q; 0 if not ``turns``."""
+    """Return the tangent of the Jacobi rotation that diagonalises ``[[p, pq], [pq, q]]``; 0 if not ``turns``."""
     d, h = q - p, 2.0 * pq
     size = abs(d) + np.sqrt(d * d + h * h)
     h = h if d >= 0.0 else -h
@@ -56,7 +56,7 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return a rotation, by columns, orthonormalised as ``V (3 - V^T V) / 2``, since warm starts add up round-off."""
+    """Return a rotation V (three columns), orthonormalised as V (3 - V^T V) / 2: warm starts accumulate round-off."""
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
@@ -69,7 +69,7 @@ def _frame(V):
 
 @inlined
 def _orthogonalize(a, b, u, v, active):
-    """Rotate columns a, b (and u, v likewise) so that a and b are orthogonal; also return their previous cosine."""
+    """Return a, b, u, v after the rotation that makes a and b orthogonal, and the cosine between a and b before it."""
     aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
     size = np.sqrt(aa * bb)
     t = _tangent(aa, bb, ab, active and abs(ab) > 1e-16 * size)
@@ -82,8 +82,9 @@ def _orthogonalize(a, b, u, v, active):
 
 @inner_kernel
 def _svd_lanes(W):
-    """Orthogonalise the columns of F V in all lanes of W (20 rows of LANES): rows 0-8 hold F by columns and then F V
-    scaled, rows 9-17 the rotation V, row 18 the scale; row 19 is scratch.
+    """Find the rotation V for which the columns of F V are orthogonal, in all lanes of W (20 rows of LANES). Rows 0-8
+    hold F by columns, and at the end F V divided by the scale; rows 9-17 the initial V, and at the end the result. Row
+    18 receives the scale; row 19 is scratch.
     """
     for lane in range(LANES):
         largest = 0.0
@@ -91,7 +92,7 @@ def _svd_lanes(W):
             largest = max(largest, abs(W[i * LANES + lane]))
         W[SCALE + lane], W[GOES_ON + lane] = largest, 1.0
     for lane in range(LANES):
-        # Scaled against underflow and overflow of products.
+        # The largest entry is scaled to 1, so that products neither underflow nor overflow.
         scale = 1.0 / W[SCALE + lane] if W[SCALE + lane] > 0.0 else 1.0
         V = _frame(matrix(W, FRAME + lane))
         set_matrix(W, lane, _products(matrix(W, lane), V, scale))
@@ -113,7 +114,7 @@ def _svd_lanes(W):
 
 @inlined
 def _all_done(W):
-    """Return True if no lane continues; NaN lanes do not."""
+    """Return True if all lanes have converged; a lane with NaN counts as converged."""
     going_on = 0
     for lane in range(LANES):
         going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0
@@ -127,18 +128,18 @@ def _scaled(a, scale):
 
 @inlined
 def _products(A, V, scale):
-    """Return ``A V`` of matrices by columns, scaled."""
+    """Return ``scale A V`` for matrices given by columns."""
     u, v, w = V
     return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
 
 
 @inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
-    """Compute the sorted decomposition, with rotations U and V, from a lane with orthogonal columns."""
+    """Write the signed decomposition U, sigma (sorted), V from a lane of the result W of :func:`_svd_lanes`."""
     a, b, c = matrix(W, lane)
     u, v, w = matrix(W, FRAME + lane)
     x, y, z = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
-    # Sort descending; each swap flips the determinant of V, corrected at the end.
+    # Sort in descending order. Each swap changes the sign of det V; an odd number of them is corrected at the end.
     even = True
     if x < y:
         a, b, u, v, x, y, even = b, a, v, u, y, x, not even
@@ -161,14 +162,14 @@ def _signed_svd(W, lane, U, sigma, V):
 
 @inner_kernel
 def _left_vectors(a, b, x, y):
-    """Return the first two left singular vectors from columns a, b of lengths x >= y; orthogonal if zero."""
+    """Return the left singular vectors of columns a, b with lengths x >= y; an orthogonal unit vector if zero."""
     if x > 1e-300:
         left = (a[0] / x, a[1] / x, a[2] / x)
     else:
         left = (1.0, 0.0, 0.0)
     if y > 1e-300 + 1e-15 * x:
         return left, (b[0] / y, b[1] / y, b[2] / y)
-    # Any orthogonal vector: the axis with the smallest component along it, minus its projection.
+    # An orthogonal vector: the axis of the smallest component of ``left``, minus its projection onto ``left``.
     k = 0
     if abs(left[1]) < abs(left[k]):
         k = 1
@@ -183,13 +184,13 @@ def _left_vectors(a, b, x, y):
 
 @inner_kernel
 def eigh3(S, values, Q):
-    """Compute unsorted eigenvalues and eigenvectors, a rotation, of a symmetric S (3,3): ``S = Q diag(values) Q^T``."""
+    """Decompose a symmetric S (3,3) as ``S = Q diag(values) Q^T``: unsorted eigenvalues (3,) and a rotation Q (3,3)."""
     x, y, z = S[0, 0], S[1, 1], S[2, 2]
     yz, xz, xy = S[1, 2], S[0, 2], S[0, 1]
     u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     for _sweep in range(30):
         off = abs(xy) + abs(xz) + abs(yz)
-        # NaN ends the sweeps as well.
+        # The condition is negated so that NaN also ends the sweeps.
         if not off > 1e-16 * (abs(x) + abs(y) + abs(z)):
             break
         x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, True)
@@ -202,7 +203,7 @@ def eigh3(S, values, Q):
 
 @inlined
 def into_frame(U, A, V, T, out):
-    """Compute ``U^T A V`` into out; T (3,3) is scratch."""
+    """Write ``U^T A V`` to ``out`` (3,3); T (3,3) is scratch."""
     for i in range(3):
         for j in range(3):
             T[i, j] = U[0, i] * A[0, j] + U[1, i] * A[1, j] + U[2, i] * A[2, j]
@@ -213,7 +214,7 @@ def into_frame(U, A, V, T, out):
 
 @inlined
 def out_of_frame(U, A, V, T, out):
-    """Compute ``U A V^T`` into out; T (3,3) is scratch."""
+    """Write ``U A V^T`` to ``out`` (3,3); T (3,3) is scratch."""
     for i in range(3):
         for j in range(3):
             T[i, j] = U[i, 0] * A[0, j] + U[i, 1] * A[1, j] + U[i, 2] * A[2, j]
@@ -223,7 +224,7 @@ def out_of_frame(U, A, V, T, out):
 
 
 def axes(count: int) -> np.ndarray:
-    """Return the world axes as initial frames of decompositions, (count,3,3)."""
+    """Return ``count`` identity matrices, (count,3,3): initial rotations for decompositions without a warm start."""
     frames = np.zeros((count, 3, 3))
     frames.reshape(count, 9)[:, ::4] = 1.0
     return frames
@@ -232,7 +233,7 @@ def axes(count: int) -> np.ndarray:
 def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3).
 
-    ``frames`` (n,3,3): initial rotations for V; close ones save a third of the work.
+    ``frames`` (n,3,3) are initial rotations; if they are close to V, they save a third of the work.
     """
     n = len(F)
     U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
@@ -249,7 +250,7 @@ def _batch_svd(begin, end, F, frames, U, sigma, V):
 
 @inner_kernel
 def svd_group(W, first, end, F, frames, U, sigma, V):
-    """Decompose the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    """Decompose F[first : min(first + LANES, end)] as :func:`batch_svd` does; W (WORKSPACE,) is scratch."""
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
@@ -261,9 +262,9 @@ def svd_group(W, first, end, F, frames, U, sigma, V):
 
 
 def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues (n,3) and rotations (n,3,3) of symmetric matrices stored as six numbers each, s (n,6).
+    """Return eigenvalues (n,3), unsorted, and rotations to the eigenvectors (n,3,3) of symmetric matrices s (n,6).
 
-    ``frames`` (n,3,3): initial rotations; ones close to the eigenvectors save half of the work.
+    ``frames`` (n,3,3) are initial rotations; if they are close to the eigenvectors, they save half of the work.
     """
     values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
     _batch_eigh(len(s), s, axes(len(s)) if frames is None else frames, values, Q)
@@ -279,7 +280,7 @@ def _batch_eigh(begin, end, s, frames, values, Q):
 
 @inner_kernel
 def eigh_group(W, first, end, s, frames, values, Q):
-    """Decompose the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    """Decompose s[first : min(first + LANES, end)] as :func:`batch_eigh` does; W (WORKSPACE,) is scratch."""
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
@@ -296,8 +297,9 @@ def eigh_group(W, first, end, s, frames, values, Q):
 
 @inner_kernel
 def _eigh_lanes(W):
-    """Diagonalise the symmetric matrices of all lanes of W (20 rows of LANES): rows 0-5 hold their six numbers, then
-    rows 0-2 the eigenvalues; rows 9-17 the initial rotation, then the eigenvectors; row 18 the scale; row 19: scratch.
+    """Diagonalise the symmetric matrices in all lanes of W (20 rows of LANES). Rows 0-5 hold their six numbers, and at
+    the end rows 0-2 the eigenvalues divided by the scale; rows 9-17 the initial rotation by columns, and at the end the
+    eigenvectors. Row 18 receives the scale; row 19 is scratch.
     """
     for lane in range(LANES):
         largest = 0.0
@@ -305,7 +307,7 @@ def _eigh_lanes(W):
             largest = max(largest, abs(W[i * LANES + lane]))
         W[SCALE + lane], W[GOES_ON + lane] = largest if largest > 0.0 else 1.0, 1.0
     for lane in range(LANES):
-        # The matrix in the initial frame, scaled.
+        # Transform the matrix to the initial frame and divide it by the scale.
         V = _frame(matrix(W, FRAME + lane))
         x, y, z, yz, xz, xy = six(W, lane)
         u, v, w = V
@@ -330,7 +332,7 @@ def _eigh_lanes(W):
 
 @inlined
 def _diagonalize(p, q, pq, pr, qr, u, v, active):
-    """Apply one Jacobi rotation in the plane of p, q, which zeroes pq, mixes pr and qr, and rotates columns u and v."""
+    """Return matrix entries p, q (diagonal), pq, pr, qr and eigenvectors u, v after the Jacobi rotation with pq = 0."""
     t = _tangent(p, q, pq, active)
     c = 1.0 / np.sqrt(1.0 + t * t)
     s = t * c
@@ -339,7 +341,7 @@ def _diagonalize(p, q, pq, pr, qr, u, v, active):
 
 
 def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return polar stretches ``S = V diag(sigma) V^T`` of sigma (n,3) and V (n,3,3) as six numbers each, (n,6)."""
+    """Return polar stretches ``S = V diag(sigma) V^T`` as six numbers each, (n,6); sigma (n,3), V (n,3,3)."""
     s = np.empty((len(sigma), 6))
     _batch_stretch(len(sigma), sigma, V, s)
     return s
@@ -353,7 +355,7 @@ def _batch_stretch(begin, end, sigma, V, s):
 
 @inlined
 def polar_stretch(sigma, V, s):
-    """Compute the polar stretch of one element into s (6,)."""
+    """Write the polar stretch ``V diag(sigma) V^T`` of one element to s (6,)."""
     for k in range(6):
         i = k if k < 3 else (1 if k == 3 else 0)
         j = k if k < 3 else (1 if k == 5 else 2)

@@ -11,8 +11,8 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the bytes that can be used without swapping: the system's available memory, or the rest of a Linux
-    container's limit if that is less.
+    """Return the number of bytes that can be used without swapping: the system's available memory, or the unused part
+    of a Linux container's memory limit if that is smaller.
     """
     available = psutil.virtual_memory().available
     try:

@@ -1,4 +1,4 @@
-"""Child processes: their Python, their environment, and cleanup after killed ones.
+"""Child processes: the Python that runs them, their environment, and cleanup of the temporary files they leave.
 
 The worker (``core/worker.py``) runs in a child, since a crash of compiled code must not end the caller.
 """
@@ -18,27 +18,27 @@ from .foreign_module import temporary_mark
 PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 WORKER = PACKAGE_FOLDER / "core" / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Windows would otherwise open a console for each child of a program without one."""
+"""Creation flag without which Windows opens a console window for each child of a program that has none."""
 LEAST = 19
 """Lowest priority (niceness), except on Windows."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """Return the command that starts the worker on a task of a store. The worker imports this package under its present
-    name, and ends with this process.
+    """Return the command that starts the worker on a ``task`` for the frame store in ``folder``, with ``more``
+    arguments. The worker imports this package under its present name, and exits when this process does.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
 
 
 def python_name() -> str:
-    """Return the name of this version's Python executable."""
+    """Return the name of the executable of this Python version: ``python3.11``."""
     return f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def python_executable(preferred: str = "") -> str:
-    """Return a Python of this version to run a child, ``preferred`` if possible; "" if there is none. In Blender,
-    ``sys.executable`` may be Blender.
+    """Return the path of a Python executable that can run a child, ``preferred`` if possible; "" if there is none.
+    ``sys.executable`` does not suffice, since it may be Blender.
     """
     name = python_name()
     own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
@@ -50,7 +50,7 @@ def python_executable(preferred: str = "") -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child: it imports libraries from this process's paths, and writes no byte code."""
+    """Return the environment of a child, which imports libraries from this process's paths and writes no byte code."""
     libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
     return {
         **os.environ,
@@ -62,25 +62,25 @@ def child_environment() -> dict[str, str]:
 
 
 def give_way() -> None:
-    """Set the lowest priority for this process."""
+    """Give this process the lowest scheduling priority."""
     import psutil  # imported late, since it slows Blender's start
 
     psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS if os.name == "nt" else LEAST)
 
 
 def ended_words(code: int) -> str:
-    """Return words for an exit code."""
+    """Return the end of a sentence about a process with this exit code: "by signal 9" or "with code 1"."""
     return f"by signal {-code}" if code < 0 else f"with code {code}"
 
 
 def sweep(pid: int) -> None:
-    """Remove the temporary folders of a child that was killed."""
+    """Remove the temporary folders that a killed child of this process id left behind."""
     for left in Path(tempfile.gettempdir()).glob(f"{temporary_mark(pid)}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def sweep_dead() -> None:
-    """Remove the temporary folders of children that ended together with their parent."""
+    """Remove the temporary folders of all children that do not run any more, on this computer."""
     named = re.compile(temporary_mark(r"(\d+)"))
     for left in Path(tempfile.gettempdir()).glob("sinew-*"):
         if (found := named.match(left.name)) and not is_alive(int(found.group(1))):
@@ -88,8 +88,8 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process is running on this computer; False for zombies, which remain in containers without an
-    init.
+    """Return True if a process of this id runs on this computer; False for a zombie, since in containers without an
+    init process zombies persist.
     """
     import psutil  # imported late, since it slows Blender's start
 

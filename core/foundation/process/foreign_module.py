@@ -1,4 +1,4 @@
-"""Compiled modules of packages whose Python layer has missing dependencies (PyVista): loaded without that layer."""
+"""Loading of compiled modules without their package's Python code, which has missing dependencies (PyVista)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..errors import MeshError
 
 
 def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
-    """Return the compiled module ``name`` of an installed package, without importing the package; ``sys.modules``
-    caches it. MeshError, with this ``label``, if it is missing, then with the ``remedy``, or cannot be loaded.
+    """Return the compiled module ``name`` of a package, cached in ``sys.modules``, without importing the package. Raise
+    MeshError, which calls it ``label``, if it is missing (with this ``remedy``) or cannot be loaded.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:
@@ -32,7 +32,7 @@ def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleT
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except ImportError as error:
-        raise MeshError(f"{label} cannot be loaded: {error}.", "Choose the Draft method.") from error
+        raise MeshError(f"{label} cannot be loaded: {error}.", "Choose the Draft method (lattice).") from error
     sys.modules[full_name] = module
     return module
 
@@ -48,8 +48,8 @@ def _folders(package: str) -> list[str]:
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:
-    """Add a wheel's folder of shared libraries (``PACKAGE.libs`` beside the package) to the DLL search path on Windows,
-    as the package's Python layer does.
+    """Add the package's shared libraries (in ``PACKAGE.libs`` beside the package) to the DLL search path on Windows, as
+    the package's ``__init__`` would.
     """
     for folder in folders:
         libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
@@ -59,8 +59,8 @@ def _show_libraries(package: str, folders: list[str]) -> None:
 
 @contextlib.contextmanager
 def kept_apart() -> Iterator[None]:
-    """Context for C++ code that prints and writes files: standard output goes to standard error, the working folder is
-    a temporary one, named after the process, which may be killed meanwhile.
+    """Context for C++ code that prints and writes files: standard output goes to standard error, and the working folder
+    is a temporary one. Its name contains the process id, so that it can be removed if the process is killed.
     """
     prefix = temporary_mark(os.getpid())
     with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=prefix) as folder, contextlib.chdir(folder):
@@ -68,8 +68,8 @@ def kept_apart() -> Iterator[None]:
 
 
 def temporary_mark(pid: int | str) -> str:
-    """Return the name prefix of a process's temporary folders. It contains the host name: containers may share a
-    temporary folder, but not process ids.
+    """Return the prefix of the names of a process's temporary folders. It contains the host name, since containers may
+    share a temporary folder and use the same process ids.
     """
     computer = re.sub(r"\W", "_", socket.gethostname())
     return f"sinew-{computer}-{pid}-"
@@ -77,7 +77,7 @@ def temporary_mark(pid: int | str) -> str:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Redirect file descriptor 1, which may be a channel to the caller, to descriptor 2, for C++ code."""
+    """Context in which C++ code's standard output, which may be a pipe to the parent, goes to standard error."""
     if sys.stdout is not None:  # None in a windowed program without a console
         sys.stdout.flush()
     try:

@@ -11,8 +11,8 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 
 
 def keep_freed() -> None:
-    """Make this process keep freed memory, on Linux: each iteration allocates as much again. Page clearing by the
-    system took a tenth of an iteration of Mixed FEM with 10,000 tets, a thirtieth with 130,000.
+    """Make this process keep freed memory on Linux, since each solver iteration allocates as much again. Otherwise the
+    system's clearing of new pages took 1/10 of an iteration of Mixed FEM with 10,000 tets, 1/30 with 130,000.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
@@ -23,7 +23,7 @@ def keep_freed() -> None:
 def peak_memory() -> int:
     """Return the peak memory of this process so far, bytes.
 
-    Linux's ``getrusage`` does not work: a process inherits the peak of its parent.
+    On Linux ``getrusage`` is not used: a new process begins with the peak of its parent.
     """
     if sys.platform == "win32":
         import psutil

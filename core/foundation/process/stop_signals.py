@@ -1,4 +1,4 @@
-"""Stop requests: Ctrl-C, or a farm's SIGTERM."""
+"""Stop requests: Ctrl-C (SIGINT), or SIGTERM from a render farm."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 @contextmanager
 def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
-    """Context that collects SIGTERM and SIGINT; one after ``most`` raises KeyboardInterrupt. Handlers are restored
-    afterwards. A signal that the shell has set to ignored, for background processes, stays ignored.
+    """Context that collects SIGTERM and SIGINT in a list; the next signal after ``most`` raises KeyboardInterrupt. At
+    the end the handlers are restored. A signal that the shell ignores, for background processes, stays ignored.
     """
     caught: list[signal.Signals] = []
 
@@ -29,5 +29,5 @@ def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
         yield caught
     finally:
         for number, handler in before.items():
-            # None: it was set outside of Python, and cannot be restored.
+            # A handler of None was set outside of Python and cannot be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

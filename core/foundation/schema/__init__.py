@@ -1,1 +1,1 @@
-"""Settings with units and bounds, dataclass fields with metadata, and animated values."""
+"""Settings with units and bounds, metadata of dataclass fields, and tracks of animated values."""

@@ -1,7 +1,7 @@
 """Type checks of dataclass fields and function arguments against their annotations.
 
-Wrong values are rejected at the interface, by the name of the field. Valid ones are converted to the types that the
-rest of the library uses: Python numbers, contiguous arrays of one type, tuples.
+A value of the wrong type is rejected with an error that names its field. A valid value is converted to the type that
+the library uses internally: a Python number, a contiguous array or a tuple.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""By kind of array: the kinds that convert to it without loss, and the word for its items."""
+"""For each NumPy ``dtype.kind``: the kinds that convert to it without loss, and a word for its values in messages."""
 
 _hints = functools.cache(get_type_hints)
 
 
 def coerce(owner: Any, error: type[SinewError], label: str) -> None:
-    """Check and convert the fields of a dataclass, in its ``__post_init__``."""
+    """Check and convert a dataclass's fields, in its ``__post_init__``; messages of ``error`` begin with ``label``."""
     kinds = _hints(type(owner))
     for item in fields(owner):
         spec, value = spec_of(item), getattr(owner, item.name)
@@ -48,7 +48,7 @@ def coerce(owner: Any, error: type[SinewError], label: str) -> None:
 
 
 def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a public function: check its annotated arguments, by name; ``error`` if a type is wrong."""
+    """Return a decorator that checks and converts a function's arguments by their annotations, or raises ``error``."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -68,7 +68,7 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
-    """Return a value converted to its annotation ``kind``; ``error`` if that is impossible."""
+    """Return a value converted to the annotated type ``kind`` (arrays: to ``dtype``); ``error`` if impossible."""
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
         return None
@@ -96,8 +96,8 @@ def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: 
 
 
 def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
-    """Return a contiguous array of a type, or of any numbers. Lossy conversions are rejected: no texts, no fractions to
-    integers, no overflow.
+    """Return a value as a contiguous array of ``dtype``, or of its present numeric type if None. Raise ``error`` for
+    text, fractions where integers are required, and integers that overflow.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:
@@ -114,7 +114,7 @@ def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None)
 
 
 def _items(value: Any, kind: Any, error: type[SinewError], label: str) -> tuple[Any, ...]:
-    """Return a tuple of the items of a list, or of a single item."""
+    """Return the items of a list, each converted to the type ``kind``, as a tuple; a single item is a list of one."""
     one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
     if one and isinstance(value, one):
         value = (value,)

@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Files, fingerprints, reports of edits and other frame ranges are derived by walking over the fields (:func:`leaves`), so
-a new field needs only its own line.
+Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range are derived by
+walking over the fields (:func:`leaves`), so a new field is declared in a single line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 Change = Callable[[np.ndarray], np.ndarray]
-"""Function that converts a track of a job's frames to other frames."""
+"""Function that returns a track (samples of an animated value) for another frame range."""
 Owner = TypeVar("Owner")
 
 
@@ -25,27 +25,28 @@ class FieldSpec(NamedTuple):
     label : str or None
         User-visible name; the field's name by default.
     word : str
-        Name of the fingerprint of this field and all nested ones.
+        Name of the fingerprint (hash) to which this field and all fields nested in it contribute.
     dtype : type or None
-        Of an array.
+        Type of an array's elements; None for any numbers.
     over_frames : bool
-        The array has a value per frame, or is a track (``core/foundation/schema/tracks.py``).
+        The array is a track: samples over the frames (``core/foundation/schema/tracks.py``).
     once : bool
-        Equal samples are collapsed to one.
+        A track whose samples are all equal is stored as one sample.
     filled : bool
         None is replaced by a computed value on construction.
     counted : bool
-        The rows of the array are objects that the user counts: the label is their plural.
+        Reports of edits give the number of rows that changed; the label is a plural: "3 of 20 vertices".
     each_of : str
-        Field of the owner to which its columns, or its items by their ``material``, correspond.
+        Name of the body's list (``materials``) with an item for each column of this array, or for each ``material``
+        index in this tuple. Reports of edits name that item.
     names_of : str
-        Field of the body that its indices refer to.
+        Name of the body's list whose items the indices in this field refer to.
     rules : tuple of str
-        Paths, from the owner, of fields without effect while this is None.
+        Paths, from the owner, of the fields that have no effect while this field is None.
     shown : str
-        Attribute of the owner that is shown to the user instead.
+        Attribute of the owner that reports of edits show in place of this field.
     menu : bool
-        The values are names of a registry.
+        The value is a name in a registry; reports of edits show its menu label.
     """
 
     label: str | None = None
@@ -63,8 +64,8 @@ class FieldSpec(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A value that is not a dataclass: its ``path`` from the root (``springs.0.targets``), the fields along it, and the
-    dataclass that owns it.
+    """A value in nested dataclasses that is not itself a dataclass, with its ``path`` from the root
+    (``springs.0.targets``), the ``fields`` along that path, and its ``owner``, the dataclass that holds it.
     """
 
     path: str
@@ -79,29 +80,29 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the leaf's fingerprint, set by the nearest field along the path."""
+        """Name of the fingerprint to which the leaf contributes: the ``word`` of the innermost field that has one."""
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
 def field_spec(
     label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **options: Any
 ) -> Any:
-    """Return a dataclass field with its :class:`FieldSpec`."""
+    """Return a dataclass field with a :class:`FieldSpec` of this label and these ``options``."""
     return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **options)})
 
 
 def spec_of(item: Field) -> FieldSpec:
-    """Return the metadata of a field."""
+    """Return the metadata of a dataclass field; the defaults if it has none."""
     return item.metadata.get("about", FieldSpec())
 
 
 def is_tuple_of_dataclasses(value: Any) -> bool:
-    """Return True if a value is a tuple of dataclasses."""
+    """Return True if a value is a tuple that contains dataclasses."""
     return isinstance(value, tuple) and any(map(is_dataclass, value))
 
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
-    """Yield all leaves of nested dataclasses, or tuples of them, in the order of their fields."""
+    """Yield the leaves of a dataclass and of all dataclasses and tuples nested in it, in the order of the fields."""
     if is_dataclass(value):
         for item in fields(value):
             yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*parents, item), value)
@@ -113,7 +114,7 @@ def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: A
 
 
 def equal_fields(a: Any, b: Any) -> bool:
-    """Return True if two dataclasses, or values of a field, are equal, including names."""
+    """Return True if two dataclasses, or two values of one field, are equal in all leaves."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
 
@@ -125,7 +126,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
-    """Return a dataclass with ``change`` applied to all its tracks, and with the fields of ``also``."""
+    """Return a copy of a dataclass with ``change`` applied to all its tracks, also nested, and ``also`` replaced."""
     for item in fields(owner):
         before = getattr(owner, item.name)
         now = _over(before, change, spec_of(item).over_frames)
@@ -142,5 +143,5 @@ def _over(value: Any, change: Change, over_frames: bool) -> Any:
 
 
 def lengths(owner: Any) -> set[int]:
-    """Return the lengths of the tracks in a dataclass."""
+    """Return the numbers of samples that occur among the tracks in a dataclass."""
     return {len(leaf.value) for leaf in leaves(owner) if leaf.about.over_frames and leaf.value is not None}

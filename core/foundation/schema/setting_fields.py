@@ -1,7 +1,7 @@
 """Fields of settings with their valid values, units and descriptions.
 
-The range of a number is in the field's metadata as ``range=(low, high)``, both ends included, None if unbounded; its
-unit as ``unit``, its description as ``help``.
+A field's metadata holds the range of a number as ``range=(low, high)``, both ends included, None if unbounded; its unit
+as ``unit``, and its description as ``help``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST = 80
 def number(
     default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
 ) -> Any:
-    """Return a field for a number between two bounds, both included; ``label`` is its user-visible name."""
+    """Return a dataclass field for a number from ``low`` to ``high``, both included; ``label``: user-visible name."""
     metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
     return field(default=default, metadata=metadata)
 
@@ -31,8 +31,8 @@ def number(
 def choice(
     default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **options: Any
 ) -> Any:
-    """Return a field for a switch, or for a name, one of ``names`` unless a registry lists them; advanced fields are
-    shown separately. ``options``: as :class:`FieldSpec`.
+    """Return a dataclass field for a switch or for one of several names: of ``names``, or of a registry if these are
+    empty. Interfaces show advanced fields separately; ``options`` are fields of :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
@@ -47,7 +47,7 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 
 
 def typed(value: Any, kind: str, error: type[SinewError], label: str) -> Any:
-    """Return a value as Python's own type, so that NumPy numbers can be written as JSON; a bool is not a number."""
+    """Return a value as the Python type named ``kind``, for JSON; raise ``error`` if it is of another type."""
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
         raise error(f"{label} is {shown(value)}, not {word}.", f"Enter {word}.")
@@ -71,12 +71,12 @@ def shown(value: Any) -> str:
 
 
 def words_of(name: Any) -> str:
-    """Return a name, which may not have been type-checked, as text for a message."""
+    """Return a name as text for a message; a value that is not text, not yet rejected, is described."""
     return name if isinstance(name, str) else shown(name)
 
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
-    """Raise ``error`` if a field has the wrong type, is outside its range or not among its names."""
+    """Raise ``error`` if a field of ``settings`` has the wrong type, is outside its range or not one of its names."""
     for item in fields(settings):
         label = f"{owner}: {item.name.replace('_', ' ')}"
         value = getattr(settings, item.name)

@@ -16,11 +16,11 @@ from .setting_fields import check_ranges, choice, number, shown, typed, words_of
 from .solver_kinds import MIXED_FEM, SolverKind, own_settings, solver_kind
 
 EARTH = 9.81
-"""Standard gravity, m/s², the default."""
+"""Gravitational acceleration of the Earth, m/s²: the default."""
 
 
 def _acceleration(value: Any) -> tuple[float, float, float]:
-    """Return three finite numbers; SettingsError otherwise."""
+    """Return the value of the setting ``gravity`` as three finite numbers; raise SettingsError for anything else."""
     wrong = SettingsError(f"Solver: gravity is {shown(value)}.", "Give three finite numbers in m/s².")
     if isinstance(value, str):
         raise wrong
@@ -36,11 +36,11 @@ def _acceleration(value: Any) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class MaterialSettings:
-    """One physical material.
+    """One elastic material.
 
-    ``energy`` is a name of the registry in ``core.mechanics.energies``; ``stiffening`` is used by energies that have it
-    as own parameter. With a ``painted_modulus`` the stiffness is interpolated geometrically by the material's stiffness
-    map, from ``youngs_modulus`` at 0 to ``painted_modulus`` at 1.
+    ``energy`` names an energy density registered in ``core.mechanics.energies``; only some energies use ``stiffening``.
+    If ``painted_modulus`` is set, the material's stiffness map interpolates Young's modulus geometrically, from
+    ``youngs_modulus`` where the map is 0 to ``painted_modulus`` where it is 1.
     """
 
     name: str = "Material"
@@ -48,15 +48,15 @@ class MaterialSettings:
         5e4, 1.0, 1e15, "Pa", "Stiffness, Pa: flesh 1e4-1e5, rubber 1e6-1e7, bone 1e9-2e10", "stiffness"
     )
     poissons_ratio: float = number(
-        0.45, 0.0, 0.499, "", "How much it keeps its volume, no unit: 0 cork, 0.3 bone, 0.45 flesh", "Poisson's ratio"
+        0.45, 0.0, 0.499, "", "Resistance to volume change, no unit: 0 cork, 0.3 bone, 0.45 flesh", "Poisson's ratio"
     )
     density: float = number(1000.0, 0.1, 1e5, "kg/m³", "Mass per volume, kg/m³: water and flesh 1000, bone 1900")
-    energy: str = choice("stable_neo_hookean", "How stress follows stretch", label="", menu=True)
+    energy: str = choice("stable_neo_hookean", "Elastic energy, which relates stress to stretch", label="", menu=True)
     stiffening: float = number(
-        0.5, 0.05, 20.0, "", "How soon stretch makes it stiffer, Fung's b, no unit: 0.5 gently, 2 strongly"
+        0.5, 0.05, 20.0, "", "How much the material stiffens as it stretches, Fung's b, no unit: 0.5 gently, 2 strongly"
     )
     painted_modulus: float | None = number(
-        None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted fully, Pa", "painted stiffness"
+        None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted to 1, Pa", "painted stiffness"
     )
 
     def __post_init__(self) -> None:
@@ -64,18 +64,18 @@ class MaterialSettings:
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
-    """Return Young's moduli of materials, Pa: of each at 0 of its stiffness map, then at 1 of each that has two."""
+    """Return Young's moduli, Pa: ``youngs_modulus`` of each material, then each ``painted_modulus`` that is set."""
     painted = [material.painted_modulus for material in materials]
     return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
 
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """Layer of a body by depth below its surface: ``shell`` from the surface down to ``depth``, ``core`` below it. They
-    are blended over the distance ``fade`` below that depth.
+    """Layer of a body, by depth below its surface: of the ``kind`` ``shell`` from the surface down to ``depth``, or
+    ``core`` from there inwards. Below ``depth`` the layers blend over the distance ``fade``.
     """
 
-    kind: str = choice("shell", "The skin of the body, or what lies deeper", names=("shell", "core"))
+    kind: str = choice("shell", "The skin of the body down to the depth, or its core below", names=("shell", "core"))
     depth: float = number(
         0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches; 0.001 to 0.1 m"
     )
@@ -96,7 +96,7 @@ class ResolutionSettings:
 
     method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
     cells_across: int = number(
-        20, 2, 400, "", "Cells along the longest side of the body. Start at 12; a hint appears if thin parts need more"
+        20, 2, 400, "", "Cells along the body's longest side. Start at 12; a warning appears if thin parts need more"
     )
 
     refine_factor: float = number(
@@ -104,7 +104,7 @@ class ResolutionSettings:
         1.0,
         8.0,
         "",
-        "How many times smaller cells are where they are painted finer, no unit: 2 to 4",
+        "Factor by which cells are smaller where the surface is painted finer, no unit: 2 to 4",
         "refine factor",
     )
 
@@ -114,8 +114,8 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ColliderSettings:
-    """Contact of a body with a collider: Coulomb friction coefficient and contact distance (of penalty contact, the
-    distance at which it begins).
+    """Contact of a body with a collider: Coulomb friction coefficient, and the distance that the body keeps from it (in
+    penalty contact, the distance at which contact forces begin).
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
@@ -132,8 +132,8 @@ class ContactSettings:
     """Contact with other soft bodies and self-contact, without interpenetration
     (``core/contact/barrier/contact_load.py``).
 
-    Two bodies collide if both have ``bodies``. Their friction is the geometric mean of both coefficients, their
-    distance the sum of both.
+    Two bodies collide if ``bodies`` is True in both. Their friction coefficient is the geometric mean of both
+    coefficients, their contact distance the sum of both values of ``thickness``.
     """
 
     bodies: bool = choice(True, "Collide with other bodies that allow it: they are baked together and never intersect")
@@ -147,8 +147,8 @@ class ContactSettings:
 
     grow_apart: bool = choice(
         False,
-        "Where it overlaps another body at the first frame, start shrunk, down to a fifth of its size, and grow over "
-        "the Pre-Roll: contact pushes them apart",
+        "If the body overlaps another one at the first frame, start shrunk, down to a fifth of its size, and grow over "
+        "the Pre-Roll while contact pushes the bodies apart",
     )
 
     def __post_init__(self) -> None:
@@ -165,11 +165,11 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """Settings of the time steps; solvers add their own.
+    """Settings of the time steps, including those that only some solvers read.
 
-    ``solver`` is a name of ``core.foundation.schema.solver_kinds``, ``integrator`` of the registry in
-    ``core.numerics.integrators``, ``linear_solver`` of that in ``core.numerics.linear_solvers``; ``gravity`` is an
-    acceleration in m/s², the Earth's along -z by default. The tolerance named by ``stop_rule`` is used.
+    ``solver`` is a name in ``core.foundation.schema.solver_kinds``; ``integrator`` and ``linear_solver`` are names in
+    the registries of ``core.numerics.integrators`` and ``core.numerics.linear_solvers``. ``gravity`` is an acceleration
+    in m/s², by default that of the Earth along -z. ``stop_rule`` selects which of the three tolerances applies.
     """
 
     solver: str = choice(MIXED_FEM.name, "Method that computes a step", label="", menu=True)
@@ -179,17 +179,17 @@ class SolverSettings(_OwnSettings):
         0.5,
         1.0,
         "",
-        "Point in a step where Theta Midpoint evaluates forces, no unit: 0.5 loses no energy and rings, 0.526 damps "
-        "ringing by a tenth a step, 1 is implicit Euler",
+        "Fraction of a step at which Theta Midpoint evaluates forces, no unit: 0.5 loses no energy and rings, 0.526 "
+        "damps ringing by a tenth per step, 1 is implicit Euler",
     )
-    substeps: int = number(1, 1, 1000, "", "Time steps a frame: 1 for calm scenes, 2 to 8 for violent ones")
+    substeps: int = number(1, 1, 1000, "", "Time steps per frame: 1 for calm scenes, 2 to 8 for violent ones")
     max_iterations: int = number(
         50,
         1,
         1000,
         "",
-        "Newton iterations a step at most, and up to 60 more where colliders or pins press into the body; 50 suffices "
-        "nearly always, 2 to 5 is quick and stiffer",
+        "Maximum number of Newton iterations per step, plus up to 60 while colliders or pins press into the body; 50 "
+        "suffices nearly always, 2 to 5 is quick and stiffer",
         "iterations",
     )
     stop_rule: str = choice(
@@ -202,7 +202,8 @@ class SolverSettings(_OwnSettings):
         0.0,
         1.0,
         "",
-        "Stop a step when no vertex moves more than this part of the body's size; 1e-4 coarse, 1e-6 fine",
+        "Stop a step when an iteration moves no vertex by more than this fraction of the body's size; 1e-4 is coarse, "
+        "1e-6 fine",
     )
     decrement_tolerance: float = number(
         1e-6,
@@ -216,14 +217,14 @@ class SolverSettings(_OwnSettings):
         0.0,
         None,
         "m/s²",
-        "Stop a step when no vertex's acceleration changes more than this, m/s²; 0.01 is a thousandth of gravity",
+        "Stop a step when an iteration changes no vertex's acceleration by more, m/s²; 0.01 is a thousandth of gravity",
     )
     mass_damping: float = number(
         0.0,
         0.0,
         1e3,
         "1/s",
-        "Damping of every movement, as in water, 1/s; the speed falls to a third in one over it. 0 none, 0.5 to 2 calm",
+        "Damping of every movement, as in water, 1/s; at 2 the speed falls to a third in 1/2 s. 0 none, 0.5 to 2 calm",
         "drag",
     )
     stiffness_damping: float = number(
@@ -236,7 +237,7 @@ class SolverSettings(_OwnSettings):
     )
     linear_solver: str = choice("automatic", "Solver of the linear systems")
     inner_iterations: int = number(
-        5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most; 5 suffices in most steps"
+        5, 1, 1000, "", "Maximum number of conjugate gradient iterations per linear system; 5 suffices in most steps"
     )
     modes: int = number(
         16, 1, 64, "", "Modes of a subspace: 8 for simple bending, 16 for a creature, 32 and more for fine detail"
@@ -246,24 +247,24 @@ class SolverSettings(_OwnSettings):
         0,
         100_000,
         "",
-        "Tetrahedra at which a subspace evaluates its elasticity; 0 for 20 a mode, and up to 80 where parts are thin",
+        "Tetrahedra at which a subspace evaluates elasticity; 0 for 20 per mode, or up to 80 if parts are thin",
     )
     match_full_space: bool = choice(
         True,
-        "Subspaces: vibrate as the full model does, at the same frequencies; prepared once",
+        "Subspaces: vibrate at the frequencies of the full model; computed once",
     )
     match_resolution: bool = choice(
         False,
-        "Vibrate as a finer lattice does, at the same frequencies; prepared once",
+        "Vibrate at the frequencies of a finer lattice of the same body; computed once",
     )
     match_cells: int = number(
-        48, 2, 400, "", "Cells along the longest side of that lattice: 2 to 4 times those of the body"
+        48, 2, 400, "", "Cells along the longest side of the finer lattice: 2 to 4 times those of the body"
     )
     match_modes: int = number(
-        0, 0, 40, "", "Number of lowest vibrations to match; 0 for up to 20, as many as are worth it"
+        0, 0, 40, "", "Number of vibrations to match, lowest first; 0 for an automatic number of up to 20"
     )
     match_method: str = choice(
-        "automatic", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
+        "automatic", "Method that makes the vibrations match", is_advanced=True, label="match method", menu=True
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 
@@ -278,5 +279,5 @@ class SolverSettings(_OwnSettings):
 
     @property
     def is_matched(self) -> bool:
-        """Return True if the body's vibrations are matched to those of a finer one."""
+        """True if the settings match the body's vibrations to a finer body, or a subspace's to the full mesh."""
         return self.match_resolution or self.match_full_space and self.kind.takes_modes

@@ -1,7 +1,7 @@
-"""Metadata of the solvers: names, unknowns, own settings, cost.
+"""Metadata of the solvers: names, unknowns, abilities, cost, and the settings that only some of them read.
 
-Settings, menus, panels, command lines, scene files, forecasts and advice read this. It imports no solver, so that
-Blender's start does not load kernels; ``solvers.registry`` imports the named class.
+Settings, menus, panels, command lines, scene files, forecasts and advice read these data. The module imports no solver,
+so that Blender starts without loading kernels; ``solvers.registry`` imports the class named by ``method``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..errors import SettingsError
 from .setting_fields import choice, number
 
 SUBSPACE = "modes", "cubature_points", "match_full_space"
-"""Settings of solvers that step a subspace."""
+"""Settings that only solvers of a subspace read."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,18 @@ class SolverKind:
     ----------
     name : in files and on command lines; label, description : in menus
     method : ``module.Class`` in ``core.methods.solvers``
-    seconds : per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
-    is_mixed : stretches are unknowns besides the positions
-    takes_modes : it steps a subspace of the body, with some modes, and not every vertex
-    takes_nodes : dynamic nodes carry the body's motion
-    integrates : it uses the time integrators, and has no rule of its own
-    iterates : a step takes iterations, ``max_iterations`` at most
-    bears_contrast : it handles stiff parts in soft bodies
-    bears_obstacles : it handles contact with floors and colliders
-    supports_contact : bodies that it steps may collide with one another
-    at_contrast : its behaviour at high contrast, in advice
-    remedy : advice for steps that do not converge
-    own : settings that only it reads, fields of ``setting_fields`` by name
+    seconds : time per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
+    is_mixed : the unknowns are stretches besides positions
+    takes_modes : the unknowns are coordinates of a subspace of a few modes, not all vertices
+    takes_nodes : a few dynamic nodes carry the body's motion, and the other vertices follow
+    integrates : the ``integrator`` setting applies; False if the method has a fixed time integration rule
+    iterates : a step is iterative, with at most ``max_iterations`` iterations
+    bears_contrast : suits bodies with stiff and soft parts
+    bears_obstacles : handles contact with floors and colliders
+    supports_contact : bodies may collide with each other
+    at_contrast : clause of advice about behaviour in bodies with stiff and soft parts
+    remedy : advice for steps that do not converge, a clause
+    own : settings that only this solver reads, dataclass fields by name
     """
 
     name: str
@@ -58,12 +58,12 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """Return True if few degrees of freedom carry the body, so that frames may be fast enough for live mode."""
+        """True if few degrees of freedom carry the body, so that frames may be fast enough for live mode."""
         return self.takes_modes or self.takes_nodes
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of the settings that this solver, but not every solver, reads."""
+        """Names of the settings that this solver reads, without those that all solvers read."""
         space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
@@ -71,45 +71,45 @@ class SolverKind:
 MIXED_FEM = SolverKind(
     name="mixed_fem",
     label="Mixed FEM",
-    description="Lively after a few iterations, right when it converges: flesh to rigid in one body",
+    description="Lively after a few iterations, accurate at convergence; for bodies with soft and stiff parts",
     method="mixed_fem.MixedFEMSolver",
     is_mixed=True,
     bears_contrast=True,
     supports_contact=True,
-    at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
+    at_contrast="Mixed FEM still takes 4 to 15 iterations per step",
     own={
         "quadratic_finish": choice(
-            True, "Mixed FEM: finish by Newton once stretches and positions agree", is_advanced=True
+            True, "Mixed FEM: switch to Newton's method once stretches and positions nearly agree", is_advanced=True
         )
     },
 )
 NEWTON = SolverKind(
     name="newton",
     label="Newton FEM",
-    description="Accurate when it converges; loses motion when stopped early on stiff bodies",
+    description="Accurate at convergence; loses motion if stopped early on stiff bodies",
     method="newton.NewtonSolver",
     supports_contact=True,
 )
 LINEARLY_IMPLICIT = SolverKind(
     name="linearly_implicit",
     label="Linearly Implicit FEM",
-    description="One solve a step: fast and calm; needs small steps for lively motion",
+    description="One linear solve per step: fast and calm; needs small steps for lively motion",
     method="linearly_implicit.LinearlyImplicitSolver",
     seconds=0.1,
     iterates=False,
     supports_contact=True,
-    at_contrast="one solve a step is too little",
+    at_contrast="a single linear solve per step is too little",
     remedy="raise Substeps",
     own={
         "damping_factor": number(
-            1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver, no unit: 1 as derived, 2 to 4 calmer"
+            1.0, 0.25, 10.0, "", "Factor beta of the linearly implicit step, no unit: 1 as derived, 2 to 4 calmer"
         )
     },
 )
 CONJAC = SolverKind(
     name="conjac",
     label="ConJac",
-    description="A few picked nodes carry the motion, and the rest follows exactly: springy bodies in small steps",
+    description="A few nodes carry the motion, and the rest follows quasistatically: springy bodies in small steps",
     method="conjac.ConJacSolver",
     seconds=0.3,
     takes_nodes=True,
@@ -122,7 +122,7 @@ CONJAC_PUBLISHED = replace(
     CONJAC,
     name="conjac_published",
     label="ConJac (As Published)",
-    description="The method's own step, for comparison: calmer, and unstable where its beta is too small",
+    description="ConJac's published time step, for comparison: calmer, and unstable if Beta is too small",
     method="conjac_published.PublishedConJacSolver",
     iterates=False,
     bears_obstacles=False,
@@ -136,15 +136,15 @@ CONJAC_PUBLISHED = replace(
             1.0,
             "",
             "Gamma of the published ConJac, no unit: the fraction of a Newton step that corrects the other vertices; "
-            "0 for a line search",
+            "0 finds it by line search",
         ),
         "corrections": number(
             1,
             1,
             20,
             "",
-            "Corrections a step of the following vertices in the published ConJac, with one factorization: 1 as "
-            "published, 3 is closer",
+            "Corrections per step of the vertices that are not dynamic nodes, in the published ConJac: 1 as published, "
+            "3 is closer to equilibrium; all use one factorization",
         ),
     },
 )
@@ -152,7 +152,7 @@ SUBSPACE_MIXED_FEM = replace(
     MIXED_FEM,
     name="subspace_mixed_fem",
     label="Subspace Mixed FEM",
-    description="Mixed FEM for a few modes of the whole body: real time at any resolution, without fine detail",
+    description="Mixed FEM in a subspace of a few modes: real time at any resolution, without fine detail",
     seconds=0.04,
     takes_modes=True,
 )
@@ -160,7 +160,7 @@ SUBSPACE_FEM = replace(
     NEWTON,
     name="subspace_fem",
     label="Subspace FEM",
-    description="Newton FEM for a few modes of the whole body; loses motion when stopped early on stiff bodies",
+    description="Newton FEM in a subspace of a few modes; loses motion if stopped early on stiff bodies",
     seconds=0.04,
     takes_modes=True,
 )
@@ -177,21 +177,21 @@ SOLVER_KINDS = {
         SUBSPACE_FEM,
     )
 }
-"""By name, in menu order. If several fit, advice proposes the first."""
+"""All solvers by name, in menu order. If several suit a body, advice proposes the first."""
 
 
 def solver_kind(name: str) -> SolverKind:
-    """Return the solver with this name; SettingsError lists the known names."""
+    """Return the solver of this name; raise SettingsError, which lists the names, if there is none."""
     if name not in SOLVER_KINDS:
         raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
     return SOLVER_KINDS[name]
 
 
 def live_solver() -> SolverKind:
-    """Return the solver proposed for live mode, fast for any mesh."""
+    """Return the solver that is proposed for live mode: the first that steps a subspace, fast for any mesh."""
     return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 
 def own_settings() -> dict[str, Field[Any]]:
-    """Return the settings that only some solvers read, by name."""
+    """Return the fields of all settings that a single kind of solver reads (``SolverKind.own``), by name."""
     return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

@@ -1,7 +1,7 @@
 """Tracks: animated values as arrays of samples along the first axis.
 
-A track of f frames has one sample per frame, or ``steps`` of them, evenly spaced, from each frame to the next: ``(f -
-1) * steps + 1`` in all. Samples are interpolated linearly.
+A track of f frames has ``steps`` >= 1 evenly spaced samples from each frame to the next, ``(f - 1) * steps + 1`` in
+all. They are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from itertools import pairwise
 import numpy as np
 
 ROUNDING = 8.0 * 2.0**-24
-"""Relative error of single-precision coordinates, in which animation is evaluated."""
+"""Relative round-off of animated coordinates, which are evaluated in single precision."""
 
 MIN_SAMPLE_FRACTION = 1e-9
-"""Fraction of the interval between two samples that is treated as zero."""
+"""Fraction of the interval between two samples below which a time counts as that of a sample."""
 
 
 def collapse_constant(values: np.ndarray) -> np.ndarray:
-    """Return samples as contiguous float64; equal ones are collapsed to one."""
+    """Return samples as contiguous float64; if all are equal, return only the first."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     return values[:1] if len(values) > 1 and (values == values[0]).all() else values
 
 
 def steps_of(track: np.ndarray, frames: int) -> int:
-    """Return the number of samples from one frame to the next; 0 for a single sample over several frames."""
+    """Return the number of samples per frame interval of a track of ``frames`` frames; 0 if it has a single sample."""
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1
 
 
 def fits(track: np.ndarray, frames: int) -> bool:
-    """Return True if an array is a track of this many frames."""
+    """Return True if an array has a number of samples that a track of ``frames`` frames can have."""
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 
 def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the two samples around a fraction ``part`` (0 to 1) of the interval that ends at ``frame``, and the
-    fraction (0 to 1) between them. Frames are counted from 0.
+    """Return the two samples before and after the time ``frame - 1 + part``, and the weight (0 to 1) of the second for
+    linear interpolation. ``frame`` is counted from 0, and ``part`` is a fraction (0 to 1) of the frame interval.
     """
     steps = steps_of(track, frames)
     interval = part * steps
@@ -47,27 +47,27 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the samples at the frames themselves."""
+    """Return the samples at whole frames, without those in between."""
     return track[:: max(steps_of(track, frames), 1)]
 
 
 def truncate(track: np.ndarray, frames: int, count: int) -> np.ndarray:
-    """Return the track of the first ``count`` frames."""
+    """Return the first ``count`` frames of a track of ``frames`` frames."""
     return track[: (count - 1) * steps_of(track, frames) + 1]
 
 
 def extend(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the track extended by one frame with constant values."""
+    """Return a track of ``frames`` frames extended by one frame, in which the last sample repeats."""
     return np.concatenate([track, np.repeat(track[-1:], steps_of(track, frames), axis=0)])
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the track of points sampled at the frames, (f,...,c), and evenly between them: (f-1) * (steps-1) samples
-    (...,c), in order.
+    """Return the track that joins samples at the frames, ``whole`` (f,...,c), and samples (...,c) evenly ``between``
+    them, (f-1) * (steps-1) in order of time; c is the number of coordinates.
 
-    Paths that are straight from one frame to the next within single precision are made exactly straight. So are those
-    of points that stay still until the next frame and then jump (constant interpolation, data of whole frames only),
-    since they would jump within a single step. If all paths are straight, the result is ``whole``.
+    A path from one frame to the next is made exactly straight if it is straight within single precision, or if the
+    point stays still until the next frame and then jumps (constant interpolation, or data at whole frames only), since
+    it would jump within a single time step. If all paths are straight, the result is ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:

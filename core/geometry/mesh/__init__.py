@@ -1,1 +1,1 @@
-"""Surface and tetrahedral meshes, and the embedding of one in the other."""
+"""Surface and tetrahedral meshes, spatial queries on them, and the embedding of surfaces in tetrahedra."""

@@ -1,7 +1,7 @@
 """Binary tree of bounding boxes over triangles or tets, for point location and winding numbers.
 
-Elements are sorted along a Morton curve and the sorted range is halved until few are left. So the tree is a few flat
-arrays that kernels walk with a small stack, and equal elements always give an equal tree.
+Elements are sorted along a Morton curve, and the sorted range is halved until ``LEAF_SIZE`` elements are left. So the
+tree is a few flat arrays that kernels traverse with a small stack, and equal input always gives an equal tree.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ STACK_SIZE = 128
 
 
 class BoundingTree(NamedTuple):
-    """Nodes cover ``order[start:end]``; node 0 is the root.
+    """Tree of bounding boxes over m elements; node 0 is the root.
 
     Attributes
     ----------
     order : (m,) int32
-        Element indices along the curve.
+        Element indices along the Morton curve.
     start, end : (nodes,) int32
+        Range of each node: it holds the elements ``order[start:end]``.
     child : (nodes,) int32
-        First of two consecutive children, or -1 at a leaf. Children come after their parent.
+        Index of each node's first child, or -1 at a leaf; the second child comes next. Children come after parents.
     low, high : (nodes, 3) float64
-        Corners of each node's box.
+        Lowest and highest coordinates of each node's box.
     """
 
     order: np.ndarray
@@ -45,30 +46,30 @@ SPREAD = (
     (4, 0x10C30C30C30C30C3),
     (2, 0x1249249249249249),
 )
-"""Shifts that spread bits, and the mask of the bits kept after each."""
+"""Shifts by which :func:`_spread` separates the bits of a number, each with a mask of the bits to keep after it."""
 
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest coordinates, (m,3) each, of elements with ``corners`` (m,k,3)."""
+    """Return the lowest and highest coordinates, (m,3) each, of m elements with k ``corners`` each, (m,k,3)."""
     # Three times as fast as a minimum over the middle axis of length k.
     columns = [corners[:, k] for k in range(corners.shape[1])]
     return np.minimum.reduce(columns), np.maximum.reduce(columns)
 
 
 def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Build a tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
+    """Build a tree over m >= 1 elements with bounding boxes from ``low`` (m,3) to ``high`` (m,3)."""
     order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)
     start, end, child = _split(order)
     return BoundingTree(order, start, end, child, *_fit(order, start, end, child, low, high))
 
 
 def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Refit the tree's boxes to moved elements: correct for any motion, fast while neighbours stay neighbours."""
+    """Return the tree refitted to moved elements: always correct, and fast while neighbouring elements stay close."""
     return tree._replace(**dict(zip(("low", "high"), _fit(*tree[:4], low, high))))
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
-    """Return each point's index along a Z-shaped curve through their bounding box, (m,) uint64, 20 bits an axis."""
+    """Return each point's index along a Morton (Z-order) curve in their bounding box, (m,) uint64, 20 bits per axis."""
     corner = points.min(axis=0)
     side = float((points.max(axis=0) - corner).max())
     scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
@@ -78,8 +79,7 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """Spread the lowest 21 bits of each number, with two zeros between neighbours, by halves, then quarters, and so
-    on."""
+    """Return numbers whose lowest 21 bits are spread out, with two zeros after each bit."""
     for shift, mask in SPREAD:
         bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
     return bits
@@ -87,7 +87,7 @@ def _spread(bits: np.ndarray) -> np.ndarray:
 
 @kernel
 def _split(order):
-    """Halve the sorted range down to leaves."""
+    """Return ``start``, ``end`` and ``child`` of all nodes, by halving the sorted range down to the leaves."""
     m = len(order)
     capacity = 2 * m + 1
     start = np.zeros(capacity, dtype=np.int32)
@@ -109,7 +109,7 @@ def _split(order):
 
 @kernel
 def _fit(order, start, end, child, low, high):
-    """Compute the boxes of the nodes, from the leaves up."""
+    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up."""
     count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)
@@ -129,7 +129,7 @@ def _fit(order, start, end, child, low, high):
 
 @inner_kernel
 def box_distance_squared(tree, node, p):
-    """Return the squared distance of p from a node's box, 0 inside."""
+    """Return the squared distance of a point p from a node's box; 0 inside the box."""
     total = 0.0
     for i in range(3):
         gap = max(max(tree.low[node, i] - p[i], p[i] - tree.high[node, i]), 0.0)
@@ -139,10 +139,10 @@ def box_distance_squared(tree, node, p):
 
 @inner_kernel
 def next_leaf(stack, depth, p, bound2, tree):
-    """Return the next leaf around p whose box is within the squared distance ``bound2``, and the new depth.
+    """Return the next leaf whose box is within the squared distance ``bound2`` of a point p, and the new stack depth.
 
-    Nearer children come first. The search begins with the root alone on the stack (zeros, depth 1) and ends with -1;
-    ``bound2`` may shrink during the search.
+    To begin a search, pass a stack of zeros (the root) and depth 1; a leaf of -1 ends it. Of two children the nearer
+    is visited first. ``bound2`` may shrink from call to call.
     """
     while depth > 0:
         depth -= 1
@@ -161,7 +161,7 @@ def next_leaf(stack, depth, p, bound2, tree):
 
 @inner_kernel
 def box_of(corners):
-    """Return the lowest and the highest coordinates (3,) of points (k,3)."""
+    """Return the lowest and the highest coordinates, (3,) each, of the points ``corners`` (k,3)."""
     low, high = corners[0].copy(), corners[0].copy()
     for k in range(1, len(corners)):
         for i in range(3):
@@ -171,7 +171,7 @@ def box_of(corners):
 
 @inner_kernel
 def next_overlap(stack, depth, low, high, tree):
-    """Return the next leaf that overlaps the box from ``low`` to ``high``, and the new depth.
+    """Return the next leaf whose box overlaps the box from ``low`` to ``high`` (3,), and the new stack depth.
 
     The search begins and ends as in :func:`next_leaf`.
     """

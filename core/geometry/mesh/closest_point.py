@@ -1,10 +1,12 @@
 """Closest points and first hits on triangles, through a tree of bounding boxes.
 
-The closest point of a plane solves the normal equations of ``a + v (b - a) + u (c - a)``. If it lies outside, the
-closest point of the three sides counts, each a clamped projection. A segment's hit is Cramer's rule for
-``p + s d = a + u x + v y``. The trees are searched nearer boxes first, without those beyond the best so far.
+The closest point of the triangle's plane ``a + v (b - a) + u (c - a)`` solves the normal equations for u and v. If it
+lies outside the triangle, the closest point on the three sides is taken, each a clamped projection. The intersection of
+a segment with a triangle follows from ``p + s d = a + u x + v y`` by Cramer's rule. A search visits near boxes of the
+tree first and skips those beyond the best result so far.
 
-Trap: weights on a side or corner are exactly 0. Colliders derive the side of a solid from the zero weights.
+Trap: on a side or corner the barycentric weights of other corners must be exactly 0, since colliders detect from them
+whether the closest point lies on a face, an edge or a vertex.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from ...foundation.kernels.simd_math import cross, dot, minus, moved
 from .bounding_tree import STACK_SIZE, next_leaf
 
 EDGE_SLACK = 1e-9
-"""A segment that passes an edge by this part of the triangle hits it: nothing slips through between two triangles."""
+"""Tolerance of the barycentric weights of a hit, so that no segment slips through between two triangles."""
 GUESS_SLACK = 1.0 + 1e-9
-"""Factor on a guess's squared distance, so that round-off of boxes hides no equally near triangle."""
+"""Factor on the squared distance of a guessed triangle, so that round-off of boxes excludes no equally near one."""
 
 
 @inner_kernel
 def _closest_on_segment(a, b, p):
-    """Return the parameter in [0, 1] of the point on ab closest to p, and its squared distance."""
+    """Return the parameter in [0, 1] of the point of segment ab closest to p, and its squared distance from p."""
     ab, ap = minus(b, a), minus(p, a)
     length2 = dot(ab, ab)
     s = min(max(dot(ab, ap) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
@@ -35,7 +37,7 @@ def _closest_on_segment(a, b, p):
 def closest_on_triangle(a, b, c, p, w):
     """Write the barycentric weights (3,) of the point of triangle abc closest to p; return the squared distance.
 
-    Weights are exactly 0 where the point lies on a side or corner. A triangle without area counts as its longest side.
+    On a side or corner, the other weights are exactly 0. A triangle without area counts as its longest side.
     """
     ab, ac, ap = minus(b, a), minus(c, a), minus(p, a)
     d11, d12, d22, e1, e2 = dot(ab, ab), dot(ab, ac), dot(ac, ac), dot(ab, ap), dot(ac, ap)
@@ -62,9 +64,10 @@ def closest_on_triangle(a, b, c, p, w):
 
 @inner_kernel
 def nearest_triangle(p, bound2, corners, tree, w):
-    """Find the triangle closest to p within the squared distance ``bound2``; return it and that distance.
+    """Return the index of the triangle closest to p within the squared distance ``bound2``, and its squared distance.
 
-    Its weights go to w (3,). Returns -1 and ``bound2`` if there is none. Of equally close ones the lowest index wins.
+    The barycentric weights of the closest point go to w (3,). Returns -1 and ``bound2`` if there is none. Of equally
+    close triangles the lowest index is returned. ``corners`` (t,3,3) are the triangles of the tree.
     """
     best, best2 = -1, bound2
     trial = np.empty(3)
@@ -83,7 +86,7 @@ def nearest_triangle(p, bound2, corners, tree, w):
 
 @inner_kernel
 def nearest_from(guess, p, corners, tree, w):
-    """Find the nearest triangle by :func:`nearest_triangle`, sooner if ``guess`` is a triangle near p."""
+    """Return the same as :func:`nearest_triangle` without a bound, faster if the triangle ``guess`` is near p."""
     t = corners[guess]
     bound2 = GUESS_SLACK * closest_on_triangle(t[0], t[1], t[2], p, w)
     found, d2 = nearest_triangle(p, bound2, corners, tree, w)
@@ -92,7 +95,7 @@ def nearest_from(guess, p, corners, tree, w):
 
 @parallel_kernel
 def distances(first, last, points, corners, tree, out):
-    """Compute the unsigned distances (p,) of points (p,3) from triangles."""
+    """Write to ``out`` (p,) the unsigned distances of ``points`` (p,3) from triangles with ``corners`` (t,3,3)."""
     w, triangle = np.empty(3), 0
     for p in range(first, last):
         triangle, d2 = nearest_from(triangle, points[p], corners, tree, w)
@@ -101,11 +104,11 @@ def distances(first, last, points, corners, tree, out):
 
 @inner_kernel
 def _segment_misses_box(tree, node, p, q, until):
-    """Return True if the part of segment pq up to the parameter ``until`` misses a node's box."""
+    """Return True if segment pq, from p to the parameter ``until`` in [0, 1], does not intersect a node's box."""
     enter, leave = 0.0, until
     for i in range(3):
         along = q[i] - p[i]
-        # Round-off must not miss a box without thickness.
+        # The slack prevents that round-off misses a box without thickness.
         slack = 1e-12 * (abs(p[i]) + abs(q[i]))
         if along == 0.0:
             if p[i] < tree.low[node, i] - slack or p[i] > tree.high[node, i] + slack:
@@ -118,8 +121,7 @@ def _segment_misses_box(tree, node, p, q, until):
 
 @inner_kernel
 def _hit_parameter(t, p, q):
-    """Return the parameter in [0, 1] where segment pq crosses the triangle; inf if it does not, or lies in its
-    plane."""
+    """Return the parameter in [0, 1] at which segment pq crosses triangle t; inf if it does not, or is parallel."""
     d, x, y, r = minus(q, p), minus(t[1], t[0]), minus(t[2], t[0]), minus(p, t[0])
     n = cross(x, y)
     # Cramer's rule for  p + s d = t0 + u x + v y  (s, u, v share the determinant -d.n).
@@ -138,7 +140,7 @@ def _hit_parameter(t, p, q):
 
 @inner_kernel
 def first_hit(p, q, corners, tree):
-    """Return the triangle that segment pq crosses first, or -1."""
+    """Return the index of the triangle that segment pq crosses first from p; -1 if it crosses none."""
     best, first = -1, 1.0
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     stack[0] = 0

@@ -1,7 +1,7 @@
 """Embedding of points in tetrahedra: barycentric coordinates in the containing or nearest tet.
 
-A point outside every tet is extrapolated from the tet nearest to it by distance. Its coordinates are then partly
-negative, and an affine motion of the tet still carries it exactly.
+A point outside all tets is extrapolated from the nearest tet. Some of its barycentric coordinates are then negative; it
+still follows an affine motion of that tet exactly.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
 FAR_OUTSIDE = -0.25
-"""Barycentric coordinate under which an extrapolated point is badly embedded: small rotations of its tet move it
-far."""
+"""Barycentric coordinate below which an embedding is bad: small rotations of the tet move the point far."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,15 @@ class Embedding:
 
     @property
     def far_outside(self) -> np.ndarray:
-        """Mask (n,) bool of badly embedded points, well outside all tets."""
+        """Mask (n,) bool of the badly embedded points, which lie well outside all tets."""
         return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
-        """Return the embedding of some of the points."""
+        """Return the embedding of the points of these indices or of this mask."""
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-        """Return the points, (n,3), for tet vertices at ``tet_positions`` (v,3); same unit."""
+        """Return the positions (n,3) of the embedded points if the tets' vertices are at ``tet_positions`` (v,3)."""
         corners = tets[self.tet_indices]
         points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
         for c in range(1, 4):
@@ -59,10 +58,10 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """Return the embedding of points with given rows (n,v), each a combination of the vertices of one of the tets
-        (m,4).
+        """Return the embedding of n points that are weighted sums of v vertices, with the weights ``rows`` (n,v).
 
-        Each point takes the first tet that has all its vertices.
+        All vertices of a row must belong to one of ``tets`` (m,4); the first such tet is taken. Raises ValueError if
+        there is none.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -75,7 +74,7 @@ class Embedding:
         first = np.full(rows.shape[0], m, dtype=np.int32)
         np.minimum.at(first, shared.row[whole], shared.col[whole].astype(np.int32))
         if (first == m).any():
-            raise ValueError("a row is carried by the vertices of no single tet")
+            raise ValueError("the vertices of a row belong to no common tet")
         point = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         corner = (tets[first[point]] == rows.indices[:, None]).argmax(axis=1)
         weights = np.zeros((rows.shape[0], 4))
@@ -83,7 +82,7 @@ class Embedding:
         return cls(first, weights, np.zeros(len(first), dtype=bool))
 
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
-        """Return this linear map as a sparse matrix, (n, n_vertices)."""
+        """Return the interpolation from vertices to points as a sparse matrix, (n, n_vertices)."""
         n = len(self.tet_indices)
         rows = np.arange(0, 4 * n + 1, 4)
         columns = tets[self.tet_indices].ravel()
@@ -93,25 +92,25 @@ class Embedding:
 def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     """Embed points (n,3), metres, in a tet mesh at rest.
 
-    If several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside within
-    round-off of the coordinates.
+    If several tets contain a point, or are equally near to it, the tet of the lowest index is taken. A point outside a
+    tet by no more than the round-off of coordinates counts as inside.
 
     Raises
     ------
     MeshError
-        The mesh has no tets, or a point is not a number.
+        The mesh has no tets, or a point has a coordinate that is not finite.
     """
     points = np.asarray(points, dtype=np.float64).reshape(-1, 3)
     if len(mesh.tets) == 0:
-        raise MeshError("There are no tetrahedra to embed in.", "Fill the mesh first.")
+        raise MeshError("There are no tetrahedra to embed in.", "Fill the surface with tetrahedra first.")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
-        raise MeshError(f"Point {bad[0]} is not a number.", "Delete it, or undo the edit that made it.")
+        raise MeshError(f"Point {bad[0]} is not finite.", "Delete it, or undo the edit that made it.")
     rest = mesh.rest_positions
     centre = 0.5 * (rest.min(axis=0) + rest.max(axis=0))
     size = mesh.size
     corners = ((rest - centre) / size)[mesh.tets]
-    # Round-off of coordinates that lie far from the origin, in units of the body.
+    # The round-off of coordinates far from the origin, as a fraction of the body's size.
     slack = 1e-12 + 4.0 * np.finfo(float).eps * float(np.abs(rest).max()) / size
     tree = build_tree(corners.min(axis=1) - slack, corners.max(axis=1) + slack)
     n = len(points)
@@ -120,14 +119,14 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     scaled = (points - centre) / size
     _embed(n, scaled, corners, tree, slack, *results)
     outside = np.flatnonzero(found.outside)
-    if len(outside):  # rare with a lattice: a first bake need not compile this kernel
+    if len(outside):  # rare with a lattice: a first bake usually need not compile this kernel
         _extrapolate(len(outside), outside, scaled, corners, tree, *results[:2])
     return found
 
 
 @inner_kernel
 def _barycentric(t, p, b):
-    """Write p's barycentric coordinates in a tet into b (4,); return the tet's smallest height (0: flat)."""
+    """Write p's barycentric coordinates in tet t (4,3) to b (4,); return the tet's smallest height, 0 if it is flat."""
     x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
     u, v, w = cross(y, z), cross(z, x), cross(x, y)
     determinant = dot(x, u)
@@ -142,7 +141,7 @@ def _barycentric(t, p, b):
 
 @inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
-    """Return the lowest index of the tets that contain p, or -1; write its coordinates to b."""
+    """Return the lowest index of the tets that contain p, or -1; write p's barycentric coordinates in it to b (4,)."""
     best = -1
     trial = np.empty(4)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -164,7 +163,7 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """Return the tet nearest to a point outside all of them; flat tets do not count."""
+    """Return the index of the tet nearest to a point p outside all tets; flat tets do not count."""
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -184,7 +183,7 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """Find the tet that contains each point, and mark points without one as outside."""
+    """Write the containing tet of each point, and its barycentric coordinates there; mark points in no tet."""
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
         outside[i] = tets[i] < 0
@@ -192,7 +191,7 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """Find the tet nearest to each point that no tet contains."""
+    """Write the nearest tet and the barycentric coordinates in it for each point of the indices ``outside``."""
     for k in range(first, last):
         i = outside[k]
         tets[i] = _nearest_tet(points[i], corners, tree)

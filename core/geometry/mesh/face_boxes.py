@@ -1,4 +1,4 @@
-"""Bounding boxes of triangles along a displacement."""
+"""Bounding boxes of moving triangles, for the broad phase of collision detection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...foundation.kernels.jit import kernel
 
 @kernel
 def swept_boxes(faces, y, ahead, reach, low, high):
-    """Write the corners (f,3) of boxes around faces (f,3) swept from y to ahead, both (s,3), enlarged by ``reach``."""
+    """Write ``low``, ``high`` (f,3): boxes of faces moving from vertices y (s,3) to ahead, enlarged by ``reach``."""
     for f in range(len(faces)):
         for j in range(3):
             low[f, j], high[f, j] = np.inf, -np.inf
@@ -20,7 +20,7 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
-    """Set ``near`` (f,) of the ``chosen`` faces whose boxes overlap the box from first to last, (3,) each."""
+    """Set ``near`` (f,) to True for faces ``chosen`` whose boxes overlap the box from ``first`` to ``last`` (3,)."""
     for f in chosen:
         overlaps = True
         for j in range(3):

@@ -1,4 +1,4 @@
-"""Subdivision of faces until none is large."""
+"""Subdivision of faces until no side exceeds a length."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .surface_samples import proper_triangles
 
 
 def subdivide_faces(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
-    """Split the faces with area in the middle of their longest sides until no side is over ``longest`` m.
+    """Return a surface whose faces are bisected at their longest sides until no side exceeds ``longest`` m.
 
-    Returns these faces and their vertices. If two faces share a side, the middle of one may be a hanging vertex on the
-    other's side.
+    Faces without area, and vertices of no other face, are dropped. If only one of two adjacent faces is split at their
+    common side, the new vertex is a hanging vertex of the other face.
     """
     points, faces = surface.positions, surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     while True:
@@ -21,7 +21,7 @@ def subdivide_faces(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
         long = sides.max(axis=1) > longest
         if not long.any():
             break
-        # The longest side first, from a to b.
+        # Rotate the corners so that the longest side runs from a to b.
         turn = (sides[long].argmax(axis=1)[:, None] + np.arange(3)) % 3
         a, b, c = np.take_along_axis(faces[long], turn, axis=1).T
         ends, number = np.unique(np.sort(np.column_stack([a, b]), axis=1), axis=0, return_inverse=True)

@@ -11,18 +11,21 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """``points`` (c,) chosen ones, ascending; ``nearest`` (p,) the number of the chosen one nearest to each point."""
+    """The chosen points: their indices ``points`` (c,), ascending, and for each of all p points the position in
+    ``points`` of the nearest chosen one, ``nearest`` (p,).
+    """
 
     points: np.ndarray
     nearest: np.ndarray
 
 
 def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
-    """Choose ``count`` of the points (p,3), or all if there are no more; ``go_on`` is called for each, and may raise.
+    """Choose ``count`` of the points ``positions`` (p,3), or all if there are not more. ``go_on`` is called before each
+    choice and may raise an exception to abort.
 
-    Corners and tips come first: the points farthest out towards the faces, edges and corners of a cube. Then follows,
-    one after the other, the point that is farthest from all chosen ones [Gonzalez 1985, Clustering to Minimize the
-    Maximum Intercluster Distance].
+    The first choices are corners and tips: the extreme points in the 26 directions of a cube's corners, edges and
+    faces. Each further choice is the point farthest from all chosen points [Gonzalez 1985, Clustering to Minimize the
+    Maximum Intercluster Distance]. Points that coincide with chosen ones are not chosen, so there may be fewer.
     """
     if count >= len(positions):
         every = np.arange(len(positions))
@@ -43,12 +46,12 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 
 def _outermost(positions: np.ndarray) -> list[int]:
-    """Return the points farthest out towards the corners, edges and faces of a cube, each once."""
+    """Return the indices of the extreme points in the directions of a cube's corners, edges and faces, each once."""
     directions = np.array([direction for direction in np.ndindex(3, 3, 3) if direction != (1, 1, 1)]) - 1.0
     directions = directions[np.argsort(-np.abs(directions).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}
     for direction in directions:
         beyond = (positions - low) @ direction
-        # Across a flat set all points are equally far out, but for round-off.
+        # Across a flat set all points are equally far out except for round-off; the offset makes them count as equal.
         found[int(first_largest(beyond - beyond.min() + size))] = None
     return list(found)

@@ -1,4 +1,4 @@
-"""Closest points of a surface to many points."""
+"""Search for the closest point of a surface to each of many points."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .vertex_normals import face_normals
 
 
 class NearestPoints(NamedTuple):
-    """Closest points (p,3) m on the surface, with the unit ``normals`` (p,3) of their ``triangles`` (p,).
+    """Closest ``points`` (p,3) m on a surface, and the indices of the ``triangles`` (p,) on which they lie.
 
-    A triangle without area has a normal of 0. ``weights`` (p,3) of the triangles' corners sum to 1.
+    ``normals`` (p,3) are the unit normals of these triangles, 0 for a triangle without area. ``weights`` (p,3) are the
+    barycentric weights of their corners.
     """
 
     points: np.ndarray
@@ -25,7 +26,7 @@ class NearestPoints(NamedTuple):
 
 
 class NearestPointSearch:
-    """Search structure over triangles (t,3), at least one, of vertices (k,3) m."""
+    """Search structure over ``triangles`` (t,3), t >= 1, of vertices at ``positions`` (k,3) m."""
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
@@ -33,7 +34,7 @@ class NearestPointSearch:
         self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPoints:
-        """Return the points of the surface closest to points (p,3); of equally near triangles the lowest index wins."""
+        """Return the closest surface points to ``points`` (p,3) m; of equally near triangles the lowest index wins."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         nearest, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
         weights = np.empty_like(points)

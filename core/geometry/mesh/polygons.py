@@ -10,19 +10,19 @@ from ...foundation.errors import MeshError
 
 
 def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the triangles (t,3) of faces, in their order and orientation; faces of fewer than three corners give none.
+    """Return the triangles (t,3) of f faces, in their order and orientation; none for fewer than three corners.
 
-    A face becomes a fan around its first corner. If a triangle of the fan would be flipped and lie outside, ear
-    clipping replaces it [Meisters 1975, Polygons have ears]. Raises MeshError if a face names a missing vertex.
+    A face becomes a fan around its first corner, or is split by ear clipping [Meisters 1975, Polygons have ears] if a
+    triangle of the fan would be flipped and lie outside. Raises MeshError if a face refers to a missing vertex.
 
     Parameters
     ----------
-    positions : (n,3)
-    counts : (f,) corners that each face has
-    corners : all of them, one face after another
+    positions : (n,3) positions of the vertices
+    counts : (f,) number of corners of each face
+    corners : vertex indices of the corners of all faces, one face after another
     """
     if len(corners) and (corners.min() < 0 or corners.max() >= len(positions)):
-        raise MeshError("A face names a vertex that does not exist.", "Check the indices of the faces, from 0.")
+        raise MeshError("A face refers to a vertex that does not exist.", "Number vertices from 0 in the faces.")
     many, starts = np.maximum(counts - 2, 0), np.cumsum(counts) - counts
     face = np.repeat(np.arange(len(counts)), many)
     step = np.arange(len(face)) - np.repeat(np.cumsum(many) - many, many)
@@ -37,8 +37,9 @@ def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) 
 
 
 def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
-    """Return the triangles of one face X (n,3), as indices of its corners, seen along the axis nearest to its
-    normal."""
+    """Return the triangles of a face with corners X (n,3), as indices into X, by ear clipping in the coordinate plane
+    most nearly perpendicular to its ``normal``.
+    """
     axis = int(np.abs(normal).argmax())
     # An even permutation of the axes preserves orientation.
     P = X[:, [(axis + 1) % 3, (axis + 2) % 3]] * np.array([np.sign(normal[axis]) or 1.0, 1.0])
@@ -51,7 +52,7 @@ def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
 
 
 def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
-    """Return True if corner ``k`` of ``left`` is convex, and the triangle with its neighbours holds no other corner."""
+    """Return True if corner ``left[k]`` is convex and no other corner lies in its triangle with both neighbours."""
     tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
     others = P[[i for i in left if i not in tip]]
     turns = [_turn(P[tip[i]], P[tip[(i + 1) % 3]], others) for i in range(3)]
@@ -60,5 +61,5 @@ def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return twice the signed areas of the triangles a, b, c; c (m,2)."""
+    """Return twice the signed areas (m,) of the triangles with corners a (2,), b (2,) and each row of c (m,2)."""
     return (b[0] - a[0]) * (c[:, 1] - a[1]) - (b[1] - a[1]) * (c[:, 0] - a[0])

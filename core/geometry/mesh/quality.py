@@ -1,8 +1,8 @@
 """Quality measures of tetrahedra for simulation.
 
 Dihedral angles near 0 or 180 degrees make the stiffness matrix ill conditioned and the interpolation of strains wrong
-[Shewchuk, What Is a Good Linear Element?, 2002]. The ratio of radii ``3 r_in / r_out`` is one for a regular tet and
-goes to zero for every kind of flat tet.
+[Shewchuk, What Is a Good Linear Element?, 2002]. The radius ratio ``3 r_in / r_out`` of the inscribed and circumscribed
+spheres is 1 for a regular tet and goes to 0 for every kind of flat tet.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ class Quality:
     Attributes
     ----------
     vertices, tets, components : int
-        Counts; components are connected by faces.
+        Numbers of vertices, tets and face-connected components.
     min_dihedral, max_dihedral : float, degrees
-        A regular tet has 70.5 throughout, the lattice 60 and 90. Near 0 or 180 the tet is a sliver.
+        Extreme angles between faces: 70.5 in a regular tet, 60 and 90 in the lattice, near 0 or 180 in a sliver.
     worst_radius_ratio : float
-        Least of three times the inscribed by the circumscribed radius: 1 for a regular tet, 0 for a flat one.
+        Smallest value of :func:`radius_ratios`: 1 for a regular tet, 0 for a flat one.
     volume : float, m³
-        Volume of whole cells.
+        Volume of all tets as a whole.
     body_volume : float, m³
-        Volume of the body in them (``TetMesh.fill``).
+        Volume of the body within the tets (``TetMesh.body_volumes``).
     min_volume : float, m³
+        Volume of the smallest tet as a whole.
     inverted : int
-        Tets whose volume is not positive.
+        Number of tets whose volume is not positive.
     """
 
     vertices: int
@@ -50,7 +51,7 @@ class Quality:
 
 
 def mesh_quality(mesh: TetMesh) -> Quality:
-    """Measure a tet mesh; it must have tets."""
+    """Return the quality of a tet mesh, which must have at least one tet."""
     volumes = mesh.volumes
     dihedral = dihedral_angles(mesh)
     return Quality(
@@ -68,7 +69,9 @@ def mesh_quality(mesh: TetMesh) -> Quality:
 
 
 def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges from corner 0, (m,3,3), and inward doubled area normals by corner, (m,4,3), in units of the size."""
+    """Return each tet's edges from corner 0, (m,3,3), and the inward normals of its faces, (m,4,3), twice the area long
+    and ordered by the opposite corner, of a mesh scaled to size 1.
+    """
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
     inner = np.stack([np.cross(e[:, 1], e[:, 2]), np.cross(e[:, 2], e[:, 0]), np.cross(e[:, 0], e[:, 1])], axis=1)
@@ -76,7 +79,7 @@ def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dihedral_angles(mesh: TetMesh) -> np.ndarray:
-    """Return the six angles between each tet's faces, degrees, (m,6); 0 where a face has no area."""
+    """Return the six dihedral angles of each tet, (m,6) degrees; 0 if one of both faces has no area."""
     _, n = _area_normals(mesh)
     length = np.linalg.norm(n, axis=2)
     cosines = []
@@ -88,10 +91,10 @@ def dihedral_angles(mesh: TetMesh) -> np.ndarray:
 
 
 def radius_ratios(mesh: TetMesh) -> np.ndarray:
-    """Return three times inscribed by circumscribed radius of each tet, (m,), in [0, 1]; 0 where the tet is flat.
+    """Return three times the inscribed over the circumscribed radius of each tet, (m,), in [0, 1]; 0 for a flat tet.
 
-    With six times the volume ``d``, doubled areas ``A_i`` and edges ``e_i`` from corner 0: the inscribed radius is
-    ``d / sum A_i`` and the circumscribed one ``|sum |e_i|^2 n_i| / (2 |d|)``.
+    With six times the volume ``d``, twice the face areas ``A_i``, area normals ``n_i`` and edges ``e_i`` from corner 0:
+    the inscribed radius is ``d / sum A_i``, and the circumscribed radius is ``|sum |e_i|^2 n_i| / (2 |d|)``.
     """
     e, n = _area_normals(mesh)
     d = np.abs(np.einsum("ni,ni->n", e[:, 0], n[:, 1]))

@@ -1,8 +1,8 @@
-"""Compliance correction where a rigid part holds the lattice, so that it is as soft as the material.
+"""Compliance correction for lattice cells that pins or a rigid part hold, against the locking of linear tets.
 
-Clamped linear tets are too stiff, and a body of few cells through is stiffer than it should be. The attachment makes
-up for both, as if further material of the thickness ``h / kappa`` lay between it and the lattice. h is a cell's side,
-so that the correction vanishes with the cells.
+Linear tets are too stiff where they are clamped, and so is a body that is few cells thick. To compensate for both, the
+lattice is attached as if by a layer of the body's material of the thickness ``h / kappa``. h is the side of a cell, so
+the correction vanishes with refinement.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
-"""Root of the held area, in cells, and kappa there."""
+"""Square roots of the held area, in cell sides, and the value of kappa at each."""
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:
-    """Return the divisor of a cell's side, for the root of the held area, in cells."""
+    """Return kappa, interpolated, for square roots ``cells`` of held areas, in cell sides."""
     return np.interp(cells, CELLS, KAPPA)

@@ -11,10 +11,10 @@ from .winding_number import WindingNumber
 
 
 class SurfaceDepth:
-    """Depths below one surface; build once, evaluate often.
+    """Search structure for the depths of points below one surface: built once, evaluated often.
 
-    The winding number decides inside and outside, so openings are closed smoothly. Surfaces inside a body, such as eyes
-    in a head, count like its outside.
+    The winding number decides what is inside, so openings are closed smoothly. The depth is the distance from the
+    closest triangle, which may belong to a surface within the body, such as an eye in a head.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class SurfaceDepth:
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:
-        # Coordinates near the origin keep the digits.
+        # Move the surface to the origin, where coordinates have the least round-off.
         self._origin = surface.positions[surface.triangles].mean(axis=(0, 1))
         positions = surface.positions - self._origin
         self._corners = np.ascontiguousarray(positions[surface.triangles])
@@ -31,7 +31,7 @@ class SurfaceDepth:
         self._winding = WindingNumber(positions, surface.triangles)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the depth of each of ``points`` (n,3), (n,) float64, in their unit; negative outside."""
+        """Return the depths (n,) float64 of ``points`` (n,3), in the unit of the surface; negative outside."""
         points = np.ascontiguousarray(points - self._origin, dtype=np.float64)
         away = np.empty(len(points))
         distances(len(points), points, self._corners, self._tree, away)

@@ -1,4 +1,4 @@
-"""Triangulated surface, the input from interfaces: positions in metres and triangles."""
+"""Triangulated surface: the geometry of bodies and obstacles, as interfaces pass it in."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ...foundation.schema.field_metadata import field_spec
 from .polygons import triangulate
 
 STRAY = 1e9
-"""Multiple of the median distance from the middle beyond which a vertex is an accident."""
+"""Distance from the middle, as a multiple of the median distance, beyond which a vertex is rejected as an accident."""
 
 INDICES = 2**31
-"""Range of 32-bit indices."""
+"""Vertex indices must fit into 32 bits: from -INDICES to INDICES - 1."""
 _NO_CORNERS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class SurfaceMesh:
-    """Triangles over vertices; may be open, non-manifold or self-intersecting.
+    """Triangle mesh, which may be open, non-manifold or self-intersecting.
 
     Attributes
     ----------
     positions : (n, 3) float64, metres
     triangles : (t, 3) int32
-        Loose vertices (in no triangle) are allowed: they are embedded and follow.
+        Vertex indices. Vertices in no triangle are allowed: they are embedded in the tets and follow them.
     """
 
     positions: np.ndarray = field_spec("vertices", counted=True)
@@ -40,32 +40,32 @@ class SurfaceMesh:
         object.__setattr__(self, "positions", self._rows_of_three("positions", "iuf", "numbers").astype(np.float64))
         triangles = self._rows_of_three("triangles", "iu", "whole numbers")
         if triangles.size and not -INDICES <= triangles.min() <= triangles.max() < INDICES:
-            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+            raise MeshError("A triangle names a vertex that does not exist.", "Number vertices from 0.")
         object.__setattr__(self, "triangles", triangles.astype(np.int32))
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
-        """Return a field as a contiguous array (k,3); nothing is reshaped."""
+        """Return the field ``name`` as a contiguous array (k,3); raise MeshError for a wrong shape or NumPy kind."""
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
             return np.empty((0, 3), dtype=np.int32)
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
             raise MeshError(
                 f"The {name} of the surface are {array.dtype} of shape {array.shape}.",
-                f"Give three {word} a row; Surface.of_faces takes quads and other polygons.",
+                f"Give three {word} per row; Surface.of_faces takes quads and other polygons.",
             )
         return array
 
     @classmethod
     @checked(MeshError)
     def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
-        """Build the surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
+        """Return the surface of vertices (n,3) m and polygons of any number of corners, split into triangles."""
         rows = [array_of(face, MeshError, f"Surface: face {k}", np.int64) for k, face in enumerate(faces)]
         counts, corners = np.array([face.size for face in rows], dtype=np.int64), np.concatenate([*rows, _NO_CORNERS])
         vertices = cls(positions, []).positions
         return cls(vertices, triangulate(vertices, counts, corners))
 
     def validate(self) -> None:
-        """Raise MeshError if there is nothing to simulate: no faces, NaN, indices out of range, no area."""
+        """Raise MeshError for a surface without faces or area, NaN, a missing vertex, or one far from all others."""
         if len(self.positions) == 0 or len(self.triangles) == 0:
             raise MeshError(
                 f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
@@ -78,15 +78,15 @@ class SurfaceMesh:
                 "Delete these vertices, or undo the edit that made them.",
             )
         if self.triangles.min() < 0 or self.triangles.max() >= len(self.positions):
-            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+            raise MeshError("A triangle names a vertex that does not exist.", "Number vertices from 0.")
         if self.size <= 0.0 or self.area <= 0.0:
             raise MeshError(
-                "The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed."
+                "The mesh has no area.", "Give it a size: its scale must not be zero, its faces not collapsed."
             )
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Raise MeshError for a far outlier, with which double precision leaves no digits for the other vertices."""
+        """Raise MeshError for a vertex so far away that round-off relative to it would distort all other vertices."""
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)
@@ -99,7 +99,7 @@ class SurfaceMesh:
 
     @cached_property
     def found(self) -> dict[str, Any]:
-        """Cache of values computed for this surface, by name."""
+        """Cache of values that other modules computed for this surface, by name."""
         return {}
 
     @cached_property
@@ -111,17 +111,17 @@ class SurfaceMesh:
 
     @cached_property
     def size(self) -> float:
-        """Longest side of the bounding box of the faces' vertices, metres."""
+        """Longest side of the bounding box of the vertices in faces, metres; 0 without faces."""
         return float(np.ptp(self.positions[self.used], axis=0).max()) if len(self.triangles) else 0.0
 
     @property
     def area(self) -> float:
-        """Total area, m²."""
+        """Total area of the triangles, m²."""
         return float(self._triangle_areas().sum())
 
     @property
     def vertex_areas(self) -> np.ndarray:
-        """A third of the area of the triangles around each vertex, (n,) m²; 0 where it is loose."""
+        """Area that belongs to each vertex, a third of its triangles' area, (n,) m²; 0 for a vertex in no triangle."""
         thirds = np.repeat(self._triangle_areas() / 3.0, 3)
         return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
 

@@ -1,10 +1,10 @@
-"""Samples spread over triangles, dense enough to hit every cell of a certain size.
+"""Sample points spread over triangles, so densely that they hit every cell of a certain size that a triangle crosses.
 
-Rows run parallel to a triangle's longest side, at most ``spacing`` apart, with points at most as far apart in each,
-ends included. A row has one point more than steps, so samples hit corners and sides exactly.
+Samples lie in rows parallel to a triangle's longest side, at most ``spacing`` apart, and within a row at most
+``spacing`` apart. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.
 
-Trap: each sample of a triangle represents an equal part of its area, also at its corners. Near the rim of a set of
-faces this overestimates areas.
+Trap: all samples of a triangle represent equal shares of its area, also those on its corners and sides. So the area
+near the boundary of a set of faces is overestimated.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from .surface_mesh import SurfaceMesh
 from .tie_breaking import subdivision_counts
 
 DEGENERATE = 1e-12
-"""A triangle whose doubled area is not over this part of its longest side squared is ignored: its normal is noise."""
+"""Twice the area of a triangle over its longest side squared, up to which it is ignored: its normal is round-off."""
 
 
 class SurfaceSamples(NamedTuple):
-    """Samples of a surface.
+    """Sample points on a surface.
 
     Attributes
     ----------
     triangle : (s,) int32
+        Index of the triangle on which each sample lies.
     barycentric : (s, 3) float64
+        Barycentric weights of that triangle's corners.
     area : (s,) float64
-        Area of the surface that the sample represents.
+        Area of the surface that each sample represents.
     """
 
     triangle: np.ndarray
@@ -38,12 +40,12 @@ class SurfaceSamples(NamedTuple):
     area: np.ndarray
 
     def interpolate(self, values: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Interpolate vertex values (n, k) to the samples, (s, k)."""
+        """Return ``values`` (n, k) at the vertices of ``triangles`` (t, 3) interpolated to the samples, (s, k)."""
         return np.einsum("sc,sck->sk", self.barycentric, values[triangles[self.triangle]])
 
 
 def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the indices of the triangles that have an area, (t',) int64."""
+    """Return the indices (k,) int64 of those ``triangles`` (t,3) that have an area."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     doubled = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest2 = np.max([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=0, initial=0.0)
@@ -51,7 +53,7 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
 
 
 def proper_faces(surface: SurfaceMesh) -> np.ndarray:
-    """Return the triangles (t,3) of a surface that have an area, computed once."""
+    """Return those triangles of a surface that have an area, (t,3). The result is cached in the surface."""
     if "proper faces" not in surface.found:
         proper = proper_triangles(surface.positions, surface.triangles)
         all_are = len(proper) == len(surface.triangles)
@@ -60,7 +62,7 @@ def proper_faces(surface: SurfaceMesh) -> np.ndarray:
 
 
 def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
-    """Return :func:`proper_faces`; raise MeshError if none has an area."""
+    """Return the triangles of a surface that have an area, (t,3); raise MeshError if there is none."""
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         raise MeshError(
@@ -70,9 +72,9 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
-    """Sample triangles in rows at most ``spacing`` apart, with the same spacing along each row, corners included.
+    """Return samples of ``triangles`` (t,3) in rows at most ``spacing`` apart, corners and sides included.
 
-    The number of samples follows area and perimeter, so slivers are cheap. Triangles without area have none.
+    Their number depends on a triangle's area and perimeter, so slivers need few. Triangles without area have none.
     """
     proper = proper_triangles(positions, triangles)
     corners = positions[triangles[proper]]
@@ -86,7 +88,9 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _sample(first, rows, columns, areas):
-    """Write rows parallel to each triangle's longest side, shorter towards the apex; counted first, then written."""
+    """Return the fields of SurfaceSamples. Each triangle has ``rows`` + 1 rows of samples; the first is its longest
+    side, from corner ``first``, in ``columns`` steps, and the last its apex.
+    """
     count = 0
     for f in range(len(first)):
         for r in range(rows[f] + 1):

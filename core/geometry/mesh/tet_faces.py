@@ -1,4 +1,4 @@
-"""Faces between tets, computed once, for fast boundaries of any subset of a mesh."""
+"""Faces of a tet mesh with the tets on both sides, computed once, so that the boundary of any subset is fast."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .topology import FACES
 
 @dataclass(frozen=True)
 class TetFaces:
-    """The f faces of m tets, each once.
+    """The f faces of m tets. A face that two tets share is listed once.
 
     Attributes
     ----------
     triangles : (f,3) int32
-        Vertices, pointing out of the tet ``inner``.
+        Vertex indices, oriented so that the normal points out of the tet ``inner``.
     inner, outer : (f,) int32
-        The tets on either side, the lower number first; ``outer`` is m at the boundary.
+        Indices of the tets on both sides, the lower one as ``inner``; ``outer`` is m on the boundary.
     """
 
     triangles: np.ndarray
@@ -26,8 +26,9 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets that a mask (m,) keeps: triangles (t,3) that point outwards, and their
-        tets (t,)."""
+        """Return the boundary of the tets in a mask ``kept`` (m,): triangles (t,3), oriented outwards, and the index of
+        the kept tet behind each, (t,).
+        """
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]
         shown = np.flatnonzero(inside != beyond)
@@ -38,12 +39,12 @@ class TetFaces:
 
 
 def tet_faces(tets: np.ndarray) -> TetFaces:
-    """Return the faces of tets (m,4)."""
+    """Return the faces of ``tets`` (m,4) with the tets on both sides."""
     m = len(tets)
     n = int(tets.max(initial=-1)) + 1
     corners = tets[:, FACES].reshape(-1, 3)
     a, b, c = np.sort(corners, axis=1).astype(np.int64).T
-    # One 64-bit key per face, if it fits: sorts twice as fast as three.
+    # A single 64-bit key per face, if three indices fit into it, sorts twice as fast as three keys.
     order = np.argsort((a * n + b) * n + c, kind="stable") if n < 2_000_000 else np.lexsort((c, b, a))
     same = np.zeros(len(order), dtype=bool)
     ranked = np.column_stack([a, b, c])[order]
@@ -55,10 +56,10 @@ def tet_faces(tets: np.ndarray) -> TetFaces:
 
 
 def clip_plane_mask(centroids: np.ndarray, axis: int, offset: float, flipped: bool = False) -> np.ndarray:
-    """Return a mask (m,) bool of the tets with centroids (m,3) behind a plane across an axis.
+    """Return a mask (m,) bool of the tets whose centroids (m,3) lie on or below a plane perpendicular to an axis.
 
-    ``offset`` (0..1) places the plane between the lowest and the highest centroid; at either end some tets are kept.
-    ``flipped`` keeps those on the other side.
+    ``offset`` moves the plane from the lowest centroid (0) to the highest (1), so that the mask is never empty. If
+    ``flipped``, the mask holds the tets on or above the plane.
     """
     along = centroids[:, axis]
     low, high = float(along.min()), float(along.max())

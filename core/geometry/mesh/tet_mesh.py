@@ -1,4 +1,4 @@
-"""Tetrahedral mesh over vertices, positively oriented."""
+"""Tetrahedral mesh, positively oriented, with the fraction of each tet that the body fills."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ...foundation.errors import MeshError
 
 LEAST_STIFFNESS = 0.01
-"""Least part of a tet's stiffness, where the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4 cells
-thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
+"""Least fraction of a full tet's stiffness, for tets that are filled less; mass has no such bound. With 0.1 a bar 1.4
+cells thick sags 0.75 times as far as it should, with 0.03 or less 0.97; with 0.001 scrambled bodies keep inverted tets.
 """
 
 
@@ -25,10 +25,10 @@ class TetMesh:
     tets : (m, 4) int32
         Positively oriented: ``det [x1-x0, x2-x0, x3-x0] > 0``. Every vertex belongs to a tet.
     fill : (m,) float64
-        Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and
-        without this factor on volume its border cells would weigh, and resist, as if they were full.
+        Fraction of each tet's volume that the body occupies, in (0, 1]; 1 by default. A lattice extends beyond the
+        surface; without this factor its border tets would have the mass and stiffness of full tets.
     middle : (m, 4) float64
-        Barycentric coordinates of the centre of mass of that part, all above 0; a quarter each by default.
+        Barycentric coordinates of the centre of mass of the occupied part, all above 0; 0.25 by default.
     """
 
     rest_positions: np.ndarray
@@ -46,40 +46,39 @@ class TetMesh:
 
     @property
     def size(self) -> float:
-        """Longest side of the bounding box, metres."""
+        """Longest side of the bounding box at rest, metres."""
         return float(np.ptp(self.rest_positions, axis=0).max())
 
     @property
     def volumes(self) -> np.ndarray:
-        """Signed volume of each tet, (m,), m³, whole cells: not multiplied by ``fill``."""
+        """Signed volume of each tet at rest, (m,), m³, as if the body filled it."""
         p = self.rest_positions[self.tets]
         e = p[:, 1:] - p[:, :1]
         return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
 
     @property
     def mean_edge(self) -> float:
-        """Edge of a regular tet of the mean volume, m."""
+        """Edge length, m, of a regular tet whose volume is the mean of ``volumes``."""
         return 2.04 * float(np.mean(self.volumes)) ** (1.0 / 3.0)
 
     @property
     def body_volumes(self) -> np.ndarray:
-        """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of its mass."""
+        """Volume of the body in each tet, ``volumes * fill``, (m,), m³, from which masses are computed."""
         return self.volumes * cast(np.ndarray, self.fill)
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """``body_volumes`` shared among the corners, (m,4), m³, so that its centre of mass is the body's."""
+        """``body_volumes`` shared among each tet's corners, (m,4), m³, so that the centre of mass is preserved."""
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
     def elastic_volumes(self) -> np.ndarray:
-        """``body_volumes``, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
+        """Weights of the elastic energy, (m,), m³: ``body_volumes``, at least ``LEAST_STIFFNESS`` of ``volumes``."""
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
     def validate(self) -> None:
-        """Raise MeshError for an empty mesh, a missing vertex, a tet without positive volume, or a vertex without tets.
-
-        A vertex without tets would have no mass.
+        """Raise MeshError for a mesh without tets, a tet with a missing vertex or without positive volume, or a vertex
+        in no tet, which would have no mass.
         """
         n = len(self.rest_positions)
         if len(self.tets) == 0:
@@ -88,7 +87,7 @@ class TetMesh:
             raise MeshError("A tet names a vertex that does not exist.", "Number vertices from 0.")
         loose = np.flatnonzero(np.bincount(self.tets.ravel(), minlength=n) == 0)
         if len(loose):
-            raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove vertices without tets.")
+            raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove such vertices and renumber the tets.")
         volumes = self.volumes
         if not (volumes > 0.0).all():
             raise MeshError(
@@ -98,12 +97,12 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of tets (m,4) of whole numbers over vertices (n,3), m; raise MeshError for other input."""
+    """Return the mesh of tets (m,4), vertex indices, over vertices (n,3) m; raise MeshError if it is not valid."""
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
-        raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers a row, in metres.")
+        raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers per row, in metres.")
     if t.ndim != 2 or t.shape[1] != 4 or t.dtype.kind not in "iu":
-        raise MeshError(f"The tets are {t.dtype} of shape {t.shape}.", "Give four whole numbers a row, from 0.")
+        raise MeshError(f"The tets are {t.dtype} of shape {t.shape}.", "Give four whole numbers per row, from 0.")
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
         raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Correct or remove it.")
@@ -113,8 +112,9 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of tets (m,4) over vertices (n,3), m, oriented positively, without flat tets and unused
-    vertices."""
+    """Return the mesh of tets (m,4) over vertices (n,3) m with inverted tets reoriented. Flat tets and then unused
+    vertices are removed.
+    """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]
     determinant = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))

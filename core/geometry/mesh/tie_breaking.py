@@ -1,4 +1,4 @@
-"""Deterministic choices between equal distances, which are common on lattices and symmetric bodies."""
+"""Choices between lengths that are equal except for round-off, as on lattices and symmetric bodies, made repeatable."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ ALIKE = 1e-9
 
 
 def jittered(points: np.ndarray, amount: float) -> np.ndarray:
-    """Add seeded Gaussian noise to points (p,k); its standard deviation is ``amount`` times that of the points.
+    """Return points (p,k) with seeded Gaussian noise, whose standard deviation is ``amount`` times that of the points.
 
-    Otherwise round-off would break ties, differently on another processor or in another unit of length.
+    Without noise, round-off would break ties, differently on another processor or in another unit of length.
     """
     deviation = np.sqrt(np.mean(np.var(points, axis=0))) if len(points) else 0.0
     return points + amount * deviation * np.random.default_rng(0).standard_normal(points.shape)
 
 
 def first_largest(values: np.ndarray, alike: float = ALIKE) -> np.ndarray:
-    """Return the row of the largest of positive values (p,...) in each column; the first row of a tie."""
+    """Return the row of the largest positive value in each column of (p,...); of rows equal within ``alike``, the
+    first.
+    """
     return (values >= (1.0 - alike) * values.max(axis=0)).argmax(axis=0)
 
 
 def subdivision_counts(lengths: np.ndarray, longest: np.ndarray | float) -> np.ndarray:
-    """Return the least number of equal pieces, at least one, that are not longer than ``longest`` but for round-off."""
+    """Return the least number, >= 1, of equal pieces of each length that are at most ``longest``, but for round-off."""
     return np.maximum(np.ceil((1.0 - ALIKE) * lengths / longest), 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Connectivity of tetrahedra: shared faces, connected parts, the boundary."""
+"""Connectivity of tetrahedra: shared faces, connected components, the boundary."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
-"""Corners of the face opposite to each corner, counter-clockwise seen from outside a positively oriented tet."""
+"""Row k: corners of the face opposite to corner k, counter-clockwise as seen from outside a positively oriented tet."""
 
 
 def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of the 4 m faces (4 * tet + face) by their vertices, and a mask: equal to the next in that
-    order."""
+    """Return the indices (4 * tet + face) of the 4 m faces sorted by their vertices, and a mask (4 m,) in that order,
+    True if the next face has the same vertices.
+    """
     faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
     order = np.lexsort((faces[:, 2], faces[:, 1], faces[:, 0]))
     ranked = faces[order]
@@ -22,9 +23,10 @@ def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
-    """Return the label of the face-connected part that each tet belongs to, (m,) int32, numbered by first tet.
+    """Return the label of each tet's face-connected component, (m,) int32, from 0 in the order of their first tets.
 
-    Tets that share only an edge or a vertex are different parts. ``n_vertices`` bounds the vertex indices.
+    Tets that share only an edge or a vertex are not connected. Raises IndexError if a vertex index is not below
+    ``n_vertices``.
     """
     if len(tets) and int(tets.max()) >= n_vertices:
         raise IndexError(f"tet vertex {int(tets.max())} of {n_vertices}")
@@ -36,7 +38,7 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_components(corners: np.ndarray) -> np.ndarray:
-    """Return the label of the vertex-connected part that each face or tet, (k,c), belongs to, (k,)."""
+    """Return the label (k,) of the vertex-connected component of each face or tet, with vertices ``corners`` (k,c)."""
     k, c = corners.shape
     n = k + int(corners.max(initial=-1)) + 1
     ends = np.repeat(np.arange(k), c), k + corners.ravel()
@@ -45,7 +47,7 @@ def vertex_components(corners: np.ndarray) -> np.ndarray:
 
 
 def boundary_triangles(tets: np.ndarray) -> np.ndarray:
-    """Return the faces that belong to one tet only, (t,3) int32, pointing outwards, in the order of their tets."""
+    """Return the faces that belong to one tet only, (t,3) int32, oriented outwards, in the order of the tets."""
     order, same = _sorted_faces(tets)
     single = ~same
     single[1:] &= ~same[:-1]
@@ -53,12 +55,12 @@ def boundary_triangles(tets: np.ndarray) -> np.ndarray:
 
 
 def edges_of(triangles: np.ndarray) -> np.ndarray:
-    """Return the edges of triangles, each once, lower vertex first, (e,2)."""
+    """Return the edges of triangles (t,3), without duplicates, as sorted vertex pairs, (e,2)."""
     return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
 
 
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
-    """Grow a mask (m,) of tets by the tets that share a vertex with it, ``rings`` times over."""
+    """Return a mask ``chosen`` (m,) of tets, grown ``rings`` times by all tets that share a vertex with it."""
     for _ in range(rings):
         touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)
         touched[tets[chosen]] = True
@@ -67,5 +69,5 @@ def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
 
 
 def used_vertices(tets: np.ndarray) -> np.ndarray:
-    """Return the sorted indices of the vertices that some tet uses."""
+    """Return the sorted indices of the vertices that belong to a tet."""
     return np.unique(tets)

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def corner_angles(corners: np.ndarray) -> np.ndarray:
-    """Return the angle at each corner of triangles (t,3,3), (t,3), radians."""
+    """Return the interior angles (t,3), radians, of triangles with ``corners`` (t,3,3)."""
     out = np.empty(corners.shape[:2])
     for k in range(3):
         a = corners[:, (k + 1) % 3] - corners[:, k]
@@ -16,16 +16,17 @@ def corner_angles(corners: np.ndarray) -> np.ndarray:
 
 
 def face_normals(corners: np.ndarray) -> np.ndarray:
-    """Return the unit normals of triangles (t,3,3), (t,3); 0 for one without area."""
+    """Return the unit normals (t,3) of triangles with ``corners`` (t,3,3); 0 for a triangle without area."""
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(cross, axis=1, keepdims=True)
     return cross / np.where(length > 0.0, length, 1.0)
 
 
 def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return summed normals (n,3), not unit, of vertices (n,3) with triangles (t,3).
+    """Return the normals (n,3) of vertices: unit normals of adjacent ``triangles`` (t,3), weighted by angle and summed.
 
-    The weights make the normal independent of how a face is triangulated. It is 0 at a vertex without faces.
+    They are not normalised, and 0 at a vertex in no triangle. Due to the weights they do not depend on how a flat face
+    is triangulated.
     """
     corners = positions[triangles]
     each = corner_angles(corners)[..., None] * face_normals(corners)[:, None]

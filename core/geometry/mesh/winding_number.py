@@ -1,13 +1,13 @@
-"""Generalised winding number of triangles about points: how often the surface wraps a point, 1 inside, 0 outside.
+"""Generalised winding number: how many times a surface wraps around a point, 1 inside and 0 outside.
 
-``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. It needs no closed surface: at an opening it
-passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting triangles
-[Jacobson, Kavan, Sorkine-Hornung 2013]. The first two terms of a Taylor series replace far clusters of triangles
-[Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on average and 0.06 at
-worst, small relative to the distance to the threshold.
+``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. The surface need not be closed: across an
+opening w passes smoothly through 1/2. So ``|w| > 1/2`` defines the inside of open, non-manifold and self-intersecting
+surfaces too [Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles are replaced by two terms of a Taylor
+series [Barill, Dickson, Schmidt, Levin, Jacobson 2018]. With an opening ratio of 2 the error is 0.003 on average and at
+most 0.06, small against the distance of 1/2 from the threshold.
 
-Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a
-patch of flipped faces is a hole.
+Trap: faces of opposite orientation cancel. A body whose faces all point inwards has w = -1 inside, where ``|w|`` is
+right, but a patch of flipped faces acts as a hole.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from ...foundation.kernels.simd_math import cross, dot, minus
 from .bounding_tree import BoundingTree, build_tree, element_boxes
 
 OPENING_RATIO = 2.0
+"""Distance from a cluster, in radii of the cluster, beyond which its Taylor series is used."""
 
 
 class WindingNumber:
-    """Winding numbers about one surface; build once, evaluate often.
+    """Search structure for the winding numbers of one surface: built once, evaluated often.
 
     Parameters
     ----------
     positions : (n, 3) float64
     triangles : (t, 3) int32
-        Triangles without area are left out. Any unit; coordinates near the origin keep the digits.
+        Triangles without area are ignored. The unit is arbitrary; near the origin coordinates have the least round-off.
 
     Attributes
     ----------
-    field : input of :func:`winding_at` in kernels, the corners of the triangles (t,3,3) and their tree first; None
-        without triangles.
+    field : argument of :func:`winding_at`, for kernels: the triangles' corners (t,3,3), their tree, and the output of
+        :func:`_cluster_moments`; None if no triangle has an area.
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -47,7 +48,7 @@ class WindingNumber:
             self.field = (corners, tree, *_cluster_moments(corners, normals, areas, tree))
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the winding number about each of ``points`` (n,3), (n,) float64."""
+        """Return the winding numbers (n,) float64 of the surface about ``points`` (n,3)."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         if self.field is None:
             return np.zeros(len(points))
@@ -56,16 +57,16 @@ class WindingNumber:
         return w
 
     def contains(self, points: np.ndarray) -> np.ndarray:
-        """Return a mask (n,) bool of the ``points`` (n,3) with ``|w| > 1/2``."""
+        """Return a mask (n,) bool of the ``points`` (n,3) that are inside: ``|w| > 1/2``."""
         return np.abs(self.at(points)) > 0.5
 
 
 @kernel
 def _cluster_moments(corners, normals, areas, tree):
-    """Compute the data of each node of the tree.
+    """Return five arrays with data of each tree node.
 
-    These are the next node that is not part of it, or -1; the area centroid; the squared distance from which it counts
-    as far; the sum of area normals; and the term ``tr(M) I - 3 M`` of their first moment M about the centroid.
+    These are the next node after its subtree, or -1; the area centroid; the squared distance beyond which the Taylor
+    series is used; the sum of area normals; and ``tr(M) I - 3 M`` for their first moment M about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)
@@ -104,8 +105,7 @@ def _cluster_moments(corners, normals, areas, tree):
 
 @inner_kernel
 def _solid_angle(t, q):
-    """Return the signed solid angle of a triangle seen from q, by the arctangent of Van Oosterom and Strackee
-    (1983)."""
+    """Return the signed solid angle of triangle t as seen from q [Van Oosterom, Strackee 1983]."""
     a, b, c = minus(t[0], q), minus(t[1], q), minus(t[2], q)
     la, lb, lc = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
     return 2.0 * np.arctan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
@@ -113,7 +113,7 @@ def _solid_angle(t, q):
 
 @inner_kernel
 def winding_at(q, field):
-    """Return the winding number about one point, from the moments of far nodes and the triangles of near leaves."""
+    """Return the winding number about point q, from moments of far nodes and triangles of near leaves."""
     corners, tree, beyond, centre, far2, normal, moment = field
     total, node = 0.0, 0
     while node >= 0:

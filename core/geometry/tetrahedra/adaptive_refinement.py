@@ -1,6 +1,6 @@
-"""Local refinement of the lattice: painted cells are bisected, and tets that then lie outside are dropped.
+"""Local refinement of the lattice: tets near painted surface are bisected, and new tets outside the body are removed.
 
-Unit: the side of a cell.
+The unit of length is the side of an unrefined cell.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from .sizing_field import SizingField, refuse_too_many
 CELL_VOLUME = 1.0 / 12.0
 """Volume of a tet of the lattice."""
 NEARLY = 0.34
-"""Largest distance of a point of a tet from the nearest of ``_SPREAD``, relative to the farthest corner's from the
-middle. It is at most 0.333 for the shapes that bisection makes.
+"""Bound on the distance of any point in a tet from the nearest point of ``_SPREAD``, relative to the distance of the
+farthest corner from the middle. For the shapes that bisection makes it is at most 0.333.
 """
 _STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
 _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
-"""Barycentric weights of ten points spread in a tet, and of its corners."""
+"""Barycentric weights (14,4) of ten points spread in a tet and of its four corners."""
 SLACK = 1.4
-"""Tets are halved while they exceed the wanted volume by this factor: they end between 0.7 and 1.4 of it."""
+"""Tets are halved while they exceed the wanted volume by this factor. They end at 0.7 to 1.4 times that volume."""
 
 
 def refine(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, surface: SurfaceMesh, wanted: SizingField, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bisect the tets (m,4) of a lattice over its points (n,3); return points, tets, and a mask of the border tets.
+    """Bisect the tets (m,4) of a lattice with ``points`` (n,3) down to the ``wanted`` sizes. Return new points, tets
+    and mask of border tets.
 
-    ``border`` (m,) marks the tets that the surface cuts, or that connect others. Raises MeshError if there would be
-    more than ``most`` tets.
+    ``border`` (m,) masks the tets that the surface cuts, or that were added to connect them. Raises MeshError if there
+    would be more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
 
@@ -49,7 +50,7 @@ def refine(
         large[large] = volumes[large] > SLACK * CELL_VOLUME * sizes**3
         return large
 
-    is_corner = (points == np.floor(points)).all(axis=1)  # the others are the cells' centres
+    is_corner = (points == np.floor(points)).all(axis=1)  # lattice points that are not corners are cells' centres
     count = len(tets)
     points, tets, parents = bisect(points, tets, too_large, is_corner)
     border = border[parents]
@@ -63,9 +64,9 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Return a mask of the tets, corners (m,4,3), that the body reaches or nearly so.
+    """Return a mask (m,) of the tets with ``corners`` (m,4,3) that contain part of the body, or almost do.
 
-    No point of the surface lies in any other tet.
+    The test is conservative: a tet without the mask contains no point of the surface.
     """
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
@@ -80,9 +81,9 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) of the kept tets and those on the shortest paths between them.
+    """Return the mask ``kept`` (m,) with tets added until, around every vertex, the kept tets are connected by faces.
 
-    Around every vertex the masked tets are then connected by faces, and so is the whole set.
+    The added tets are the shortest paths between the face-connected parts around a vertex.
     """
     kept = kept.copy()
     while True:
@@ -100,14 +101,16 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """Return the tets around each vertex, with its number."""
+    """Return the tets around each vertex, and its index. Rows are sorted by vertex and change at ``borders``."""
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
     return [(part, int(vertices[first])) for part, first in zip(parts, firsts)]
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the fewest tets of a vertex's star that connect its first part by faces with another part."""
+    """Return the fewest tets of a vertex's ``star`` (the tets around it) that must be added so that its first
+    face-connected part of kept tets is joined to another part; none if there is one part only.
+    """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
         others = sorted(int(v) for v in tets[t] if v != vertex)
@@ -121,7 +124,7 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
     first = next(int(t) for t in star if kept[t])
     came: dict[int, int | None] = {first: None}
     part = [first]
-    for t in part:  # grows: the whole first part is the start of the search
+    for t in part:  # the list grows: all tets of the first part are starts of the search
         for n in beside.get(t, ()):
             if n not in came and kept[n]:
                 came[n] = None
@@ -143,7 +146,7 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return the vertex of each face-connected part of each vertex's star."""
+    """Return a vertex index for each face-connected part of the tets around a vertex: twice if these form two parts."""
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)
     ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))

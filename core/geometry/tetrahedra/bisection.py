@@ -1,11 +1,11 @@
 """Conforming longest-edge bisection of tetrahedra: each halved edge is halved in all tets around it.
 
-A tet may only be halved across an edge that is the longest of all tets around that edge. Otherwise those tets are
-halved first, across their own longest edges [Rivara 1984, in three dimensions: Plaza, Carey 2000]. The edge lengths
+A tet is halved at its longest edge only if that edge is also the longest edge of all tets around it. Otherwise those
+tets are halved first, at their longest edges [Rivara 1984; in three dimensions: Plaza, Carey 2000]. The edge lengths
 along such a chain only grow, so it ends.
 
-The cells of the body-centred lattice go through three shapes before they reach a mirror image of half the size, none
-with angles under 45 degrees. Their two longest edges are equally long: the first by ``rank`` goes first.
+The tets of the body-centred lattice go through three shapes until they are mirror images of half the size, and no angle
+is under 45 degrees. Two longest edges are equally long; the order of preference in :func:`bisect` then decides.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ import numpy as np
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 
 Wanted = Callable[[np.ndarray], np.ndarray]
-"""Maps corners of tets (m,4,3) to a mask (m,) bool of the tets to halve."""
+"""Function that maps the corners of tets, (m,4,3), to a mask (m,) bool of the tets to halve."""
 
 
 def bisect(
     points: np.ndarray, tets: np.ndarray, wanted: Wanted, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve tets (m,4) over points (n,3) until ``wanted`` marks none; return points, tets, and the old tet of each tet.
+    """Halve tets (m,4) over points (n,3) until ``wanted`` marks none. Return the points, the tets, and for each tet the
+    index of the original tet that contains it.
 
-    If edges of a tet are equally long, the edge between two ``preferred`` points (n,) goes first, then the one numbered
-    later. New points are never preferred. Choose coordinates in which equal lengths are equal bit by bit.
+    Of equally long edges, one between two points of the mask ``preferred`` (n,) is halved first, then the one whose
+    pair of vertex indices is higher. New points are never preferred. In the coordinates, equal lengths must be equal
+    bit by bit.
     """
     parents = np.arange(len(tets))
     while True:
@@ -40,7 +42,7 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve the marked tets, and the tets that block them, as far as one pass allows."""
+    """Halve the marked tets, or the tets that must be halved before them; also return the number of new points."""
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     keys, edges = np.unique(pairs[..., 0] * len(points) + pairs[..., 1], return_inverse=True)
     edges = edges.reshape(-1, 6)
@@ -59,7 +61,7 @@ def _halve(
             break
         split[hindering] = True
     is_longest = edges == longest[:, None]
-    split[edges[~is_longest]] = False  # not yet: a longer edge comes first
+    split[edges[~is_longest]] = False  # a tet around such an edge has a longer one, which is halved first
     number = np.full(len(keys), -1, dtype=np.int64)
     chosen = np.flatnonzero(split)
     number[chosen] = len(points) + np.arange(len(chosen))

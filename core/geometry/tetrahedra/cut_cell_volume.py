@@ -1,18 +1,19 @@
 """Fraction of a tetrahedron inside a surface, and the centre of mass of that part: exact for closed surfaces.
 
-Inside is where ``|w| > 1/2`` by generalised winding number. Across a triangle w jumps by one, so within a tet T it is
-known everywhere from its value at one point p and the clipped triangles. Each triangle casts a shadow, as seen from
-p, in which w is lower by one (higher, where p sees its back). With p inside T and T cut into four tets (p, face), the
-shadow of a piece Q is the cone over its central projection onto the face, less the cone over Q:
+The inside is where the generalised winding number w has ``|w| > 1/2``. Across a triangle w jumps by one, so in a tet T
+it is known everywhere from its value at one point p in T and from the triangles clipped to T. Behind each triangle, as
+seen from p, lies its shadow, in which w is lower by one (higher if p sees the triangle's back). T is cut into four tets
+(p, face of T). In one of these the shadow of a clipped piece Q is the cone from p over the projection of Q onto the
+face, minus the cone from p over Q:
 
     volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
 
-with signed cones, and likewise for the first moments. The sum does not depend on how pieces touch: a triangle in a
-face, an edge or a corner of T changes it by round-off only. Coordinates are barycentric, so scale does not matter.
+with signed volumes of cones, and likewise for the first moments. A triangle that lies in a face, an edge or a corner of
+T changes the sum by round-off only. Coordinates are barycentric, so scale does not matter.
 
-This holds where w takes two values in T, 0 and one other. Five points of T are sampled. Where surfaces cross or
-overlap, or an opening lets w pass smoothly through 1/2, T is cut into eight, at most twice, and each part is measured
-separately. At the last level only p is sampled, and the sum is clamped to between 0 and 1.
+The formula holds if w takes at most two values in T, 0 and one other, which is tested by w at five points. Otherwise
+(surfaces cross or overlap, or w passes smoothly through 1/2 at an opening) T is cut into eight tets, at most twice, and
+each is measured separately. At the last level w is evaluated at p only, and the result is clamped to 0 to 1.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ from ..mesh.winding_number import WindingNumber, winding_at
 DEPTH = 2
 """Largest number of times that a tet is cut into eight."""
 CLEAR = 0.1
-"""Least distance of a trusted winding number from one half: twice the error of its far field."""
+"""Distance of ``|w|`` from 1/2 up to which w is not trusted: twice the error of the Taylor series of far clusters."""
 SHEET = 0.25
-"""Largest distance of the winding number from one half at a sheet. There it passes from -1/2 to 1/2, so that neither
-side is inside. At the surface of a body it passes from 0 to 1, and on it round-off takes it to either.
+"""Largest distance of ``|w|`` from 1/2 on a sheet. Across a sheet w passes from -1/2 to 1/2, so neither side is inside;
+across the surface of a body, from 0 to 1. On the surface itself w has either value, by round-off.
 """
 CORNER = 1e-3
-"""Least weight of a corner in the inside part: every vertex has mass."""
+"""Least barycentric coordinate of the centre of mass of the inside part, so that every vertex has mass."""
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
-"""Barycentric coordinates of p: near the middle, but on no plane that a surface is likely to lie on."""
+"""Barycentric coordinates of p: near the middle, but on no plane in which a surface is likely to lie."""
 _ASKED = 0.2
-"""The other sampled points lie at the corners, moved towards p by this fraction."""
+"""The other four points at which w is evaluated are the corners, moved towards p by this fraction of the distance."""
 
 
 class VolumeFractions(NamedTuple):
-    """Inside parts of m tets.
+    """Parts of m tets that lie inside a surface.
 
     Attributes
     ----------
     fill : (m,) float64
-        Part of the volume, 0 to 1.
+        Fraction of each tet's volume that is inside, 0 to 1.
     middle : (m, 4) float64
-        Barycentric coordinates of the inside part's centre of mass, at least ``CORNER``; even where nothing is inside.
+        Barycentric coordinates of the inside part's centre of mass, at least about ``CORNER``; 0.25 if ``fill`` is 0.
     sheet : (m,) bool
-        True if the tet holds surface that has no inside on either side.
+        True if the tet contains surface of which neither side is inside.
     """
 
     fill: np.ndarray
@@ -61,7 +62,7 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Measure tets with corners (m,4,3), positively oriented, in the unit of the surface."""
+    """Return the parts of tets with ``corners`` (m,4,3), positively oriented, inside the surface of ``winding``."""
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
     fill, moment, sheet = np.zeros(m), np.zeros((m, 4)), np.zeros(m, dtype=np.bool_)
@@ -76,7 +77,9 @@ def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFract
 
 @inner_kernel
 def _clipped(polygon, count, spare, plane):
-    """Cut a polygon, rows of three barycentric coordinates, at one of the planes b0, b1, b2 >= 0, b0 + b1 + b2 <= 1."""
+    """Clip a polygon in place to the half-space b0 >= 0, b1 >= 0, b2 >= 0 or b0 + b1 + b2 <= 1 (``plane`` 0 to 3), and
+    return its new number of corners. The first ``count`` rows of ``polygon`` are corners (b0, b1, b2).
+    """
     kept = 0
     for k in range(count):
         a, b = polygon[k], polygon[(k + 1) % count]
@@ -97,14 +100,16 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the shadow of a piece to (volume, first moments along the three corners) of a tet (p, face) of volume 1."""
+    """Add the shadow of a piece, a polygon of ``count`` corners, to ``shadow`` (4,): its volume, and its first moments
+    by the three corners of the face, in a tet (p, face) of volume 1.
+    """
     reach = np.empty(count)
     for k in range(count):
         reach[k] = polygon[k, 0] + polygon[k, 1] + polygon[k, 2]
     for k in range(1, count - 1):
         a, b, c = polygon[0], polygon[k], polygon[k + 1]
         beyond = reach[0] * reach[k] * reach[k + 1]
-        if beyond < 1e-30:  # the piece goes through p: its shadow is undefined
+        if beyond < 1e-30:  # the piece contains p, and its shadow is undefined
             continue
         near = dot(a, cross(b, c))
         far = near / beyond
@@ -116,7 +121,7 @@ def _add_shadow(polygon, count, shadow):
 
 @inner_kernel
 def _inverse(e, out):
-    """Invert a 3 x 3 matrix whose columns are the rows of e; write the rows of the inverse to out."""
+    """Write the inverse of the transpose of e (3,3) to ``out`` (3,3)."""
     for i in range(3):
         out[i, 0], out[i, 1], out[i, 2] = cross(e[(i + 1) % 3], e[(i + 2) % 3])
     volume = dot(e[0], out[0])
@@ -127,7 +132,7 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, found):
-    """Write the triangles whose boxes overlap a tet's into found, which grows; return found and their number."""
+    """Return the indices of triangles whose boxes overlap a tet's, in ``found`` or a longer array, and their number."""
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
     count = 0
@@ -147,9 +152,10 @@ def _near(corners, tree, found):
 
 @inner_kernel
 def _shadows(corners, p, triangles, found, count, shadows, largest):
-    """Add the shadows of the triangles in the four tets (p, face) to shadows (4,4); return the number of pieces.
+    """Add the shadows of the triangles ``found[:count]`` in the four tets (p, face) to ``shadows`` (4,4), one row per
+    face; return the number of pieces, the triangles clipped to these tets.
 
-    ``largest`` (4,) receives the middle and the area of the largest piece.
+    ``largest`` (4,) receives the middle (3) and the area of the largest piece.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -170,7 +176,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             if n < 3:
                 continue
             pieces += 1
-            # Every other face lists the following corners in the opposite orientation.
+            # For odd faces the three following corners are in the opposite orientation.
             sign = 1.0 if face % 2 == 0 else -1.0
             for i in range(4):
                 own[i] = shadows[face, i]
@@ -183,7 +189,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
 
 @inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
-    """Keep the middle and the area of a piece if it is larger than those before."""
+    """Write the middle and the area of a piece to ``largest`` (4,) if its area exceeds the one stored there."""
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
         middle = moved(middle, 1.0 / count, polygon[k])
@@ -198,8 +204,9 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, at_p, field):
-    """Return the lowest and the highest winding number at p and near the corners, and True if none is nearly one
-    half."""
+    """Return the lowest and the highest winding number w at p and at four points near the corners, and True if at none
+    of them ``|w|`` is close to 1/2.
+    """
     low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
     for c in range(4):
         w = winding_at(moved(corners[c], _ASKED, minus(p, corners[c])), field)
@@ -210,8 +217,8 @@ def _asked(corners, p, at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the tet is wholly inside or outside, or contains surface and its winding numbers take one value
-    besides 0.
+    """Return True if the volume formula holds in a tet with winding numbers from ``low`` to ``high``. Without pieces of
+    surface the tet must be wholly inside or outside; with pieces, one winding number besides 0 may occur.
     """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
@@ -220,13 +227,13 @@ def _simple(low, high, pieces):
 
 @inlined
 def _blend(b, corners):
-    """Return the point of a tet with barycentric coordinates b."""
+    """Return the point with the barycentric coordinates b (4,) in a tet with ``corners`` (4,3)."""
     return moved(combine(b, (corners[0], corners[1], corners[2])), b[3], corners[3])
 
 
 @inner_kernel
 def _copy(source, target):
-    """Copy a 4 x 4 matrix; Numba takes longer to compile a slice assignment, with its error for a wrong shape."""
+    """Copy a 4 x 4 matrix. Numba takes longer to compile a slice assignment, since that checks shapes."""
     for c in range(4):
         for d in range(4):
             target[c, d] = source[c, d]
@@ -234,7 +241,9 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, found, total, largest):
-    """Add the volume and the moments of the inside part of a tet (or of its children) to total (5,)."""
+    """Add the fraction of a tet's volume that is inside, and its first moments by corner, to ``total`` (5,), and cut
+    the tet if necessary. ``largest`` (4,) receives the middle and area of the largest piece. Return ``found``.
+    """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
     for c in range(4):
@@ -272,7 +281,7 @@ def _measure_one(corners, base, field, found, total, largest):
                     waiting += 1
                 continue
         turned = _turned(lowest, highest, shadows, base, here, field)
-        # A surface that wraps p twice may have more to leave than to enter.
+        # Where surfaces overlap, |w| at p may exceed 1, and more triangles are left than entered.
         _add_parts(max(1.0, np.rint(abs(at_p))) if abs(at_p) > 0.5 else 0.0, turned, shadows, base, part)
         share = 0.125**depth * min(max(part[0], 0.0), 1.0)
         if part[0] <= 0.0:
@@ -286,15 +295,15 @@ def _measure_one(corners, base, field, found, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Return True if the largest piece has no inside on either side."""
+    """Return True if the largest piece of surface in a tet belongs to a sheet: neither side of it is inside."""
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Return 1 if the surface is oriented outwards, -1 if inside out, 0 if nothing is inside.
+    """Return 1 if the surface in a tet is oriented outwards, -1 if inwards, 0 if it is a sheet, with nothing inside.
 
-    The sign of w decides, or else the orientation for which some volume is inside.
+    The sign of w decides if ``|w| > 1/2`` at a sampled point, else the orientation for which a volume is inside.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -308,10 +317,12 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 @inner_kernel
 def _add_parts(at_p, turned, shadows, base, part):
-    """Compute volume and moments of the inside of one tet from the value at p and the shadows in its four parts."""
+    """Write the volume and first moments by corner of the inside of a tet of volume 1 to ``part`` (5,), from ``|w|`` at
+    p (0 if outside), the orientation ``turned`` and the ``shadows`` (4,4) in the four tets (p, face).
+    """
     part[:] = 0.0
     for face in range(4):
-        own = base[face]  # the part's share of the tet's volume
+        own = base[face]  # volume of the tet (p, face)
         volume = at_p - turned * shadows[face, 0]
         part[0] += own * volume
         left = volume
@@ -325,7 +336,9 @@ def _add_parts(at_p, turned, shadows, base, part):
 
 @inner_kernel
 def _cut(coordinates, children):
-    """Cut a tet into eight of equal volume: four at its corners, four around an octahedron's diagonal."""
+    """Cut a tet into eight of equal volume, ``children`` (8,4,4): four at its corners, and four around a diagonal of
+    the octahedron between them. Rows are barycentric coordinates of corners in the original tet.
+    """
     middle = np.empty((4, 4, 4))
     for a in range(4):
         for b in range(4):

@@ -1,4 +1,4 @@
-"""Volume that a surface encloses by itself: the reference for the volume of its tetrahedra."""
+"""Volume that a surface encloses, with which the volume of its tetrahedra is compared."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .cut_cell_volume import volume_fractions
 from .sizing_field import cubes
 
 ALONG = 8
-"""Cubes along the longest side: for closed surfaces any number gives the same volume."""
+"""Number of cubes along the surface's longest side. For closed surfaces any number gives the same volume."""
 FLATTEST = 0.01
-"""Least height of the box around a surface, relative to its longest side."""
+"""Least side of the box of cubes around a surface, relative to its longest side."""
 
 
 def enclosed_volume(surface: SurfaceMesh) -> float:
-    """Return the volume, m³, where ``|winding number| > 1/2``; exact for closed surfaces without self-intersections."""
+    """Return the volume, m³, with ``|winding number| > 1/2``; exact for closed surfaces without self-intersections."""
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         return 0.0
@@ -27,7 +27,7 @@ def enclosed_volume(surface: SurfaceMesh) -> float:
     size = float((high - low).max())
     sides = np.maximum((high - low) / size, FLATTEST)
     counts = np.ceil(ALONG * sides).astype(np.int64)
-    # A margin keeps the sides of the cubes off the faces of an axis-aligned surface.
+    # With a margin, no side of a cube coincides with a face of an axis-aligned surface.
     points, tets = cubes(counts)
     points = (points / counts - 0.5) * (1.01 * sides)
     mesh = oriented(points, tets)

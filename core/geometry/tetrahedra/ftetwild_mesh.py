@@ -1,8 +1,8 @@
-"""Robust tetrahedra that follow the surface: fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
+"""Robust method: tetrahedra that follow any surface, by fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
 
-Traps: fTetWild may write to the process's standard output, which may be a channel of the caller's, and leaves a file
-in the working folder. So output goes to standard error and the working folder is a temporary one during the run. Its
-tets differ a little from run to run, with one thread too: callers that need the same tets twice must store them.
+Traps: fTetWild may write to the process's standard output, which may be a pipe to the caller, and leaves a file in the
+working folder. So during the run output goes to standard error, and the working folder is a temporary one. The tets
+differ a little from run to run, even with one thread: callers that need the same tets twice must store them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from .tet_count import MAX_TETS
 
 _MODULE = "PyfTetWildWrapper"
 _ENVELOPE = 1e-3
-"""Allowed distance from the surface as a part of the bounding box's diagonal: fTetWild's own default."""
+"""Allowed distance from the surface, as a fraction of the bounding box's diagonal: fTetWild's default."""
 _EVENLY = BackgroundMesh(np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.empty(0))
 
 
 def robust_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Fill a surface with tets of an edge length of about its longest side / ``cells_across``.
+    """Return tets that fill a surface, with edges of about its longest side divided by ``cells_across``.
 
-    The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Meshing takes
-    seconds to minutes. ``fineness`` (n,), 0 to 1, is painted at the vertices: edges are shorter by ``finest`` where it
-    is 1.
+    The tets follow the surface within a thousandth of its size, so vertices of the surface may lie outside by as much.
+    Meshing takes seconds to minutes. ``fineness`` (n,), 0 to 1, is painted at the vertices; where it is 1, edges are
+    shorter by the factor ``finest``.
 
     Raises
     ------
     MeshError
-        The module is missing, it fails, the surface encloses nothing, or too much is painted too fine.
+        fTetWild is not installed or fails, the surface encloses nothing, or the painted refinement needs too many tets.
     """
     wrapper = compiled_module(
-        "pytetwild", _MODULE, "fTetWild", "Choose the Draft method, or install the package pytetwild."
+        "pytetwild", _MODULE, "fTetWild", "Choose the Draft method (lattice), or install the package pytetwild."
     )
     used, triangles = np.unique(faces_with_area(surface).ravel(), return_inverse=True)
     low = surface.positions[used].min(axis=0)
@@ -54,7 +54,7 @@ def robust_tets(
     vertices, tets = _run(wrapper, points, triangles, 1.0 / cells_across, sizing)
     if len(tets) == 0:
         raise MeshError(
-            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method (lattice), which also fills sheets."
         )
     return oriented(vertices * size + low, tets)
 
@@ -62,13 +62,15 @@ def robust_tets(
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: BackgroundMesh
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run fTetWild on points within the unit box; ``sizing`` holds the edge lengths that differ from ``edge``."""
+    """Return fTetWild's vertices (n,3) and tets (m,4) for a surface in the unit box. ``edge`` is the wanted edge
+    length, unless a non-empty ``sizing`` mesh gives it by position.
+    """
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
-    edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # its defaults; log: critical only
+    edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # fTetWild's defaults; log: critical
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)
     manner = (threads, rounds, log_level, quiet, vtk_ordering, keep_outside)
     try:
         with kept_apart():
             return wrapper.tetrahedralize_mesh(points, triangles, *shape, *manner, *sizing)
     except (RuntimeError, ValueError) as error:
-        raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method, or fewer cells.") from error
+        raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method (lattice), or fewer cells.") from error

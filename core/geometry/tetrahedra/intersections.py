@@ -1,9 +1,9 @@
 """Self-intersections: triangles of a surface that pass through each other.
 
-Two triangles cross where an edge of one passes through the inside of the other: its ends lie on both sides of the
-plane, and the line sees the three corners in one turning direction. These are signs of 3 x 3 determinants, which
-count as zero within the round-off of coordinates [Guigue, Devillers 2003 has the predicates]. A tree of boxes finds
-the pairs.
+Two triangles cross if an edge of one passes through the interior of the other: its ends lie on different sides of the
+other's plane, and the other's corners wind around the edge's line in one direction. Both tests are signs of 3 x 3
+determinants, which count as zero within the round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of
+bounding boxes finds candidate pairs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, element_boxes, 
 
 
 def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the indices (k,) int64 of the triangles (t,3) over positions (n,3) that cross another triangle.
+    """Return the indices (k,) int64 of the triangles (t,3) over ``positions`` (n,3) that cross another triangle.
 
-    Triangles that merely touch or are coplanar do not count. Two triangles with a common vertex can cross only at the
-    edges opposite to it; those with a common edge never do.
+    Triangles that only touch, or are coplanar, do not count as crossing. Of triangles with a common vertex, only the
+    edges opposite to it can cross the other triangle; triangles with a common edge never cross.
     """
     if len(triangles) == 0:
         return np.empty(0, dtype=np.int64)
@@ -58,8 +58,9 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Return True if an edge of triangle s passes through t; with a shared corner only the edge opposite to it
-    counts."""
+    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). ``shared`` is the corner of s that t
+    has too, or -1; in the former case only the edge opposite to it counts.
+    """
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):
             return True
@@ -68,7 +69,7 @@ def _edge_passes(s, t, shared, slack):
 
 @inner_kernel
 def _cross(corners, triangles, i, j, slack):
-    """Return True if triangles i and j cross."""
+    """Return True if the triangles of indices i and j cross."""
     common, in_i, in_j = 0, -1, -1
     for a in range(3):
         for b in range(3):
@@ -81,7 +82,7 @@ def _cross(corners, triangles, i, j, slack):
 
 @kernel
 def _find(corners, triangles, slack, tree, found):
-    """Mark the triangles of crossing pairs."""
+    """Set ``found`` (t,) to True for each triangle that crosses another."""
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     for i in range(len(corners)):
         low, high = box_of(corners[i])

@@ -1,14 +1,17 @@
-"""Draft tetrahedra: a body-centred cubic lattice of congruent cells that covers any surface.
+"""Draft method: tetrahedra of a body-centred cubic lattice of congruent cells that covers any surface.
 
-The lattice keeps the tets that contain a point of the surface (every triangle is sampled much finer than a cell) and
-those whose centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic
-and has no maximum, so every part of the inside touches the surface. Flooding from the surface's tets thus finds the
-inside, without other evaluations. Then tets are added until around every vertex the kept tets are connected by
-faces: nothing dangles on an edge or a vertex.
+Tets are kept if they contain a point of the surface (every triangle is sampled much finer than a cell), or if their
+centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic and has no
+maximum, so every part of the inside touches the surface. A flood fill from the tets at the surface thus finds the whole
+inside, and evaluates the winding number nowhere else. Finally tets are added until, around every vertex, the kept tets
+are connected by faces: no part hangs on an edge or a vertex only.
 
-The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets, with the ends of its
-longest side a quarter cell away from the lattice's own planes. All geometry is in units of a cell: size and
-position of the body do not matter.
+The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets. The ends of its longest side
+lie a quarter cell away from lattice planes. All geometry is in units of a cell: size and position of the body do not
+matter.
+
+A set of tets is an array ``masks`` of 12-bit masks, one per cell (:mod:`.lattice_cells`). A list of tets, ``cells``
+(m,4), has rows (cell x, y, z, slot).
 """
 
 from __future__ import annotations
@@ -30,17 +33,17 @@ from .tet_count import MAX_TETS, expected_tets, measure_surface
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 DIGITS = 9
-"""Decimals of positions in cells: a face on a plane of the lattice stays on it in every unit of length."""
+"""Decimals of positions, in cells: in any unit of length, a face on a lattice plane stays on it."""
 SHEET_FILL = 0.1
-"""Fill of the tets that a sheet crosses, since a sheet encloses nothing."""
+"""Fraction that is assumed filled in tets that a sheet crosses, since a sheet encloses no volume."""
 LEAST_FILL = 1e-3
-"""Least fill, so that every vertex has mass; it adds at most 3e-4 to that of ordinary bodies."""
+"""Least filled fraction of a tet, so that every vertex has mass; it adds at most 3e-4 of an ordinary body's mass."""
 
 
 def lattice_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Fill a surface with congruent tets, ``cells_across`` cubic cells (12 tets each) along its longest side.
+    """Return congruent tets that fill a surface: ``cells_across`` cubic cells of 12 tets along its longest side.
 
     Parameters
     ----------
@@ -48,12 +51,12 @@ def lattice_tets(
         Valid (see ``SurfaceMesh.validate``); open, non-manifold, self-intersecting or inside-out is fine.
     cells_across : int, at least 2
     fineness : (n,) or None
-        Paint at each vertex, 0 to 1: where it is 1, cells are smaller by ``finest``.
+        Paint at each vertex, 0 to 1; where it is 1, cells are smaller by the factor ``finest``.
 
     Returns
     -------
     TetMesh
-        Every point of every triangle that has an area lies in a tet; ``fill`` is measured by winding number.
+        Every point of every triangle with an area lies in a tet. ``fill`` is computed by winding number.
 
     Raises
     ------
@@ -69,7 +72,7 @@ def lattice_tets(
     centre = 0.5 * (low + high)
     extent = np.round((high - low) / cell_side, DIGITS)
     half = np.ceil(0.5 * extent).astype(np.int64) + PADDING
-    # A sheet across an axis would lie on a plane of the lattice, where it cuts few tets: shift it off.
+    # A sheet perpendicular to an axis would lie on a lattice plane, where it cuts few tets, so the lattice is shifted.
     middle = half + np.where(extent < 0.5, 0.25, 0.0)
     points = np.round((surface.positions - centre) / cell_side + middle, DIGITS)
     masks = np.zeros(2 * half + 1, dtype=np.uint16)
@@ -111,7 +114,7 @@ def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
 
 
 def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
-    """Add the inside tets, wave by wave, from the tets already in the set."""
+    """Add all tets inside the surface to the set ``masks``, by a flood fill from the tets already in it."""
     tried = masks.copy()
     cells = _list(masks)
     while len(cells):
@@ -123,7 +126,7 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 def _filled(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of each tet inside the surface (m,) and its centre of mass (m,4), measured at the border."""
+    """Return ``TetMesh.fill`` and ``middle``, computed for tets in the mask ``border`` (m,); all others are full."""
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = volume_fractions(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
@@ -132,12 +135,12 @@ def _filled(
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) bool of the ids (12 * cell + slot) whose tets are in a set."""
+    """Return a mask (m,) bool of the tets of these ``ids`` (12 * cell index + slot) that are in a set."""
     return (masks.ravel()[ids // 12] >> (ids % 12).astype(np.uint16)) & 1 == 1
 
 
 def _list(masks: np.ndarray) -> np.ndarray:
-    """Return the tets of a set as rows (cell x, y, z, slot), (m,4) int64, in order."""
+    """Return the tets of a set as rows (cell x, y, z, slot), (m,4) int64, sorted."""
     flat = masks.ravel()
     occupied = np.flatnonzero(flat)
     row, slot = np.nonzero((flat[occupied, None] >> np.arange(12, dtype=np.uint16)) & 1)
@@ -145,7 +148,9 @@ def _list(masks: np.ndarray) -> np.ndarray:
 
 
 def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number the kept tets and their lattice points: ids (m,) int64, doubled points (n,3) int64, tets (m,4) int32."""
+    """Return the tets of a set: their ids (m,) int64, 12 * cell index + slot, the lattice points that they use, in
+    doubled coordinates (n,3) int64, and the tets as indices of these points, (m,4) int32.
+    """
     cells = _list(masks)
     corners = _all_corners(cells)
     shape = 2 * np.array(masks.shape, dtype=np.int64) + 3
@@ -158,7 +163,7 @@ def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kernel
 def _mark(masks, points):
-    """Add the tets that contain the points."""
+    """Add the tets that contain ``points`` (p,3), in cells, to a set."""
     cell = np.empty(3, dtype=np.int64)
     for p in range(len(points)):
         slot = locate(points[p, 0], points[p, 1], points[p, 2], cell)
@@ -167,14 +172,14 @@ def _mark(masks, points):
 
 @kernel
 def _add_all(masks, cells):
-    """Add listed tets."""
+    """Add a list of tets to a set."""
     for t in range(len(cells)):
         add_tet(masks, cells[t], cells[t, 3])
 
 
 @kernel
 def _all_corners(cells):
-    """Return the corners of listed tets, doubled, (m,4,3)."""
+    """Return the corners of a list of tets in doubled coordinates, (m,4,3)."""
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
         tet_corners(cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3], corners[t])
@@ -183,7 +188,7 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Return the untried face neighbours of listed tets, with their centroids, and mark them as tried."""
+    """Return the listed tets' face neighbours not in ``tried``, and their centroids; add them to the set ``tried``."""
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
     corners = np.empty((4, 3), dtype=np.int64)
@@ -207,9 +212,10 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Join the first face-connected part of a vertex's 24 tets to the nearest other part.
+    """Find the fewest of a vertex's 24 tets that join the first face-connected part of the tets in the mask ``kept``
+    (24,) to another part. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
 
-    Writes the tets of the shortest bridge into path and returns their number, 0 when there is one part only.
+    ``adjacent`` (24,24) is the face adjacency of the tets.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)
@@ -220,7 +226,7 @@ def _bridge(kept, adjacent, path):
             queue[0] = m
             tail = 1
             break
-    while head < tail:  # the whole first part is the start of the search
+    while head < tail:  # all tets of the first part are starts of the search
         for n in range(24):
             if adjacent[queue[head], n] and kept[n] and parent[n] == -2:
                 parent[n] = -1
@@ -249,7 +255,7 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Return True if a tet is kept in the cells that the stars of a cell's centre and lower corner reach."""
+    """Return True if the set has a tet in the cells of the tets around the centre and lower corner of cell i, j, k."""
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
             for c in range(k - 1, k + 1):
@@ -260,7 +266,7 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Connect the kept tets around one vertex by faces; return True if tets were added."""
+    """Add tets to both sets until those of ``masks`` at a vertex are face-connected; return True if any was added."""
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
@@ -281,7 +287,7 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets until around every vertex the kept ones are connected by faces; return the set of added tets."""
+    """Add tets to a set until, around every vertex, its tets are connected by faces. Return the set of added tets."""
     added = np.zeros_like(masks)
     adjacent = star_adjacency()
     vertex = np.empty(3, dtype=np.int64)

@@ -1,14 +1,14 @@
 """Geometry of the body-centred cubic lattice's tetrahedra: numbering, corners, point location, neighbours.
 
-Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres. Every tet joins the centres of
-two cells that share a face with one edge of that face. So there are 12 tets a cell, all congruent (tetragonal
-disphenoids, the fundamental domain of the affine reflection group A3~): neighbours across a face are mirror images of
-each other. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
+The unit of length is the side of a cubic cell. Lattice vertices are the cells' corners and centres. Each tet is the
+convex hull of the centres of two adjacent cells and one edge of the face between these cells. So there are 12 tets per
+cell, all congruent (tetragonal disphenoids, the fundamental domain of the affine reflection group A3~). Neighbours
+across a face are mirror images. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
 
-A tet is a pair (cell, slot), slot = 4 * axis + 2 * which + side: the face between ``cell`` and the next cell along
-``axis``, and its edge on the lower (side 0) or upper (side 1) end of the other axis number ``which`` (axis + 1 or
-axis + 2, modulo 3). A lattice point is stored in doubled integer coordinates: all even at corners, all odd at
-centres. A set of tets is a grid of 12-bit masks, one uint16 a cell.
+A tet is identified by a pair (cell, slot) with slot = 4 * axis + 2 * which + side. Its face between cells lies between
+``cell`` and the next cell along ``axis``. Its edge lies on that face's lower (side 0) or upper (side 1) end along the
+axis ``axis + 1 + which`` modulo 3. Lattice points have doubled integer coordinates: all even at corners, all odd at
+centres. A set of tets is a 3D grid ``masks`` of 12-bit masks of slots, one uint16 per cell.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the four corners of a tet, positively oriented, into corners (4,3) as doubled coordinates."""
+    """Write the doubled coordinates of the corners of a tet in cell i, j, k, positively oriented, to ``corners``."""
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
     along = 3 - axis - across
@@ -31,7 +31,7 @@ def tet_corners(i, j, k, slot, corners):
     for c in range(2, 4):
         corners[c, axis] = corners[0, axis] + 1
         corners[c, across] = corners[0, across] - 1 + 2 * (slot % 2)
-    # With (axis, across, along) right-handed and the edge on the upper side, the edge runs upwards for a positive tet.
+    # If (axis, across, along) is right-handed and the edge is on the upper side, a positive tet's edge runs upwards.
     upwards = ((across - axis) % 3 == 1) == (slot % 2 == 1)
     corners[2, along] = corners[0, along] + (-1 if upwards else 1)
     corners[3, along] = corners[0, along] + (1 if upwards else -1)
@@ -39,7 +39,7 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Write the cell of the tet that contains a point into cell (3,); return the slot."""
+    """Write the cell of the tet that contains the point (x, y, z), in cells, to ``cell`` (3,); return its slot."""
     u = np.empty(3)
     p = (x, y, z)
     for a in range(3):
@@ -60,7 +60,7 @@ def locate(x, y, z, cell):
 
 @inner_kernel
 def in_grid(masks, cell):
-    """Return True if a cell lies in the grid."""
+    """Return True if a cell (3,) lies within the grid ``masks``."""
     inside = True
     for a in range(3):
         inside = inside and 0 <= cell[a] < masks.shape[a]
@@ -69,21 +69,21 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Return True if a set contains a tet; False outside the grid."""
+    """Return True if the set ``masks`` contains a tet; False for a cell outside the grid."""
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
 @inner_kernel
 def add_tet(masks, cell, slot):
-    """Add a tet to a set."""
+    """Add a tet to the set ``masks``."""
     masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
 
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """Find the tet across the face that lies opposite to a corner; write its cell, return its slot.
+    """Write the cell of a tet's neighbour across the face opposite to corner ``opposite`` to ``cell``; return its slot.
 
-    A point slightly beyond the face's middle lies only in the neighbour.
+    It is the tet that contains a point slightly beyond the face's middle. ``corners`` (4,3) are doubled coordinates.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -97,9 +97,10 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """Find one of the 24 tets around a lattice vertex; write its cell, return its slot.
+    """Write the cell of tet number ``member`` (0 to 23) around a lattice vertex to ``cell``; return its slot.
 
-    They are distinguished by the axes and signs of the largest and the second largest offset.
+    A member is the tet that contains a point at an offset from the vertex. It is defined by the axes and signs of the
+    offset's largest and second largest component.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8
@@ -111,7 +112,7 @@ def star_tet(vertex, member, cell):
 
 @inner_kernel
 def star_adjacency():
-    """Return the face adjacency of the 24 tets around a vertex, (24, 24) bool: pairs with three common corners."""
+    """Return the face adjacency (24, 24) bool of the tets around a vertex: True for pairs with three common corners."""
     corners = np.empty((24, 4, 3), dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
     vertex = np.full(3, 9, dtype=np.int64)

@@ -1,8 +1,9 @@
-"""Cheap estimate of the tetrahedra that painted refinement adds, from sample points spread over the surface.
+"""Cheap estimate of the number of tetrahedra that painted refinement adds, from sample points on the surface.
 
-The wanted size is ``s`` at the surface. Below a first layer of such cells it grows by ``GRADING`` of the distance,
-until it is one cell. A column of unit area and depth ``D`` then has as many tets as one of unpainted cells of the depth
-``integral 1 / size³``. Each sample point has the mean depth of the body: volume over area.
+In units of an unrefined cell, the wanted size is ``s`` at the surface. Below a first layer of such cells it grows by
+``GRADING`` times the distance, up to 1. A column of unit area from the surface down to the depth ``D`` then has as many
+tets as an unrefined column of the depth ``integral from 0 to D of 1 / size³``. For ``D``, every sample point takes the
+mean depth of the body: volume over area.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from .sizing_field import GRADING, SizingField
 
 SAMPLE_COUNT = 3000
 _TURNS = np.array([0.7548776662466927, 0.5698402909980532])
-"""Steps of a sequence that fills the unit square evenly [Roberts 2018]."""
+"""Increments of a low-discrepancy sequence in the unit square [Roberts 2018]."""
 
 
 @dataclass(frozen=True, eq=False)
 class RefinementSamples:
-    """Sample points of equal area on a surface: triangles (k,), ``barycentric`` weights (k,3), positions (k,3), and
-    paint (k,), 0 to 1.
+    """Sample points on a surface that represent equal areas: indices of their ``triangles`` (k,), ``barycentric``
+    weights (k,3), ``positions`` (k,3), and ``paint`` (k,), the painted refinement, 0 to 1.
     """
 
     triangles: np.ndarray
@@ -32,13 +33,13 @@ class RefinementSamples:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
-        """Return these points with the paint ``fineness`` (n,) of the surface's vertices interpolated to them."""
+        """Return the same points with paint, interpolated from ``fineness`` (n,) at the surface's vertices."""
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
 
 def places_on(surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return ``SAMPLE_COUNT`` unpainted sample points, or None if the surface has no area."""
+    """Return ``SAMPLE_COUNT`` sample points on a surface, with a paint of 0; None if the surface has no area."""
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
     if len(sums) == 0 or not sums[-1] > 0.0:
@@ -54,17 +55,18 @@ def places_on(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return the mean extra depth below a sample point, in cells, and the mean number of surface cells per unpainted
-    one.
+    """Return two means over the sample points: the depth, in cells, by which an unrefined column of tets must be
+    extended to have as many tets as the refined one, and the number of refined cells at the surface per unrefined cell.
 
-    ``cell`` and ``depth`` are in the unit of the positions.
+    ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
+    paint is 1, cells are smaller by the factor ``finest``.
     """
     positions = samples.positions / cell
     s = SizingField(positions, samples.paint, finest).at(positions)
     first = np.minimum(s, depth / cell)
     rest = depth / cell - first
     graded = np.minimum(rest, (1.0 - s) / GRADING)
-    # The integrals of 1/s³ over the first layer, of 1/(s + g d)³ below it, less those of 1.
+    # Integrals over the depth of 1/s³ - 1 in the first layer, and of 1/(s + g d)³ - 1 below it.
     below = (s**-2.0 - (s + GRADING * graded) ** -2.0) / (2.0 * GRADING)
     more = first * (s**-3.0 - 1.0) + below - graded
     return float(more.mean()), float((s**-2.0).mean())

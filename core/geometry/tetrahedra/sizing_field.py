@@ -1,8 +1,8 @@
-"""Sizing field: wanted tet size at points, where parts of the surface are painted finer.
+"""Sizing field: the wanted cell size at any point, for surfaces that are painted finer in parts.
 
-The field is also sampled on a background mesh of tets, the input of external meshers. Below the painted surface the
-first layer of cells has the painted size; from there the size grows by ``GRADING`` of the distance. Unit: the side
-of a cell.
+Below painted surface the first layer of cells has the painted size. From there inwards the size grows by ``GRADING``
+times the distance, up to 1. For external meshers the field is sampled on a background mesh of tets. The unit of length
+is the side of an unrefined cell.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .bisection import bisect
 
 GRADING = 0.5
 LEVELS = 16
-"""Steps in which the wanted size is rounded down."""
+"""Number of steps to which the paint, 0 to 1, is rounded down."""
 SPACING = 0.25
 """Distance between the samples of the paint, in cells."""
 COARSEST = 2.0
-"""Side of the cubes that the background mesh begins with, in cells."""
+"""Side, in cells, of the cubes into which the background mesh is divided before it is refined."""
 MARGIN = 1.0
 """Margin of the background mesh around the surface, in cells."""
 
 
 class SizingField:
-    """Wanted side of cells at points.
+    """Wanted side of cells at any point, as a fraction of an unrefined cell's side.
 
     Parameters
     ----------
-    positions : (k,3), in cells, close together on the painted part of a surface
-    paint : (k,) 0 to 1, paint at these positions
+    positions : (k,3), in cells, dense samples of the painted part of a surface
+    paint : (k,), 0 to 1, at these positions
     finest : factor by which cells are smaller where the paint is 1
     """
 
@@ -50,7 +50,7 @@ class SizingField:
 
     @classmethod
     def on(cls, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> SizingField:
-        """Return the field of a surface in cells, painted at its vertices, (n,)."""
+        """Return the field of a surface, in cells, whose vertices have the paint ``fineness`` (n,), 0 to 1."""
         painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
         samples = sample_surface(surface.positions, painted, SPACING)
         paint = samples.interpolate(np.clip(fineness, 0.0, 1.0)[:, None], painted)[:, 0]
@@ -66,12 +66,12 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if some vertex, (n,), is painted finer."""
+    """Return True if cells are refined: ``finest`` > 1, and the paint ``fineness`` (n,) is not 0 at all vertices."""
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 
 class BackgroundMesh(NamedTuple):
-    """Wanted sizes (n,) at the corners (n,3) of tets (m,4) that fill a box, in cells; linear within each tet."""
+    """Tets (m,4) over ``points`` (n,3) that fill a box, and the wanted ``sizes`` (n,) there, linear in each tet."""
 
     points: np.ndarray
     tets: np.ndarray
@@ -79,10 +79,10 @@ class BackgroundMesh(NamedTuple):
 
 
 def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: int) -> BackgroundMesh:
-    """Return a background mesh around a surface in cells, painted at its vertices (n,), with tets about as large as
-    wanted.
+    """Return a background mesh around a surface, in cells, whose vertices have the paint ``fineness`` (n,). Its tets
+    are about as large as the wanted cells.
 
-    Raises MeshError if there would be more than ``most`` of them.
+    Raises MeshError if there would be more than ``most`` tets.
     """
     wanted = SizingField.on(surface, fineness, finest)
     used = surface.positions[surface.triangles.ravel()]
@@ -94,7 +94,7 @@ def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, m
         refuse_too_many(len(corners), most)
         e = corners[:, 1:] - corners[:, :1]
         volumes = np.abs(np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))) / 6.0
-        large = 6.0 * volumes > wanted.least**3  # a cube has six
+        large = 6.0 * volumes > wanted.least**3  # there are six tets in a cube
         large[large] = 6.0 * volumes[large] > wanted.at(corners[large].mean(axis=1) + low) ** 3
         return large
 
@@ -104,16 +104,18 @@ def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, m
 
 
 def refuse_too_many(count: int, most: int) -> None:
-    """Raise MeshError if there are more tets than ``most``."""
+    """Raise MeshError if ``count``, the number of tets, exceeds ``most``."""
     if count > most:
         raise MeshError(
             f"Painted refinement makes more than {most / 1e6:.0f} million tetrahedra.",
-            "Lower Refine Factor or Cells Across, or paint less.",
+            "Lower Refine Factor or Cells Across, or paint a smaller area.",
         )
 
 
 def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of a box of unit cubes and six tets in each, around parallel diagonals [Kuhn 1960]."""
+    """Return the points (n,3) and tets (6 m,4) of a box of m unit cubes, ``counts`` (3,) along the axes. Each cube has
+    six tets around its diagonal; all diagonals are parallel [Kuhn 1960].
+    """
     index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
     points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)
     cubes = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)

@@ -1,13 +1,14 @@
 """Cheap estimate of the number of tetrahedra that will fill a surface, for interfaces and limits.
 
-Lattice: 12 tets a cell for the enclosed volume, plus half of the tets that the surface cuts, since their inner half is
-in the volume already. Sheets enclose nothing and keep both halves; ``openness`` blends between the two. Against 15
-bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate was within 12 % for three
-quarters, and 34 % high at most. Parts that pass through each other count twice.
+Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts, since the other half is
+already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness`` interpolates
+between both cases. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate
+was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
 
-Other methods: the root of the sum of squares of the tets for the volume and the tets for the faces. Faces finer than
-a cell make this a guess, within a factor of two. Long narrow triangles, as along a rod, are cut into even pieces
-first, since tets are even too: a rod 40 times as long as thick with 124 triangles becomes 26,567 and 5,816 tets.
+Other methods: the root of the sum of squares of the number of tets due to the volume and that due to the faces. If
+faces are smaller than a cell, the estimate is right within a factor of two only. A narrow triangle counts as several
+pieces, as long as wide, since a mesher cuts it to well-shaped tets: a rod 40 times as long as thick, with 124
+triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations
@@ -21,35 +22,34 @@ from ..mesh.surface_samples import proper_faces
 from .refinement_count import RefinementSamples, places_on, refined_fractions
 
 THINNEST = 1e-6
-"""Least part of the cube of its size that a closed surface encloses; a smaller part means an open one, or a sheet."""
+"""Volume, relative to the cube of the longest side, up to which a surface counts as open or as a sheet."""
 MAX_TETS = 2_000_000
-"""Largest number of tets; more are rejected."""
+"""Largest number of tets of a body; if more are needed, an error is raised."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
-"""Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
+"""Mean number of lattice tets that a plane cuts per cell face's area: 12 per cell times a mean width of 0.82 cells."""
 ROBUST_CELL_TETS = 8.5
-"""fTetWild's tets in a cube of its edge length."""
+"""Number of tets that fTetWild makes in a cube whose side is the wanted edge length."""
 CLEAN_FINER = 0.75
-"""Extra tets of TetGen where the surface is painted finer, relative to the extra tets of the lattice."""
+"""Number of tets that painted refinement adds in TetGen, relative to the number that it adds in the lattice."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 3.7, 1.5
-"""Tets for each triangle where the triangles are finer than the cells: counts ranged from 1.9 to 7.4, and 1 to 5.
-
-The first is the middle of its range: counts for a sphere, whose corners are cospherical, differ by some per cent
-between machines.
+"""Number of tets per triangle, of TetGen and fTetWild, if triangles are smaller than cells. Measured: 1.9 to 7.4 and 1
+to 5. The first is the middle of its range, since counts for a sphere, whose vertices are cospherical, differ by some
+per cent between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
-"""Tets for each even piece of narrow triangles: counts ranged from 0.9 to 2.3, and 0.5 to 1.2."""
+"""Number of tets per piece of a narrow triangle, of TetGen and fTetWild. Measured: 0.9 to 2.3 and 0.5 to 1.2."""
 MOST_PIECES = 1000.0
-"""Largest number of pieces of one triangle: a needle must not count as thousands of tets."""
+"""Largest number of pieces of one triangle, so that a needle does not count as thousands of tets."""
 
 
 @dataclass(frozen=True)
 class SurfaceMeasure:
-    """Figures of a surface that determine the number of its tets.
+    """Measurements of a surface from which the number of its tets is estimated.
 
-    These are the longest side ``size`` (m), the enclosed ``volume`` (m³), the ``area`` (m²), the number of triangles,
-    and ``openness``: 0 for a closed surface, 1 for a flat sheet. ``pieces`` counts the even pieces of the triangles, at
-    least one each. ``samples`` are sample points, if parts are painted finer.
+    These are the longest side ``size`` (m), the enclosed ``volume`` (m³), the ``area`` (m²), the number of
+    ``triangles``, and ``openness``: 0 for a closed surface, 1 for a flat sheet. ``pieces`` is the number of pieces, as
+    long as wide, of all triangles, at least one each. ``samples`` are sample points, given a painted refinement.
     """
 
     size: float
@@ -67,18 +67,18 @@ class SurfaceMeasure:
 
     @property
     def thickness(self) -> float:
-        """Mean thickness, m, of a plate with this volume and area."""
+        """Thickness, m, of a plate with the same volume and area."""
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """Return the number of cells between neighbours of ``points`` vertices, spread evenly over the area."""
+        """Return the distance, in cells, between neighbours of ``points`` vertices spread evenly over the area."""
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 
 def measure_surface(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
-    """Return the figures of a surface, computed once, or None if no triangle has an area.
+    """Return the measurements of a surface, cached in it, or None if no triangle has an area.
 
-    ``fineness`` (n,), 0 to 1, is the painted refinement.
+    ``fineness`` (n,), 0 to 1, is the painted refinement at the vertices.
     """
     if "measure" not in surface.found:
         surface.found["measure"] = _measure(surface)
@@ -116,8 +116,9 @@ def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
 
 
 def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, finest: float = 1.0) -> float:
-    """Estimate the number of tets that a method (``ResolutionSettings.method``) makes, finer by ``finest`` where
-    painted."""
+    """Return the estimated number of tets that a method (``ResolutionSettings.method``) makes. Cells are smaller by the
+    factor ``finest`` where the surface is fully painted.
+    """
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2
     if measure.samples is not None and finest > 1.0:
@@ -130,7 +131,7 @@ def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, fines
     full = CELL_TETS * cells
     if method == "lattice":
         return full + 0.5 * SHEET_TETS * (1.0 + measure.openness) * squares
-    # A thin body has tets as small as its thickness, at any position.
+    # A thin body is filled with tets as small as its thickness.
     thin = measure.area / max(measure.thickness, 1e-3 * measure.size) ** 2
     faces = max(CLEAN_FACE_TETS * measure.triangles, CLEAN_PIECE_TETS * measure.pieces)
     return float(np.sqrt(full**2 + thin**2 + faces**2))

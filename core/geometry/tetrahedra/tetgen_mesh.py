@@ -1,14 +1,14 @@
-"""Clean tetrahedra that keep the surface: TetGen [Si 2015], for closed surfaces without self-intersections.
+"""Clean method: tetrahedra that keep the surface, by TetGen [Si 2015], for closed surfaces without self-intersections.
 
 Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
 faces and inside until no tet is larger than requested, or flatter than it can avoid.
 
-With a sizing field TetGen may crash while it also optimises angles (on 1 of 80 bodies, a plate). Therefore a first
-run makes the vertices of the field, and a second run, which has them all, optimises.
+If TetGen optimises angles in the same run as it follows a sizing field, it may crash (on 2 of 156 bodies). Therefore a
+first run inserts vertices by the sizing field, and a second run starts with all of them and optimises.
 
-Traps: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills
-everything within the outermost surface: hollows are removed afterwards, by winding number. It prints, and leaves files
-in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
+Traps: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills all
+space within the outermost surface; tets in hollows are removed afterwards, by winding number. It prints, and writes
+files to the working folder (``foreign_module.kept_apart``). Its tets are oriented negatively.
 """
 
 from __future__ import annotations
@@ -27,33 +27,34 @@ from .intersections import intersecting_triangles
 from .sizing_field import BackgroundMesh, background_mesh, is_finer
 from .tet_count import MAX_TETS
 
-REMEDY = "use Draft or Robust, which take any mesh"
+REMEDY = "use Draft or Robust (method lattice or robust), which take any mesh"
 PACKAGE = "tetgen"
 TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
-"""TetGen's licence, AGPL-3.0, keeps it out of the usual zip."""
+"""Remedy if TetGen is missing: because of its licence, AGPL-3.0, it is not in the usual zip."""
 CELL_PART = 0.16
-"""Volume of the largest tet, in cubes of a cell's side: then as many tets as in the lattice fill a body."""
+"""Volume allowed for a tet, relative to a cubic cell, with which a body has about as many tets as in the lattice."""
 CELL_EDGE = 0.85
-"""Edge length to ask for, in a cell's side: painted edges are then shorter by the painted factor, less a tenth."""
+"""Edge length to request, over the wanted cell size: painted edges are then finer by the factor, within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""Ratio of radius to shortest edge, least dihedral angle, and largest dihedral angle left after optimisation.
-Without the optimisation the smallest angles of a sphere and a cube were 2 degrees instead of 4.
+"""TetGen switches: largest ratio of radius to shortest edge, least dihedral angle, and largest one after optimisation,
+degrees. Without optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
 """
 
 
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Fill a surface with tets of about the lattice's size for ``cells_across``, or finer where its faces are finer.
+    """Return tets that fill a surface, of about the same size as the lattice's with ``cells_across``, or smaller near
+    smaller faces.
 
-    ``fineness`` (n,), 0 to 1, is painted at the vertices: tets are smaller by ``finest`` where it is 1.
+    ``fineness`` (n,), 0 to 1, is painted at the vertices; where it is 1, tets are smaller by the factor ``finest``.
 
     Raises
     ------
     MeshError
-        TetGen is missing or fails, the surface is open, crosses itself, or has faces that lie on each other, or too
-        much is painted too fine.
+        TetGen is not installed or fails, the surface is open, intersects itself or has coincident faces, or the painted
+        refinement needs too many tets.
     """
     wrapper = compiled_module(PACKAGE, "_tetgen", "TetGen", f"{TO_GET}, or {REMEDY}.")
     triangles = faces_with_area(surface)
@@ -68,7 +69,7 @@ def clean_tets(
     points, triangles = np.ascontiguousarray(points[used]), renumbered.reshape(-1, 3).astype(np.int32)
     cells, field = cells_across - 0.5, None
     if is_finer(fineness, finest):
-        # Merged vertices take the finest value of their paint.
+        # A merged vertex takes the largest paint of its original vertices.
         painted = np.zeros(len(original))
         np.maximum.at(painted, merged.reshape(-1), fineness)
         field = background_mesh(SurfaceMesh(cells * points, triangles), painted[used], finest, MAX_TETS)
@@ -81,7 +82,9 @@ def clean_tets(
 
 
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
-    """Raise MeshError where TetGen cannot work; ``original`` maps the points to vertices of the surface."""
+    """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself.
+    ``original`` (p,) maps merged points to vertex indices of the surface, for the messages.
+    """
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)
     open_edges = edges[faces == 1]
@@ -89,7 +92,7 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
         a, b = sorted(int(v) for v in original[open_edges[0]])
         raise MeshError(
             f"The mesh is open: {len(open_edges)} edges have a face on one side only (one joins vertices {a} and {b}).",
-            f"Fill its holes (Edit Mode, Mesh > Clean Up > Fill Holes), or {REMEDY}.",
+            f"Fill its holes (in Blender: Edit Mode, Mesh > Clean Up > Fill Holes), or {REMEDY}.",
         )
     doubled = len(triangles) - len(np.unique(np.sort(triangles, axis=1), axis=0))
     if doubled:
@@ -109,9 +112,10 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: BackgroundMesh | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run TetGen on points within the unit box, with tets of a volume of at most ``largest``.
+    """Return TetGen's vertices (n,3) and tets (m,4) for a surface in the unit box, with tet volumes of at most
+    ``largest``.
 
-    ``field`` holds the edge lengths where edges are to be shorter.
+    ``field`` holds the wanted edge lengths by position if parts are painted finer.
     """
     try:
         with kept_apart():

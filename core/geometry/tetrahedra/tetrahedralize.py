@@ -14,12 +14,12 @@ from .tetgen_mesh import clean_tets
 
 
 def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
-    """Fill a surface with tetrahedra.
+    """Return tetrahedra that fill a surface, by the method and size in ``resolution``.
 
     Parameters
     ----------
     surface : SurfaceMesh
-        Metres; open, non-manifold, self-intersecting, inside-out is fine, except for ``clean``.
+        In metres. It may be open, non-manifold, self-intersecting or inside-out, except for ``clean``.
     resolution : ResolutionSettings
     fineness : (n,) or None
         Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
@@ -27,15 +27,16 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
     Raises
     ------
     MeshError
-        Nothing can be filled, or too many tets would be needed.
+        The surface encloses nothing, is not valid for the method, or needs too many tets.
     """
     surface.validate()
     tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.refine_factor)
     if len(tets.tets) == 0:
         raise MeshError(
-            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method (lattice), which also fills sheets."
         )
     return tets
 
 
 METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}
+"""Functions by the name of the method, ``ResolutionSettings.method``."""

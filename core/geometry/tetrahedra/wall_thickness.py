@@ -1,6 +1,6 @@
-"""Parts of a body thinner than a length, measured straight through from its surface to the other side.
+"""Parts of a body thinner than a given length, measured by rays from its surface straight through to the other side.
 
-Only faces that look away from each other count (less than 45 degrees from opposite): a sharp edge is not a thin part.
+A part is thin only if its normals on both sides are opposite within 45 degrees, so a sharp edge is not a thin part.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from ..mesh.surface_samples import proper_faces, sample_surface
 from ..mesh.vertex_normals import face_normals
 
 SPACING = 0.5
-"""Distance between the measured points, as a part of the length."""
+"""Distance between the sample points from which rays start, as a fraction of the length."""
 OPPOSITE = -(0.5**0.5)
+"""Cosine between the normals on both sides, below which these count as opposite."""
 START = 1e-4
-"""Part of the length by which a ray begins below the surface."""
+"""Depth below the surface at which a ray starts, as a fraction of the length."""
 DRAWN_IN = 0.02
-"""Fraction by which a ray's origin moves towards the triangle's middle: edges belong to two triangles."""
+"""Fraction by which a ray's origin is moved towards the triangle's middle, since edges belong to two triangles."""
 
 
 class ThinParts(NamedTuple):
-    """``share`` of the area that is thinner than the length, 0 to 1, the ``vertices`` (k,) next to it, and the median
-    ``thickness``, m; 0 if nothing is thin.
+    """Parts of a surface thinner than a length: their ``share`` of the sampled area, 0 to 1, the indices of the nearest
+    ``vertices`` (k,), and their median ``thickness``, m, 0 if nothing is thin.
     """
 
     share: float
@@ -35,18 +36,18 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the thin parts without the vertices painted finer: ``fineness`` (n,), 0 to 1."""
+        """Return the parts without the vertices of a painted refinement ``fineness`` (n,) of 0.5 or more."""
         if fineness is None:
             return self
         return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
 
 
 class Thickness(NamedTuple):
-    """Points of a surface with an opposite side nearby.
+    """Thickness at the k sample points of a surface whose opposite side is near.
 
-    ``across`` (k,), m, is the distance straight through to that side; ``depths`` (k,), m, the distance to its plane.
-    ``vertices`` (k,) are the nearest vertices; ``shares`` (k,) the shares of the measured area. ``length``, m, set the
-    sample spacing.
+    ``depths`` (k,), m, are the distances to the plane of the opposite triangle, ``across`` (k,), m, the distances to it
+    along the inward normal. ``vertices`` (k,) are the indices of the nearest vertices, ``shares`` (k,) the samples'
+    shares of the sampled area. ``length``, m, is the length that set the sample spacing.
     """
 
     across: np.ndarray
@@ -56,7 +57,7 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts thinner than ``length``, m, which must not exceed the reach of the search."""
+        """Return the parts thinner than ``length``, m, which must not exceed the range of :func:`measure_thickness`."""
         thin = self.across <= length
         if not thin.any():
             return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
@@ -65,15 +66,15 @@ class Thickness(NamedTuple):
 
 
 def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
-    """Return the parts of a surface that are thinner than ``length``, m, by :func:`measure_thickness`."""
+    """Return the parts of a surface thinner than ``length``, m; ``most`` is as in :func:`measure_thickness`."""
     return measure_thickness(surface, length, most=most).below(length)
 
 
 def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
-    """Measure thickness where a surface is thinner than ``reach`` times ``length``, m, at a spacing set by ``length``.
+    """Return the thickness at sample points, if less than ``reach * length``, m; ``length`` sets their spacing.
 
-    Openings have no other side, so sheets are not thin. At most about ``most`` triangles, spread over the surface, are
-    sampled, to limit memory.
+    Open sheets have no opposite side, so they are not thin. To limit memory, at most about ``most`` triangles, spread
+    over the surface, are sampled.
     """
     triangles = proper_faces(surface)
     if len(triangles) == 0:
@@ -104,7 +105,7 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
 @parallel_kernel
 def _other_side(first, last, reach, points, normals, corners, tree, other):
-    """Find the triangle that a ray of length ``reach`` from each point straight inwards hits first, or -1."""
+    """Write the triangle that a ray of length ``reach`` from each point straight inwards hits first, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[s]

@@ -16,56 +16,58 @@ from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Ratio of stiffnesses from which Newton's iterations leave a stiff part far from its equilibrium. At 1e5 its gradient
-after five of them is 6e4 times Mixed FEM's, and energies of swinging bars are off by a half
-(docs/benchmarks/mixed_fem.md).
+"""Ratio of the largest to the smallest stiffness from which Newton's iterations leave a stiff part far from its
+equilibrium. At a ratio of 1e5 the gradient after five iterations is 6e4 times that of Mixed FEM, and the energies of
+swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
-"""Cells that a part needs across its thickness. Clamped bars of 1, 2 and 4 cells sag by 71 to 80, 84 to 97, 94 to 100 %
-of the sag of quadratic elements, and are 2.2 to 2.7, 1.4 to 1.6, 1.1 to 1.2 times too stiff in torsion, at Poisson's
-ratios of 0.3 and 0.45 in four orientations (``bench physics --case "two_cells*"``).
+"""Number of cells that a part needs through its thickness. Clamped bars 1, 2 and 4 cells thick sag by 71 to 80, 84 to
+97, and 94 to 100 % of the sag of quadratic elements, and are 2.2 to 2.7, 1.4 to 1.6, and 1.1 to 1.2 times too stiff in
+torsion, at Poisson's ratios of 0.3 and 0.45 in four orientations (``bench physics --case "two_cells*"``).
 """
 MATCHED_THROUGH = 1
-"""Cells across a thickness from which *Match Resolution* does as well. Clamped bars of one and 1.6 cells through are
-off by 2 % of their swing with it and 5 to 55 without; a bear, painted or not, and Suzanne of 8 and 12 cells by 3 to 8 %
-(8 to 55; ``bench eigenfit``, ``lattice_*``); ears of half a cell stay off by a quarter.
+"""Number of cells through a part's thickness from which *Match Resolution* replaces more cells. Clamped bars 1 and 1.6
+cells thick are wrong by 2 % of their swing with it, and by 5 to 55 % without; a bear, painted or not, and Suzanne, 8
+and 12 cells across, by 3 to 8 % with it, and by 8 to 55 % without (``bench eigenfit``, ``lattice_*``). Ears half a cell
+thick stay wrong by a quarter.
 """
 MOST_TETS = 200_000
-"""Tets at which an iteration takes three seconds on two cores (docs/benchmarks/full_space.md); the largest proposed
-resolution.
+"""Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
+(docs/benchmarks/full_space.md).
 """
 PATIENCE = 5.0
-"""Seconds a frame from which a subspace is proposed."""
+"""Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Displacement of pins in a step, in sizes of the body, from which more substeps pay off. A bar of 50 kPa shaken by 9,
-5 and 26 % a frame is off the motion of 16 substeps by 24, 29 and 59 % of its size with one substep, and by half of that
-with as many as this asks for; shaken by 1 %, by 7 %.
+"""Displacement of pins or colliders per step, relative to the body's size, above which more substeps are proposed. A
+bar of 50 kPa shaken by 9, 5 and 26 % of its size per frame deviates from its motion with 16 substeps by 24, 29 and 59 %
+of its size with one substep, and by half of that with the proposed substeps; shaken by 1 %, it deviates by 7 %.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
-"""Swings in a step from which iterated solvers lose a third of a swing's energy in nine of them and nodes none of it,
-and beyond which nodes lose most of it, too. A bar that is bent by 6 % and released keeps 1.00 of its settled value with
-four nodes at 0.035, 0.05 and 0.08, 0.54 at 0.12, 0.05 at 0.2; by Mixed FEM (BDF2) 0.66, 0.41, 0.09, and nothing.
+"""Periods of the slowest vibration per step: from the first number on, iterated solvers lose a third of its energy
+within nine periods, and dynamic nodes none; beyond the second, nodes lose most of it, too. At 0.035, 0.05, 0.08, 0.12
+and 0.2, a bar bent by 6 % and released keeps 1.00, 1.00, 1.00, 0.54 and 0.05 of its energy with four nodes; with Mixed
+FEM (BDF2) it keeps 0.66, 0.41, 0.09, 0 and 0.
 """
 SMALL_STEP = 1 / 90
-"""Time step, s, above which nodes are not proposed. Their benefit was measured at 5 ms."""
+"""Largest time step, s, at which dynamic nodes are proposed. Their benefit was measured at 5 ms."""
 BENDS_FAR = 0.2
-"""Sag by its own weight, in sizes, from which a body that swings fast for its step bends too far for nodes. Bent by
-0.46 of its size a bar of 9 Hz has 0.2 to 0.4 of its kinetic energy with them, 0.64 by Mixed FEM
-(``docs/design/conjac.md``).
+"""Sag under its own weight, relative to the body's size, above which a body with few steps per period bends too far for
+dynamic nodes. A bar of 9 Hz that bends by 0.46 of its size keeps 0.2 to 0.4 of its kinetic energy with nodes, and 0.64
+with Mixed FEM (``docs/design/conjac.md``).
 """
 MANY_NODES = 32
-"""Dynamic nodes from which a step takes two to three times as long as a linearly implicit one."""
+"""Largest number of dynamic nodes that suits a body: a step then takes two to three times a linearly implicit one."""
 
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """Facts of a body that was built.
+    """Measured facts of a body with its tetrahedra.
 
-    ``tets`` is their number at ``cells_across``, ``size`` the size at rest, m. ``contrast`` is the stiffest over the
-    softest tet. ``thickness``, m, is that of parts with less than two cells through, 0 for none. ``movement``, m, is
-    the largest displacement of a pin or a collider in a frame relative to its mean over all frames, None if only one
-    frame is known. ``slowest`` is the estimated lowest vibration, Hz, 0 if unknown.
+    ``tets`` is the number of tets at ``cells_across`` cells, ``size`` the longest side at rest, m. ``contrast`` is the
+    ratio of the largest to the smallest stiffness. ``thickness``, m, is that of parts less than two cells thick, 0 if
+    there are none. ``movement``, m, is the largest displacement of a pin or collider in one frame, minus its mean per
+    frame; None if only one frame is known. ``slowest`` is the estimated lowest vibration frequency, Hz, 0 if unknown.
     """
 
     tets: int
@@ -78,7 +80,7 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Use of a body beside its settings: frames a second, dynamic nodes, and True for a floor or colliders."""
+    """Scene of a body: frame rate (1/s), number of dynamic nodes, and True if there is a floor or a collider."""
 
     frame_rate: float = 24.0
     nodes: int = 0
@@ -90,7 +92,7 @@ USE = Use()
 
 @dataclass(frozen=True)
 class Advice:
-    """A ``setting`` (a field of the settings), the ``value`` that suits the body, and the ``reason``."""
+    """Proposal of a ``value`` for a ``setting`` (a field of the settings), with the ``reason`` as text."""
 
     setting: str
     value: str | int | bool
@@ -100,7 +102,7 @@ class Advice:
 def advice(
     facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE
 ) -> tuple[Advice, ...]:
-    """Return better settings for this body, at most one each for solver, resolution and step; empty if all suit."""
+    """Return better settings for a body, at most one each for solver, resolution and time step; empty if all suit."""
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
@@ -125,7 +127,7 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
-    """Return the reason against a solver that takes nodes, beside the contrast; "" if it suits."""
+    """Return the reason why a solver with dynamic nodes does not suit a body, except its contrast; "" if it suits."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
@@ -140,13 +142,13 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
             f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with "
-            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to keep it."
+            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve it."
         )
     return ""
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a solver that takes nodes, if an iterated full-space solver loses a springy body's motion."""
+    """Propose a solver with dynamic nodes if an iterated full-space solver damps a springy body's motion; else None."""
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -154,19 +156,19 @@ def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
         return None
     wanted = next(k for k in SOLVER_KINDS.values() if k.takes_nodes)
     reason = (
-        f"The body vibrates about {frequency_words(facts.slowest)} times a second, in {1.0 / pace:.0f} steps each: "
-        f"in nine of them {kind.label} loses a third of their energy or more, {wanted.label} with a few nodes none."
+        f"The body vibrates about {frequency_words(facts.slowest)} times a second, with {1.0 / pace:.0f} steps per "
+        f"period: in nine periods {kind.label} loses a third of the energy or more, {wanted.label} with few nodes none."
     )
     return Advice("solver", wanted.name, reason)
 
 
 def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
-    """Return the swings of the slowest vibration in a step."""
+    """Return the number of periods of the slowest vibration per step."""
     return facts.slowest / (use.frame_rate * solver.substeps)
 
 
 def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
-    """Return the sag by its own weight of a body with this vibration, in its sizes."""
+    """Return the sag under its own weight, relative to its size, of a body with this lowest vibration; 0 if unknown."""
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
@@ -177,7 +179,7 @@ def _substeps_for_nodes(facts: BodyFacts, use: Use) -> int:
 
 
 def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
-    if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, at any thickness
+    if facts.thickness <= 0.0 or resolution.method != "lattice":  # other meshes follow the surface, at any thickness
         return None
     through = facts.thickness * (resolution.cells_across - 0.5) / facts.size
     if through >= CELLS_THROUGH:
@@ -192,17 +194,17 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
         return None
     if through >= MATCHED_THROUGH and _is_finer(facts, solver, now):
         reason = (
-            f"Matched to {solver.match_cells} cells the body vibrates and sags as with so many, in frames that take"
+            f"Matched to a lattice of {solver.match_cells} cells, the body vibrates and sags like it, and frames take"
         )
         return Advice("match_resolution", True, f"{thin}. {reason} about as long as now.")
     reason = (
         f"{thin}: a bar sags by 71 to 80 % of what it should with one cell, by 84 to 97 % with two. Torsion needs four."
     )
-    return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes a frame.")
+    return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes per frame.")
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the lattice that a body of ``cells`` cells is matched to is much finer, and not too large."""
+    """Return True if the lattice of *Match Resolution* is much finer than ``cells`` cells, and not too large."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
@@ -219,15 +221,15 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
         return None
     reason = (
         f"Pins or colliders move by up to {100.0 * part:.2g} % of the body's size in a frame: "
-        f"too few substeps damp the jiggle; {value} recover about half."
+        f"too few substeps damp the jiggle; {value} substeps recover about half of it."
     )
     return Advice("substeps", value, reason)
 
 
 def tets_at(facts: BodyFacts, cells_across: int) -> float:
-    """Estimate the tetrahedra of the body at another resolution.
+    """Estimate the number of tetrahedra of the body with ``cells_across`` cells.
 
-    They grow by the square of the cells while thin parts are a cell thick, and then by the cube.
+    It grows with the square of the cells while thin parts are at most one cell thick, and with the cube beyond.
     """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))

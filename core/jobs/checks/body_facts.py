@@ -13,7 +13,7 @@ from .advice import CELLS_THROUGH, BodyFacts
 from .slowest_vibration import slowest_vibration
 
 THIN_PART = 0.05
-"""Least part of the surface that counts: less is a tip or an edge."""
+"""Least fraction of the surface that counts as thin parts: a smaller one is a tip or an edge."""
 
 
 def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> BodyFacts:
@@ -31,7 +31,7 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
 
 
 def thin_thickness(thickness: Thickness | None) -> float:
-    """Return the median thickness, m, of the parts with too few cells through; 0 if there are hardly any."""
+    """Return the median thickness, m, of the parts less than CELLS_THROUGH cells thick; 0 if there are hardly any."""
     if thickness is None:
         return 0.0
     found = thickness.below(CELLS_THROUGH * thickness.length)
@@ -39,9 +39,9 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement, m, of a pin or collider in a frame, relative to its mean over all frames.
+    """Return the largest displacement, m, of a pin or collider vertex in one frame, minus its mean per frame.
 
-    Uniform motion takes the body along. Returns None if the job has only one frame of them.
+    The mean is subtracted, since a body follows uniform motion. None if pins or colliders have only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
@@ -52,7 +52,7 @@ def movement_of(job: Job) -> float | None:
 
 
 def _movement(positions: np.ndarray) -> float:
-    """Compute the displacement frame by frame: an animation may be as large as all other data."""
+    """Return the largest displacement in one frame minus the mean; frame by frame, since animations may be large."""
     if len(positions) < 2:
         return 0.0
     mean = (positions[-1] - positions[0]) / (len(positions) - 1)

@@ -1,8 +1,8 @@
-"""Cost of a body before it is built: seconds a frame, bytes of memory and on disk, from its number of tets.
+"""Cost of a body, estimated from its number of tets before it is built: time per frame, memory, and disk space.
 
-One model serves panels, advice and refusals. Every constant stands beside its measurement.
-``geometry/tetrahedra/tet_count.py`` estimates the tets of a surface, ``linear_solvers/factor_size`` the size of a
-factor.
+Panels, advice and refusals use the same estimate. Each constant states its measurement.
+``geometry/tetrahedra/tet_count.py`` estimates the number of tets that fill a surface, ``linear_solvers/factor_size``
+the size of a matrix factor.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ..store.frame_store import KEPT_STATES
 # -- time -------------------------------------------------------------------------------------------------------------
 
 GROWTH = 1.5
-"""Exponent of the step time over the number of tets: 2 for a compact body's direct factorisation, 1 for the rest."""
+"""Exponent of the step time's growth with the number of tets, between 2 (direct factorisation) and 1 (other work)."""
 REDUCED_GROWTH = 1.5
-"""Exponent of the step time over the number of modes, in a subspace."""
+"""Exponent of the step time's growth with the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
-"""Tets and modes at which a step takes the ``seconds`` of its solver's kind, until a bake has measured them."""
+"""Numbers of tets and of modes for which ``SolverKind.seconds`` is the step time, used until a bake has measured it."""
 
 CONTACT = 10.0
 """Factor on the step time in contact or self-contact, correct within a factor of three. Three draft boxes that fall 15
-mm on one another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0
-and 5.5 times the iterations, each 4.4 and 4.6 times as long); each alone with self-contact takes 16 times. An iteration
-of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.md``).
+mm onto one another take 13 times as long as alone on the ground with 3,024 tets each, and 25 times with 13,200 (3.0 and
+5.5 times the iterations, each 4.4 and 4.6 times as long). One box with self-contact takes 16 times as long. An
+iteration of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.md``).
 """
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -39,46 +39,47 @@ of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.m
 BASE = 2.5e8
 """Bytes of the process itself with its libraries and compiled kernels."""
 BYTES_A_TET = 4500.0
-"""Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
-gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
+"""Bytes per tet in the full space: its arrays and its share of the matrix. A beam of 101,376 tets peaked at 0.53 GB
+with conjugate gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
 """
 BYTES_A_VERTEX = 192.0
-"""Bytes of a vertex's arrays, beside its state."""
+"""Bytes per vertex of a tet mesh in the full space, without the solver's state."""
 BYTES_A_REDUCED_TET = 1200.0
-"""Bytes of a tet while a subspace is computed. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with
-16 modes, the latter at 2.33 with 64; the estimates are 0.55, 2.0 and 3.3.
+"""Bytes per tet while a subspace is computed. Bars of 106,285 and 586,983 tets peaked at 0.48 and 1.19 GB with 16
+modes, the larger one at 2.33 GB with 64; the estimates are 0.55, 2.0 and 3.3 GB.
 """
 MODE_VERTEX, MODE_TET = 22.0, 2.0
-"""Numbers stored of each mode: weights, bases and the eigensolver's vectors, and the features of the clusters."""
+"""Numbers stored for each mode: per vertex (weights, bases, vectors of the eigensolver), and per tet (features of the
+clustering).
+"""
 BYTES_A_SURFACE_VERTEX = 1000.0
-"""Bytes of the embedding of the render surface, and of its contact, force and sample points: 918 counted."""
+"""Bytes per vertex of the render surface: embedding, and contact, force and sample points; 918 counted."""
 BYTES_A_COLLIDER_TRIANGLE = 800.0
-"""Bytes of a collider's connectivity and of its poses: 732 counted for a moving one."""
+"""Bytes per triangle of a collider: connectivity and poses; 732 counted for a moving collider."""
 TETS_A_VERTEX = 4.5
-"""Tets a vertex of lattices, from thin (4) to compact and fine (5.5)."""
+"""Tets per vertex of a lattice: from 4 in thin ones to 5.5 in compact and fine ones."""
 
 # -- disk -------------------------------------------------------------------------------------------------------------
 
 FRAME_HEADER = 4096
-"""Bytes of a frame beside its positions: the reports of its steps, and the unused rest of a disk block."""
+"""Bytes of a frame's file beside its positions: the reports of its steps, and the unused end of a disk block."""
 POINT, CACHE_POINT = 24, 12
-"""Bytes of a position in a frame, and in a point cache."""
+"""Bytes per position in a frame's file, and in a point cache."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
-"""Bytes of a tetrahedron with its part of the vertices and materials, in a state, in the weights of each mode, and in
-the test swing of a match: 228 a vertex. Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space,
-148 and 129 in 16 modes.
+"""Bytes per tetrahedron on disk: with its share of the vertices and materials; in a state; in the weights of each mode;
+and in the trial simulation of a match (228 per vertex). Beams of 3,648 and 51,600 tets take 203 and 193 bytes per tet
+in all in the full space, 148 and 129 with 16 modes.
 """
 SKIN = 5e3
-"""Bytes of a body's contact surface, stored twice, over the power 2/3 of the tetrahedra. A bear of 18,021 and 70,525
-tets has 2.5 and 6.7 MB, a virus of 76,106 has 9.2; the estimates are 3.4, 8.5 and 9.0.
+"""Bytes of a body's contact surface, which is stored twice, divided by the number of tets to the power 2/3. A bear of
+18,021 and 70,525 tets takes 2.5 and 6.7 MB, a virus of 76,106 tets 9.2 MB; the estimates are 3.4, 8.5 and 9.0 MB.
 """
 SPARE = 1.1
-"""Safety factor on the disk space, for the job."""
+"""Safety factor on the disk space, which also covers the job's file."""
 
 
 class Pace(NamedTuple):
-    """Measured pace of a bake: seconds of a step without contact, with its number of tets, or of modes in a
-    subspace."""
+    """Measured pace of a bake: seconds per step without contact, number of tets, and number of modes in a subspace."""
 
     seconds: float
     tets: int
@@ -86,7 +87,7 @@ class Pace(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Estimated number of tets, bytes at the peak, seconds a frame, and bytes on disk beside the frames."""
+    """Estimated number of tets, peak memory in bytes, seconds per frame, and bytes on disk without the frames."""
 
     tets: float
     memory: float
@@ -102,9 +103,9 @@ def cost_of(
     pace: Pace | None = None,
     has_contact: bool = False,
 ) -> Cost:
-    """Estimate the cost of a body with ``points`` surface vertices; ``has_contact`` includes self-contact.
+    """Estimate the cost of a body with ``points`` surface vertices and the ``measure`` of its surface.
 
-    ``pace`` is that of a bake with its solver, if known.
+    ``pace`` was measured in a bake with the same solver, if known; ``has_contact`` is True also for self-contact.
     """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
     vertices, modes = tets / TETS_A_VERTEX, mode_count(solver)
@@ -115,7 +116,7 @@ def cost_of(
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
-    """Estimate the seconds a frame of a body of ``tets`` tets without contact, on two cores."""
+    """Estimate the seconds per frame of a body of ``tets`` tets without contact, on two cores; ``pace`` if measured."""
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
     if modes := mode_count(solver):
         return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
@@ -123,10 +124,10 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Derive the pace of a body of ``tets`` tets from the ``seconds`` of its steps.
+    """Return the pace of a body of ``tets`` tets from the measured ``seconds`` per step of its bake.
 
-    Bodies of ``beside`` tets were baked together with it. The body's own part of the time counts, without that of
-    contact; in a subspace all parts are equal.
+    ``beside`` are the numbers of tets of the bodies baked together with it. The time is divided among all these bodies,
+    equally in a subspace and else by their expected step times, and by CONTACT if the body has contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -139,9 +140,9 @@ def mode_count(solver: SolverSettings) -> int:
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
-    """Estimate the peak bytes of a simulation, in a subspace of ``modes`` modes or, with 0, in the full space.
+    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if 0.
 
-    ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
+    ``entries`` is the number of scalar non-zeros of all factors, ``other`` the bytes that do not come from tetrahedra:
     :func:`outside_bytes`, and the targets of pinned vertices, which are stored for every sample of their track.
     """
     if modes:
@@ -152,38 +153,38 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Return the non-zeros of a factor with one unknown a vertex, not three: a preconditioner's, a subspace's, a
-    field's."""
+    """Return the number of non-zeros of a factor with one unknown per vertex instead of three: of a preconditioner, a
+    subspace, or an acceleration field."""
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the non-zeros of the factors in the solver's linear systems."""
+    """Return the number of non-zeros of the factors in the solver's linear systems."""
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
 
 
 def state_bytes(tets: float, vertices: float) -> float:
-    """Return the bytes of a state with its history: a resumed bake keeps its initial state."""
+    """Return the bytes of a solver's state with its history, since a resumed bake keeps its initial state in memory."""
     return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
 
 
 def outside_bytes(job: Job) -> float:
-    """Return the bytes for a job's surface and for external influences on it, beside the job's own arrays."""
+    """Return the bytes that a job's surface and colliders take in memory beside the arrays of the job itself."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
-    # Before it is posed, a collider's vertices are compared over all samples with a copy of them: 9/8 of their bytes.
+    # Before a collider is posed, the vertices of all its samples are compared with a copy: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
     return BYTES_A_SURFACE_VERTEX * len(job.body.surface.positions) + max(triangles, compared)
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Return the bytes on disk of ``frames`` frames of ``points`` points, with those of a point cache on request."""
+    """Return the bytes on disk of ``frames`` frames of ``points`` points; ``with_cache`` includes a point cache."""
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
-    """Return the bytes on disk of ``tets`` tetrahedra, their stored states and modes, and a new state being written.
+    """Return the bytes on disk of a body of ``tets`` tetrahedra without its frames: mesh, and solver states or modes.
 
     With ``has_contact``, contact surfaces are included.
     """

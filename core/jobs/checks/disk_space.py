@@ -1,4 +1,4 @@
-"""Check before a bake that it fits on the disk."""
+"""Check before a bake that its files fit on the disk."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..store.frame_store import FrameStore
 
 
 class ToBake(NamedTuple):
-    """Job of one body whose frames go into a store, and ``with_cache`` into a point cache, too.
+    """Planned bake of one body: its job, the store of its frames, and True if a point cache is written, too.
 
-    The bake continues from ``kept_frames`` of the store; with 0 kept frames, all of its contents are deleted.
+    The store keeps its first ``kept_frames`` frames; if that is 0, the bake first deletes all contents of the store.
     """
 
     job: Job
@@ -26,8 +26,8 @@ class ToBake(NamedTuple):
 
     @property
     def need(self) -> float:
-        """Bytes needed."""
-        from .costs import body_bytes, frame_bytes  # they load Numba, which Blender's start does not wait for
+        """Disk space that the bake still needs, bytes."""
+        from .costs import body_bytes, frame_bytes  # loads Numba, which Blender's start must not do
 
         job, points = self.job, len(self.job.body.surface.positions)
         frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
@@ -35,7 +35,7 @@ class ToBake(NamedTuple):
 
 
 def check_disk_space(*together: ToBake) -> None:
-    """Raise StoreError if bodies that are baked together will not fit on their disk."""
+    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks."""
     from .costs import size_words
 
     disks = defaultdict(list)
@@ -48,7 +48,7 @@ def check_disk_space(*together: ToBake) -> None:
         if need > room:
             raise StoreError(
                 f"The bake needs about {size_words(need)} on disk, and {folder} has {size_words(room)} left.",
-                "Free disk space, or save the .blend on a larger disk.",
+                "Free disk space, or bake into a folder on a larger disk: for a .blend, save it there.",
             )
 
 

@@ -1,4 +1,4 @@
-"""Warnings about material layers over the painted ones that are empty or too thin."""
+"""Warnings about material layers that are empty, or thinner than the tetrahedra."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ...mechanics.materials.fields import MaterialFields
 from ..job.job import Job
 
 TOO_THIN = 0.5
-"""Part of a tetrahedron's height under which a shell is a share of tetrahedra, not a layer of them."""
+"""Thickness of a shell, relative to the height of a tetrahedron, under which it fills tetrahedra only in part."""
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
@@ -21,14 +21,14 @@ def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]
             if layer.surfaces:
                 warnings.append(f"The region of “{name}” holds no tetrahedron: raise the resolution.")
             elif layer.depth is not None and layer.depth.kind == "core":
-                warnings.append(f"Nothing of the body is as deep as “{name}”: lower its Depth.")
+                warnings.append(f"No tetrahedron is as deep as “{name}”: lower its Depth.")
             else:
-                warnings.append(f"“{name}” covers nothing: check its Depth and its Map.")
+                warnings.append(f"“{name}” covers no tetrahedron: check its Depth and its Map.")
         elif layer.depth is not None and layer.depth.kind == "shell":
             thickness = layer.depth.depth + 0.5 * layer.depth.fade
             if thickness < TOO_THIN * height:
                 warnings.append(
                     f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m) and counts by its "
-                    "share of them: raise the resolution, or its Depth."
+                    "share of their volume: raise the resolution, or its Depth."
                 )
     return warnings

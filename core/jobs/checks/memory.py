@@ -1,4 +1,4 @@
-"""Check before the work begins that a job fits into memory.
+"""Check before a simulation that a job fits into memory.
 
 The estimate excludes the job's own arrays (painted weights, animated pins and colliders, accelerations at every frame
 and vertex): they are already in memory when the free memory is read.
@@ -24,9 +24,9 @@ LEAST_CELLS = 2
 
 
 def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if no linear solver can simulate a draft lattice of this resolution.
+    """Raise NotEnoughMemoryError if a draft lattice of the job's resolution does not fit with any linear solver.
 
-    ``available``: bytes; by default asked of the system.
+    ``available`` is the free memory, bytes; by default the system reports it.
     """
     available = available_memory() if available is None else available
     if not job.body.is_lattice:
@@ -46,23 +46,24 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if these tetrahedra do not fit with the linear solver of the job's settings.
+    """Raise NotEnoughMemoryError if a job's tetrahedra ``mesh`` do not fit with the linear solver of its settings.
 
-    ``pinned`` (q,): vertices with prescribed positions. ``available``: bytes; by default asked of the system.
+    ``pinned`` (q,) are the indices of mesh vertices with prescribed positions. ``available`` is the free memory, bytes;
+    by default the system reports it.
     """
     available = available_memory() if available is None else available
     tets, vertices, modes = len(mesh.tets), len(mesh.rest_positions), _modes(job)
     outside, targets = outside_bytes(job), 24.0 * len(job.body.pin_positions) * len(pinned)
     field, remedy = _field_factors(job) * vertex_factor(vertices), _fewer_modes(job)
     entries = vertex_factor(vertices if modes else vertices - len(pinned)) * (1 + _axis_factors(job))
-    # An automatic choice falls back on conjugate gradients.
+    # The automatic linear solver falls back on conjugate gradients, so only a chosen direct solver counts.
     if not modes and job.body.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
-        entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or Linear Solver to Conjugate Gradients"
+        entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or set Linear Solver to Conjugate Gradients"
         if peak_bytes(tets, vertices, entries + field, outside + targets) > available:
             entries = float(entries_of(BlockSparsity(mesh.tets, vertices, pinned).pattern))
 
     def needed(cells: int) -> float:
-        # A thin body loses tets by the square of the resolution: others lose more.
+        # The tets of a thin body decrease with the square of the resolution, those of other bodies faster.
         part = (cells / job.body.resolution.cells_across) ** 2
         factors = part ** (4.0 / 3.0) * (entries + field)
         return peak_bytes(part * tets, part * vertices, factors, outside + part * targets, modes)
@@ -73,25 +74,24 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _modes(job: Job) -> int:
-    """Return the modes of the job's subspace, with the handles that pins add; 0 in the full space."""
+    """Return the number of modes of the job's subspace, plus one for the handles of pins; 0 in the full space."""
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
 
 def _fewer_modes(job: Job) -> str:
-    return ", or fewer Modes" if mode_count(job.body.solver) > 1 else ""
+    return ", or choose fewer Modes" if mode_count(job.body.solver) > 1 else ""
 
 
 def _field_factors(job: Job) -> int:
-    """Count the factors with one unknown a vertex beside the linear solver's: one carries accelerations into the
-    body."""
+    """Return the number of matrix factors beside those of the linear solver: 1 if accelerations vary over the surface,
+    to interpolate them inside the body, with one unknown per vertex; else 0."""
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Count the further factors of the conjugate gradients' preconditioner: one an axis, once something adds stiffness.
-
-    A subspace has none.
+    """Return the number of further factors of the preconditioner of conjugate gradients: 3, one per axis, if damping,
+    colliders, springs or force fields add stiffness; 0 without them or in a subspace.
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields

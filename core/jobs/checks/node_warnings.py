@@ -14,14 +14,14 @@ from ...numerics.linear_solvers.registry import Choice
 from ..job.job import Job
 
 ON_A_LINE = 0.01
-"""Part of the body's size within which nodes count as collinear."""
+"""Largest spread of collinear nodes across their line, relative to the body's size."""
 FEW = 4
-"""Nodes that cost little with any linear solver."""
-PROPOSE = "Press Propose Nodes."
+"""Largest number of nodes that cost little with any linear solver."""
+PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return sentences, each with a remedy, if the job's solver takes nodes; empty if they carry all swinging parts."""
+    """Return warnings, each with a remedy, about parts whose motion no dynamic node carries; empty without any."""
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
         return []
@@ -33,7 +33,7 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     if without := count - len(np.unique(of_nodes)):
         said.append(
             f"{without} of {count} separate parts {'has' if without == 1 else 'have'} no dynamic node and "
-            "will not jiggle: pick one in each that is to."
+            "will not jiggle: pick one in each part that should."
         )
     pinned = job.body.pinned_vertices[job.body.pin_held[0]]
     free = np.setdiff1d(of_nodes, label[embedding.tet_indices[pinned]])
@@ -42,7 +42,7 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     if few:
         said.append(
             f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
-            "Such a part still flies and rotates, but hardly vibrates in bending: pick nodes outside of it."
+            "Such a part still flies and rotates, but hardly vibrates in bending: pick more nodes, off that line."
         )
     if _are_in_one_stiff_part(job):
         said.append(f"All dynamic nodes are in one stiff part, which moves rigidly: no soft part vibrates. {PROPOSE}")
@@ -50,17 +50,17 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return a sentence with a remedy if many nodes are solved one after the other; else none."""
+    """Return a list with a warning if the linear solver solves many nodes one after the other; else an empty list."""
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [
-        f"Each of {len(nodes.centres)} nodes costs six solutions of conjugate gradients a step, one after the other: "
+        f"Each of {len(nodes.centres)} nodes costs six solutions of conjugate gradients per step, one after the other: "
         "pick fewer nodes, or lower Cells Across and choose a direct Linear Solver."
     ]
 
 
 def _is_a_line(positions: np.ndarray, size: float) -> bool:
-    """Return True if ``positions`` (k,3) span no plane."""
+    """Return True if points at ``positions`` (k,3) of a body of this ``size`` are fewer than three, or collinear."""
     across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 

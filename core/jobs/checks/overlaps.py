@@ -1,7 +1,7 @@
 """Overlaps between a body and its surroundings in the first frame.
 
-Contact pushes each point out by its nearest side. This resolves small overlaps, but a body around a collider stays
-stuck.
+Contact pushes each point out through the nearest side of the collider. This resolves small
+overlaps, but a body around a collider stays stuck.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ..job.environment import Collider, Ground
 from ..job.job import Job
 
 SHALLOW = 0.01
-"""Depth in sizes of the body that contact resolves in a moment, without a leap."""
+"""Largest depth of an overlap, relative to the body's size, that contact resolves quickly and without a jump."""
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return sentences, each with a remedy, about parts that begin deep in a collider; empty if none do."""
+    """Return warnings, each with a remedy, about deep overlaps of the body with colliders; empty if there are none."""
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
     shallow = SHALLOW * surface.size
     colliders = [c for c in job.body.colliders if not _is_clear_of(c, surface, shallow)]
     points = surface.positions
-    # Points within the body, which detect a post that its surface encloses, are known.
+    # Mesh vertices inside the body detect a post that its surface encloses; only their rest positions are known.
     if colliders and job.body.initial_shape is None:
         inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
         points = np.concatenate([points, mesh.rest_positions[inner]])
@@ -39,7 +39,7 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Return True if boxes prove that a body is not deep in a collider: cheap, for dense surfaces."""
+    """Return True if bounding boxes prove that a body is not deep in a collider: a cheap test, for dense surfaces."""
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
         return bool(collider.height - low[2] <= shallow)
@@ -49,14 +49,14 @@ def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: flo
 
 
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
-    """Return the warning for one collider and the points of a body and its surface; "" if the overlap is shallow."""
+    """Return the warning if ``points`` (p,3) of a body overlap a collider by more than ``shallow``, m; else ""."""
     if isinstance(collider, Ground):
         depth = collider.height - points[:, 2]
         if depth.max() <= shallow:
             return ""
         return (
             f"{_count(depth, shallow)} of the body start below the ground, up to {length_words(depth.max())} deep, "
-            "and are pushed up at half the body's size a second: raise the body, or lower the ground."
+            "and are pushed up at half the body's size per second: raise the body, or lower the ground."
         )
     inside = _depths(points, collider.name, collider.triangles, collider.positions[0])
     corners = collider.positions[0][np.unique(collider.triangles)]
@@ -67,13 +67,13 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
     return (
         f"The body and the collider “{collider.name}” overlap at the first frame, up to {length_words(deepest)} deep "
         f"({_count(inside, shallow)} of the body): each point is pushed out through the nearest side, and a collider "
-        "in the middle stays stuck. Separate them."
+        "inside the body stays stuck. Separate them."
     )
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the depths (p,) m of points (p,3) in a surface; not above 0 outside, and in a surface that encloses
-    nothing."""
+    """Return the depths (p,), m, of points (p,3) below a surface; at most 0 outside, and everywhere if the surface
+    encloses no volume."""
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

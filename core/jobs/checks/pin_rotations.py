@@ -1,4 +1,4 @@
-"""Pins that rotate far in a frame: the body cannot follow, and between samples they pass through one another."""
+"""Warning about pins that rotate far in one frame: the body cannot follow, and pins pass through one another."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..job.job import Job
 from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
-"""Rotation in a frame, rad, from which it is reported. Some draft bars stayed folded from 150 degrees on, even at 180
-with eight samples a frame, others at 180.
+"""Rotation in one frame, rad, from which it is reported. Some draft bars stayed folded from 150 degrees on, even at 180
+with eight samples per frame, others at 180.
 """
 MOST_PINS = 200
-"""Largest number of pins of a group that are sampled."""
+"""Largest number of pins sampled in each group."""
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """Return one sentence, with the frame, the pins and a remedy, if a group of pins rotates far in a frame."""
+    """Return a list with a warning if a connected group of pins rotates far in one frame; else an empty list."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
@@ -34,8 +34,8 @@ def pin_rotation_warnings(job: Job) -> list[str]:
                 continue
             times = np.arange(steps + 1) / steps
             poses = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
-            # Pins move straight between samples, in any number of steps, so the rotation from sample to sample counts
-            # too.
+            # Pins move straight between samples, in any number of substeps, so the rotation from one sample to the
+            # next counts, too.
             angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(poses, poses[1:])))
             if angle > farthest:
                 farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
@@ -53,7 +53,7 @@ def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndar
 
 
 def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
-    """Return indices of pins that edges of the surface connect, three or more each."""
+    """Return the groups of three or more pins that surface edges connect, as indices into ``pinned``."""
     number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
     number[pinned] = np.arange(len(pinned))
     edges = number[edges_of(triangles)]

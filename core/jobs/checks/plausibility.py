@@ -9,19 +9,19 @@ from ...foundation.unit_words import length_words
 from ..job.job import Job
 
 LARGEST = 50.0
-"""Size, m, beyond which elastic bodies move so slowly that a wrong unit is the likelier reason."""
+"""Size, m, beyond which elastic bodies move so slowly that a wrong unit of length is likely."""
 
 SLIGHT = 1e-3
-"""Part of its size by which a body has to fall in a second to be seen moving."""
+"""Least visible fall of a body in its first second, relative to its size."""
 
 WEAKEST = 0.02
-"""Part of Earth's gravity under which even a small body seems to float: a scene in centimetres whose gravity was scaled
-along has 0.01.
+"""Gravity relative to the Earth's under which even a small body seems to float. A scene in centimetres whose gravity
+was scaled like its lengths has 0.01.
 """
 
 
 def scale_warnings(job: Job) -> list[str]:
-    """Return sentences, each with a remedy, about an implausible size; empty for ordinary bodies."""
+    """Return warnings, each with a remedy, about a size that does not suit gravity or the time step; else empty."""
     size = job.body.surface.size
     across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
     said = []

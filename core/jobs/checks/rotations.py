@@ -1,11 +1,11 @@
-"""Rotation of point sets. (Imported at Blender's start, so it uses no library but NumPy.)"""
+"""Rotation of point sets. Blender's start imports this module, so it uses no library but NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLAT = 1e-6
-"""Second singular value of points, by their first, under which they are a line, whose rotation is undetermined."""
+"""Ratio of the second to the first singular value of points on a line, whose rotation is undetermined."""
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:

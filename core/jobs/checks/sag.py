@@ -2,14 +2,14 @@
 
 The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column
 of length L sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` for a square
-section of side a. L is a point's distance from the nearest pin; its parts along gravity and across it each enter
-their own formula. Without pins the body stands, and L is its height. The side is four times the volume over the area,
-as that of a long bar is. A standing column buckles under its own weight if it is higher than
-``(7.84 E I / (rho g A))^⅓`` (Greenhill).
+section of side a. For a point at the distance L from the nearest pin, the column's L is its component along gravity,
+and the bar's L⁴ is L² times the squared component across gravity. Without pins the body stands, and L is its height.
+The side is four times the volume divided by the area, as for a long bar. A standing column buckles under its own weight
+if it is higher than ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
-Against tetrahedra the sag is within a factor of two for columns, bars, cubes, balls, and a head on its neck, its back
-or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin holds a thick part (a head
-by one ear), and far too large for plates on their edge.
+Compared with simulations of tetrahedra, the sag is within a factor of two for columns, bars, cubes, balls, and a head
+on its neck, its back or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin
+holds a thick part (a head by one ear), and far too large for plates on their edge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...geometry.tetrahedra.tet_count import SurfaceMeasure
 MOST = 5000
 """Largest number of sampled vertices."""
 GREENHILL = 12.0 / 7.837
-"""``E / (rho g)`` at which a column buckles, over its height cubed and the square of its side."""
+"""Factor c in ``E / (rho g) = c height³ / side²``, at which a square column buckles."""
 
 
 class Sag(NamedTuple):
@@ -34,8 +34,8 @@ class Sag(NamedTuple):
     Attributes
     ----------
     area : sag of the point that sags most, m², to be multiplied by ``rho g / E`` (1/m)
-    reach : distance of the farthest point from the support, m: a body that bends that far hangs straight down, and
-        sags no more
+    reach : distance of the farthest point from the support, m, the largest possible sag: the body then hangs straight
+        down
     buckling : ``E / (rho g)``, m, below which a standing body buckles
     """
 
@@ -45,9 +45,9 @@ class Sag(NamedTuple):
 
 
 def sag_of(surface: SurfaceMesh, measure: SurfaceMeasure, pinned: np.ndarray, down: np.ndarray) -> Sag:
-    """Return the sag of a surface whose vertices ``pinned`` (p,) are held; ``down`` (3,) is a unit vector.
+    """Return the sag of a body with a ``surface`` and its ``measure``.
 
-    ``measure`` is that of the surface.
+    ``pinned`` (p,) are the indices of held vertices, ``down`` (3,) is the unit vector along gravity.
     """
     X = surface.positions[np.unique(surface.triangles)]
     X = X[:: -(-len(X) // MOST)]

@@ -1,4 +1,4 @@
-"""Warnings about differences between a body and the skin of its draft lattice, the contact surface."""
+"""Warnings about differences between a body and the contact surface (skin) of its draft lattice."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.vertex_normals import face_normals
 
 SPACING, BESIDE = 0.25, 1e-3
-"""Distance between the sampled points of the surface, and offset of its sides, in cells."""
+"""Spacing of points sampled on the surface, and distance from it at which its two sides are tested, in cells."""
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
-"""Cells by which a lost point sticks out of the skin; the part of the surface from which losses are reported; and the
-cells from which any loss is reported, since a rod has little surface.
+"""Distance outside the skin, in cells, from which a point counts as lost; fraction of lost surface from which it is
+reported; and distance, in cells, from which any lost point is reported, since a rod has little surface.
 """
 
 
 def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
-    """Return sentences, each with a remedy, about parts that others pass through, and parts that move as one."""
+    """Return warnings, each with a remedy, about parts too thin to collide, and separate parts that move as one."""
     said, cell = [], surface.size / (cells_across - 0.5)
     share, farthest = lost(surface, skin, cell)
     if share > NOTICEABLE or farthest > FAR * cell:
@@ -31,18 +31,18 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
     welded = bridged_parts(surface, mesh, cells_across)
     if welded.cells:
         said.append(
-            f"The cells hold {welded.surface_parts} parts of the body together in {welded.lattice_parts}, across gaps "
-            f"down to {length_words(welded.gap)}: they move as one part and do not collide. Set Cells Across to "
-            f"{welded.cells} to separate them."
+            f"The cells join {welded.surface_parts} parts of the body together into {welded.lattice_parts}, across "
+            f"gaps down to {length_words(welded.gap)}: joined parts move as one and do not collide. Set Cells Across "
+            f"to {welded.cells} to separate them."
         )
     return said
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the part of a surface that sticks out of its skin by more than half a ``cell`` m, and the largest excess,
-    m.
+    """Return the fraction of a surface that lies outside its skin by more than half a ``cell`` (m), and the largest
+    distance outside, m.
 
-    Inner surfaces do not count.
+    Surfaces inside the body do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     points = samples.interpolate(surface.positions, surface.triangles)

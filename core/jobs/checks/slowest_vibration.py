@@ -1,4 +1,4 @@
-"""Estimate of a body's lowest vibration, without a factorisation of its matrix: by Rayleigh and Ritz."""
+"""Estimate of a body's lowest vibration by the Rayleigh-Ritz method, without factorising its stiffness matrix."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..job.job import Job
 MOST = 5_000
 """Largest number of sampled tets."""
 RIGID = 6
-"""Rigid motions of a free body."""
+"""Number of rigid motions of a free body."""
 INDEPENDENT = 1e-9
-"""Part of the largest Gram value under which a shape depends linearly on the others."""
+"""Eigenvalue of the shapes' Gram matrix, relative to the largest, under which shapes are linearly dependent."""
 ALIKE = 10.0
-"""Stiffest over softest tet up to which smooth shapes represent the vibration: beyond, it is all in the soft part."""
+"""Largest ratio of stiffnesses at which smooth shapes represent the vibration; beyond it, only soft parts vibrate."""
 
 
 def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
-    """Return the frequency, Hz, of the slowest of the displacements ``d(x) q(x)``, or 0 if unknown.
+    """Return the lowest frequency, Hz, of a body's vibrations among displacements ``d(x) q(x)``, or 0 if unknown.
 
-    d is the distance from the pins, 1 without any, and q is quadratic. The result is within a sixth for bars, and too
-    high where limbs swing by themselves.
+    d is the distance from the nearest pin, 1 without pins, and q a quadratic polynomial. The error is at most a sixth
+    for bars; the result is too high if single limbs swing.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0
@@ -34,7 +34,7 @@ def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     pinned = job.body.pinned_vertices[job.body.pin_held[0]]
     if len(pinned):
         shapes *= cKDTree(job.body.surface.positions[pinned]).query(mesh.rest_positions)[0][:, None] / mesh.size
-    # Random, since every second or sixth tet of a lattice has one and the same position in its cell.
+    # Random, since every second or sixth tet of a lattice has the same position in its cell.
     some = np.random.default_rng(0).permutation(len(mesh.tets))[:MOST]
     corners = shapes[mesh.tets[some]]
     masses = 0.25 * fields.density[some] * mesh.body_volumes[some]
@@ -42,8 +42,8 @@ def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     own = gram > INDEPENDENT * gram[-1]
     corners = corners @ (turn[:, own] / np.sqrt(gram[own]))
     G = np.einsum("mca,mci->mai", corners, shape_gradients(mesh.rest_positions, mesh.tets[some]), optimize=True)
-    # Zero Poisson's ratio, as of cork: so few shapes contain no bulging, which lets an incompressible body bend as
-    # easily.
+    # Poisson's ratio is set to zero: these few shapes lack the bulging by which an incompressible body bends as
+    # easily as cork.
     stiffness = 0.5 * fields.youngs_modulus[some] * mesh.elastic_volumes[some]
     shear = np.einsum("m,mai,mbj->aibj", stiffness, G, G, optimize=True)
     K = shear.transpose(0, 3, 2, 1) + np.einsum("albl,ij->aibj", shear, np.eye(3))

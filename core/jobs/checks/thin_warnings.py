@@ -1,4 +1,4 @@
-"""Warnings about parts of a body that are thinner than its cells, found once."""
+"""Warnings about parts of a body that are thinner than its lattice cells."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..job.job import Job
 from .advice import CELLS_THROUGH
 
 LEAST_SHARE = 0.005
-"""Least part of the surface that is reported."""
+"""Least fraction of the surface that is reported as thin."""
 MOST = 2_500
 """Largest number of sampled triangles."""
 LEAST_ROBUST = 2e-3
-"""Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""
+"""Least thickness, relative to the size, that Robust can mesh: under 1.3e-3 it is lost in fTetWild's tolerance."""
 
 
 def cell_of(job: Job) -> float:
-    """Return the side of the job's cells, m; 0 if its tets follow the surface, at any thickness."""
+    """Return the side of the job's lattice cells, m; 0 if its tets are not a lattice."""
     measure = measure_surface(job.body.surface)
     if measure is None or not job.body.is_lattice:
         return 0.0
@@ -28,13 +28,13 @@ def cell_of(job: Job) -> float:
 
 
 def thickness_of(job: Job) -> Thickness | None:
-    """Measure the body's thickness where it has too few cells through; None if its tets follow the surface."""
+    """Measure the body's thickness where it is less than CELLS_THROUGH cells; None if its tets are not a lattice."""
     cell = cell_of(job)
     return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
 
 
 def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
-    """Return the parts that are thinner than a cell, if there are enough to report."""
+    """Return the parts of the body that are thinner than a cell; None if they are too small to report."""
     if thickness is None:
         return None
     found = thickness.below(thickness.length).not_finer(job.body.refinement)
@@ -42,7 +42,7 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
-    """Return one sentence with a remedy, or none."""
+    """Return a list with a warning and a remedy if parts are thinner than a cell; else an empty list."""
     found = find_thin(job, thickness)
     if thickness is None or found is None:
         return []
@@ -50,9 +50,9 @@ def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     enough = math.ceil(CELLS_THROUGH * job.body.surface.size / found.thickness + 0.5)
     _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
     robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"
-    remedy = "the panel Resolution proposes Cells Across" if enough <= most else robust
+    remedy = "raise Cells Across, as the panel Resolution proposes" if enough <= most else robust
     return [
         f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
-        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "
+        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows them in Blender; "
         f"{remedy}."
     ]

@@ -1,4 +1,4 @@
-"""Comparison of the volume of the tetrahedra with that of the mesh, since the displayed mass is the tetrahedra's."""
+"""Comparison of the tetrahedra's volume, on which the displayed mass depends, with the volume of the mesh."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
 WARNED = 0.03
-"""Relative difference from the enclosed volume that is not reported."""
+"""Largest relative difference from the enclosed volume that is not reported."""
 SHEET = 1e-6
-"""Least part of the cube of its size that a mesh encloses, if it is not a sheet."""
+"""Volume enclosed by a mesh, relative to the cube of its size, under which it counts as a sheet."""
 
 CLOSED = 1e-9
-"""Sum of all face normals by area, over the area: of a closed surface it is round-off."""
+"""Norm of the sum of area-weighted face normals, relative to the area, up to which a surface counts as closed."""
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return a sentence with a remedy if volume, and so mass, differ from the mesh's own; else none."""
+    """Return a list with a warning if the volume of the tetrahedra differs from that of the mesh; else empty."""
     filled = float(mesh.body_volumes.sum())
     if _encloses(job.body.surface, filled):
         return []
@@ -33,17 +33,16 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
         return []
     said = f"Mass and volume are {abs(off):.0%} {'above' if off > 0.0 else 'below'} what the mesh encloses"
     if not job.body.is_lattice:
-        return [f"{said}: raise Cells Across, or choose Draft."]
-    if off > 0.0:  # the lattice measures all else
+        return [f"{said}: raise Cells Across, or choose Draft (lattice)."]
+    if off > 0.0:  # a lattice measures all volumes but those of sheets
         return [f"{said}: faces without an inside (sheets) count as thin bodies. Give them a thickness (Solidify)."]
     return [f"{said}: raise Cells Across."]
 
 
 def _encloses(surface: SurfaceMesh, filled: float) -> bool:
-    """Return True if a closed surface encloses about ``filled``, m³, by the divergence theorem: cheap, for dense
-    surfaces.
+    """Return True if a surface is closed and encloses about the volume ``filled``, m³, by the divergence theorem.
 
-    Parts that cross each other or are inside out give another volume, and need the exact measure.
+    The test is cheap for dense surfaces. Parts that intersect or are inside out fail it, and need the exact volume.
     """
     measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:

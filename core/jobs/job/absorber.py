@@ -1,7 +1,7 @@
-"""Surfaces that absorb a job's force fields behind them, sampled at every frame; formula in
-``mechanics/forces/absorption.py``.
+"""Surfaces that weaken a job's force fields behind them, sampled at every frame; ``mechanics/forces/absorption.py`` has
+the formula.
 
-Nothing here may load a compiled kernel: Blender's start would wait for it.
+This module must not load a compiled kernel, which would delay Blender's start.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ...foundation.schema.field_metadata import field_spec
 
 @dataclass(frozen=True)
 class Absorber:
-    """A surface, still or animated, world space; f is the number of frames, or 1 for a constant.
+    """Absorbing surface in world space, still or animated; f is the number of frames, or 1 for constant values.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name in messages.
     triangles : (t,3) int32, over k vertices
     positions : (f,k,3) float64, m
     absorption : (f,) float64
-        Absorbed part of the force, 0 to 1.
+        Absorbed fraction of the force, 0 to 1.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Absorber:
     def _validate(self) -> None:
         t, x = self.triangles, self.positions
         if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
-            raise self._refuse("has no faces", "Add faces, or remove its Collision.")
+            raise self._refuse("has no faces", "Add faces, or remove the absorber (its Collision in Blender).")
         if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
             raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,).")
         if t.min() < 0 or t.max() >= x.shape[1]:

@@ -1,8 +1,7 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-The metadata of a field (``core/foundation/schema/field_metadata.py``) says which fingerprint it belongs to, whether it
-varies over the frames, and its name for artists. Saving, conversion to other frames and the list of edits derive from
-it.
+The metadata of a field (``core/foundation/schema/field_metadata.py``) states the fingerprint that it belongs to, its
+variation over the frames, and its name for artists. Saving, conversion to other frames and the list of edits use it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ VIBRATION_STIFFNESS = 0.1, 10.0
 MOST_CONTROLLED = 40
 """Largest number of controlled vibrations, equal to the largest number of matched ones."""
 MOST_NODES = 200
-"""Largest number of dynamic nodes: each costs three right-hand sides a step."""
+"""Largest number of dynamic nodes: each costs three right-hand sides per step."""
 
 
 @dataclass(frozen=True)
@@ -48,25 +47,25 @@ class GroupMember:
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """One body, over the frames of its job. A collider or field shared by several bodies is passed to each as one
-    object, to be in memory once.
+    """One body, over the frames of its job. Bodies that share a collider or field hold the same object, so that it is
+    in memory only once.
 
     Attributes
     ----------
     name : str
-        For messages, and the folder of its frames; bodies of one job have different ones.
+        Name in messages, and of the folder of the frames; unique within a job.
     surface : SurfaceMesh
         The rest shape in world space, metres (n vertices).
     tets : (m, 4) int32 or None
-        Tetrahedra over the vertices of ``surface``, all of which they use, positively oriented; None if ``resolution``
-        makes them. :meth:`of_tets` makes such a body.
+        Positively oriented tetrahedra that use all vertices of ``surface``; None to make tetrahedra by ``resolution``.
+        :meth:`of_tets` makes a body of given tetrahedra.
     materials : tuple of MaterialSettings
-        At least one; a single one may be given by itself.
+        At least one material; a single one needs no tuple.
     material_weights : (n, len(materials)) float64
-        Painted weights; the first material fills up to a sum of one
-        (``core/mechanics/materials/weight_normalization.py``). None by default.
+        Painted weight of each material at each vertex; the first material fills up to a sum of 1
+        (``core/mechanics/materials/weight_normalization.py``). Zero by default.
     tet_materials : (m,) int32 or None
-        Index of the material of each of ``tets``, from 0, instead of weights.
+        Index of the material of each of ``tets``, from 0, instead of ``material_weights``.
     layers : tuple of Layer
         Materials on top of the painted ones, later ones over earlier ones; in the space of ``surface``.
     stiffness_maps : (n, len(materials)) float64
@@ -74,8 +73,8 @@ class Body:
     pinned_vertices : (p,) int32
         Pinned surface vertices, or a mask (n,) bool of them; none by default.
     pin_positions : (samples, p, 3) float64
-        A track (``core/foundation/schema/tracks.py``) of their positions from the job's first frame to its last, world
-        space, metres; or (p, 3), if they hold still, by default at rest.
+        A track (``core/foundation/schema/tracks.py``) of the pins' positions from the job's first frame to its last,
+        world space, metres; or (p, 3), if they hold still. Rest positions by default.
     pin_held : (frames, p) bool
         True while a pin is held at a frame; all by default. Released pins stay released: later entries become False.
     object_to_world : (samples, 4, 4) float64
@@ -86,34 +85,36 @@ class Body:
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        Springs from surface vertices to their animated positions, each by its own weight and its part of the surface's
-        area. ``stiffness`` is their strength: in units of the softest of the materials' moduli times the body's size,
-        for all of the surface with weights of 1 (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
+        Springs from surface vertices to their animated positions, with stiffness in proportion to weight and area. Here
+        ``stiffness`` has no unit: at 1, springs with weights of 1 on the whole surface have in total the materials'
+        lowest Young's modulus times the body's size, N/m (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
     springs : tuple of Spring
+        Springs from surface vertices to moving targets.
     colliders : tuple of Ground and Collider
         Colliders of the body; contacts are summed in this order.
     contact : ContactSettings
         Contact with the job's other bodies, and self-contact.
     contact_with : tuple of str or None
-        Names of the bodies that it collides with; None for all that collide with bodies.
+        Names of the bodies that it may collide with; None for all bodies.
     pairs : tuple of PairSettings
-        Settings for it and one other body or collider, each at most once.
+        Contact settings for this body and one other body or collider; at most one entry for each other.
     group_members : tuple of GroupMember
-        The bodies that were baked together with it. ``groups.py`` sets them.
+        The other bodies that are baked together with it, set by ``groups.py``.
     group_index : int
         Index of the body among all bodies of its group, set with ``group_members``.
     accelerations : (frames, n or 1, 3) float64 or None
         Acceleration beside gravity, at each frame and surface vertex, or uniform, world space, m/s². It includes
         changes of gravity over the frames.
     moduli : (frames, K) float64 or None
-        The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials, which
-        are those of the first frame. Their logarithms are interpolated linearly between frames.
+        Young's moduli of the materials (``settings.moduli``) at each frame, Pa; None if they are constant. Their
+        logarithms are interpolated linearly between frames. ``materials`` hold the moduli of the first frame.
     vibration_stiffness : (frames, k) float64 or None
         Factor on the stiffness of each of the body's k lowest vibrations at each frame, within ``VIBRATION_STIFFNESS``;
-        higher vibrations keep theirs. Logarithms are interpolated linearly between frames. None without control.
+        higher vibrations keep their stiffness. Logarithms are interpolated linearly between frames. None if the
+        stiffness of no vibration is changed.
     force_fields : tuple of ForceField
     absorbers : tuple of Absorber
-        Surfaces that absorb the force fields that name their indices.
+        Surfaces that weaken force fields behind them. A force field lists the indices of its absorbers.
     solver : SolverSettings
     dynamic_nodes : (k,) int32
         Surface vertices at which the body's motion is stepped, ascending, each once; the rest follows quasistatically.
@@ -182,7 +183,7 @@ class Body:
         elif pinned.size and pinned.dtype.kind not in "iu":
             raise PinError(
                 f"The pinned vertices are {pinned.dtype} of shape {pinned.shape}.",
-                f"Give numbers of vertices, from 0, or a mask of all {len(rest)}.",
+                f"Give indices of vertices, from 0, or a mask of all {len(rest)} vertices.",
             )
         coerce(self, SettingsError, "Body")
         if self.dynamic_nodes.ndim == 1:
@@ -196,9 +197,9 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Make a body of given tetrahedra (m,4) over vertices (n,3), m, with any further fields.
+        """Make a body of given tetrahedra (m,4) with vertices (n,3), m; ``fields`` are further fields of the body.
 
-        Frames, pins and weights then refer to all these vertices. Raises MeshError for invalid or inverted tetrahedra.
+        Frames, pins and weights refer to all these vertices. Raises MeshError for invalid or inverted tetrahedra.
         """
         from ...geometry.mesh.topology import boundary_triangles
 
@@ -207,7 +208,7 @@ class Body:
         return cls(surface=surface, tets=mesh.tets, **fields)
 
     def with_tracks(self, frames: int, first: int) -> Body:
-        """Return the body over ``frames`` frames from number ``first``, with defaults filled in, and validated."""
+        """Return the body, validated and with default tracks, for a job of ``frames`` frames from frame ``first``."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError(
                 "The pinned vertices are not valid indices of the body's vertices.", "Choose the pins again."
@@ -217,7 +218,7 @@ class Body:
         filled = {"pin_held": np.logical_and.accumulate(held, axis=0)}
         if self.object_to_world is None:
             filled["object_to_world"] = np.tile(np.eye(4), (frames, 1, 1))
-        if self.pin_positions.ndim == 2 and len(held) == frames:  # else a file could ask for any memory
+        if self.pin_positions.ndim == 2 and len(held) == frames:  # else a damaged file could demand any memory
             filled["pin_positions"] = np.tile(self.pin_positions, (frames, 1, 1))
         for name, array in filled.items():
             object.__setattr__(body, name, array)
@@ -228,7 +229,7 @@ class Body:
 
     @property
     def is_lattice(self) -> bool:
-        """True if its tetrahedra are lattice cells around the surface, which overhang it."""
+        """True if the tetrahedra come from a lattice, whose border cells extend beyond the surface."""
         return self.tets is None and self.resolution.method == "lattice"
 
     @property
@@ -238,25 +239,25 @@ class Body:
 
     @property
     def has_contact(self) -> bool:
-        """True with self-contact, or contact with the bodies in ``group_members``."""
+        """True if the body has self-contact, or contact with bodies in ``group_members``."""
         return bool(self.group_members) or self.contact.self_contact
 
     @property
     def mesh_colliders(self) -> tuple[Collider, ...]:
-        """The colliders that are meshes."""
+        """Colliders of the body that are meshes: all but the ground."""
         return tuple(each for each in self.colliders if isinstance(each, Collider))
 
     def _validate(self, frames: int) -> None:
         n = len(self.surface.positions)
         self._validate_materials(n)
         if self.refinement is not None and not (self.refinement.shape == (n,) and np.isfinite(self.refinement).all()):
-            raise SettingsError("The painted refinement has not one value per vertex.", "Paint its map again.")
+            raise SettingsError("The painted refinement is not one number per vertex.", "Paint its map again.")
         if self.initial_shape is not None and not (
             self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
         ):
             raise SettingsError(
                 f"The initial shape has shape {self.initial_shape.shape}, not {(n, 3)}, or is not finite.",
-                "Press Set Rest Shape again, or give one position per vertex.",
+                "Give one position per vertex, or press Set Rest Shape in Blender again.",
             )
         if self.moduli is not None:
             expected = frames, len(moduli(self.materials))
@@ -274,7 +275,7 @@ class Body:
         matrices = self.object_to_world
         if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
-                f"There must be one object matrix a frame, not {len(matrices)} for {frames}.",
+                f"There must be one object matrix per frame, not {len(matrices)} for {frames}.",
                 "Sample the object's matrix at every frame.",
             )
         if not np.isfinite(matrices).all():
@@ -295,12 +296,12 @@ class Body:
 
     def _validate_materials(self, n: int) -> None:
         if not self.materials:
-            raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+            raise SettingsError("The body has no physical material.", "Add one to materials (Physical Materials).")
         for noun, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
             if values.shape != (n, len(self.materials)):
                 raise SettingsError(
                     f"The {noun}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
-                    "Give one column a material and one row a vertex.",
+                    "Give one column per material and one row per vertex.",
                 )
             bad = np.argwhere(~np.isfinite(values))
             if len(bad):
@@ -316,8 +317,8 @@ class Body:
             return
         if tets is None or kinds.shape != (len(tets),) or not _are_vertices(kinds, len(self.materials)):
             raise SettingsError(
-                f"The materials of the tets have shape {kinds.shape}, or are not of {len(self.materials)} materials.",
-                "Give each of the body's own tets the number of a material, from 0.",
+                f"The tets' material indices have shape {kinds.shape}, or do not fit {len(self.materials)} materials.",
+                "Give each of the body's ``tets`` the index of a material, from 0.",
             )
 
     def _validate_pins(self, frames: int) -> None:
@@ -333,8 +334,8 @@ class Body:
             )
         if self.pin_held.shape != (frames, p):
             raise PinError(
-                f"Whether pins are held has shape {self.pin_held.shape}, not {(frames, p)}.",
-                "Give one value per frame and pin.",
+                f"The array pin_held has shape {self.pin_held.shape}, not {(frames, p)}.",
+                "Give True or False per frame and pin.",
             )
 
     def _validate_surroundings(self, frames: int, first: int) -> None:
@@ -357,14 +358,16 @@ class Body:
                 )
         others = [pair.other for pair in self.pairs]
         if len(set(others)) < len(others):
-            raise SettingsError(f"Two pairs name “{max(others, key=others.count)}”.", "Remove one of them.")
+            raise SettingsError(
+                f"Two contact pairs of “{self.name}” name “{max(others, key=others.count)}”.", "Keep only one."
+            )
         if self.name in others:
             raise SettingsError(
-                "A pair is for two different bodies.",
-                "For self-contact set the body's own Friction under Collide With.",
+                "A contact pair names its own body; it must name another one.",
+                "For self-contact, set friction in the body's contact settings (Collide With in Blender).",
             )
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
-            raise FieldError("A force field names an absorber that does not exist.", "Name one by its number, from 0.")
+            raise FieldError("A force field names an absorber that does not exist.", "Name one by its index, from 0.")
         for each in (*self.force_fields, *self.absorbers):
             if wrong := lengths(each) - {1, frames}:
                 raise FieldError(
@@ -406,7 +409,7 @@ class Body:
             checked_tets(self.surface.positions, self.tets)
             if self.solver.match_resolution:
                 raise SettingsError(
-                    "A body with tetrahedra of its own cannot be matched to a finer lattice.",
+                    "A body of given tetrahedra cannot be matched to a finer lattice.",
                     "Turn Match Resolution off.",
                 )
         for layer in self.layers:
@@ -419,7 +422,7 @@ class Body:
         if len(self.dynamic_nodes) > MOST_NODES:
             raise SettingsError(
                 f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",
-                "Propose Nodes chooses few: 4 to 32 carry its motion.",
+                "Choose fewer (Propose Nodes): 4 to 32 carry its motion.",
             )
         both = np.intersect1d(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         if len(both):

@@ -1,6 +1,6 @@
 """External influences on a body: springs and colliders (including the ground), sampled at frames or at substeps.
 
-World space, SI units. ``simulation/preparation/loads.py`` makes forces of them.
+All data are in world space and SI units. ``simulation/preparation/loads.py`` computes the forces.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ...foundation.schema.tracks import fits
 class Spring:
     """Springs of rest length zero from surface vertices to moving targets.
 
-    With the vertices' own animation as targets they are a soft pin. As a body's ``goal`` they have another unit, and
-    weights that are not shares.
+    With the animated positions of the vertices as targets, they are a soft pin. In a body's ``goal``, ``weights`` are
+    absolute and ``stiffness`` has another unit (``Body.goal``).
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name in messages.
     vertices : (p,) int32
         Surface vertices; at least one.
     weights : (p,) float64
-        Shares of the vertices in the stiffness; not negative, and one of them positive.
+        Shares of the vertices in the stiffness; none is negative, and at least one is positive.
     targets : (samples, p, 3) float64
         A track (``core/foundation/schema/tracks.py``) of each vertex's target, m.
     stiffness : (frames,) float64
-        Stiffness of all the vertices together at each frame, N/m; 0 releases.
+        Total stiffness of all the vertices at each frame, N/m; 0 releases them.
     """
 
     name: str
@@ -57,8 +57,8 @@ class Spring:
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
             raise SpringError(
-                f"The weights of the spring “{self.name}” are not fractions.",
-                "Give weights that are not negative, and one above zero.",
+                f"The weights of the spring “{self.name}” are negative, not finite, or all zero.",
+                "Give finite weights of 0 or more, at least one above 0.",
             )
         if not (self.stiffness >= 0.0).all() or not np.isfinite(self.stiffness).all():
             raise SpringError(
@@ -72,7 +72,7 @@ class Spring:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground(ColliderSettings):
-    """A level floor over all of the plane z = ``height``."""
+    """Level floor: the infinite plane z = ``height``."""
 
     name: str = "Ground"
     height: float = number(0.0, None, None, "m", "Height of the level floor in the world, m; 0 is the grid")
@@ -85,9 +85,9 @@ class Collider(ColliderSettings):
     Attributes
     ----------
     name : str
-        For messages.
+        Name in messages.
     triangles : (t,3) int32
-        Over k vertices, outward by the right hand; the surface may be open.
+        Triangles of k vertices, with outward normals by the right-hand rule; the surface may be open.
     positions : (1 or samples, k, 3) float64
         A track (``core/foundation/schema/tracks.py``), m. One sample, or (k, 3), if it stands still; equal samples are
         merged into one.
@@ -107,7 +107,7 @@ class Collider(ColliderSettings):
         if self.positions.ndim != 3 or self.positions.shape[2] != 3 or len(self.positions) == 0:
             raise ColliderError(
                 f"The positions of the collider “{self.name}” have shape {self.positions.shape}.",
-                "Give one position a sample and vertex, or a single sample.",
+                "Give one position per sample and vertex, or a single sample.",
             )
         if self.triangles.min() < 0 or self.triangles.max() >= self.positions.shape[1]:
             raise ColliderError(

@@ -1,4 +1,4 @@
-"""Fingerprints of the parts of a job, by an artist's words, to compare jobs."""
+"""Fingerprints (SHA-256) of the parts of a job, named in an artist's words, to compare jobs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...foundation.schema.field_metadata import Leaf, leaves, spec_of
 from ...foundation.schema.tracks import at_frames, steps_of
 
 BETWEEN_FRAMES = "animation between frames"
-"""The fingerprint of all that tracks hold between frames. The others cover tracks at the frames alone, so that other
-substeps do not change them.
+"""Name of the fingerprint of all samples of tracks between frames. The other fingerprints cover the samples at frames
+only, so a change of the substeps does not change them.
 """
 LENGTHS = "simulation scale"
-"""The fingerprint of the factor on all lengths: if it differs, most others do, too."""
+"""Name of the fingerprint of the factor on all lengths. If it differs, most other fingerprints differ, too."""
 
 
 class Job(Protocol):
-    """The parts of a :class:`.job.Job` that fingerprints read beside its fields."""
+    """Interface of :class:`.job.Job` that fingerprints use, beside its dataclass fields."""
 
     bodies: Sequence[Any]
 
@@ -32,14 +32,14 @@ class Job(Protocol):
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the informative words of the parts that differ: only the simulation scale, if that differs."""
+    """Return the parts to report, of the differing ``words``: only the simulation scale, if it is one of them."""
     return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
-    """Return the SHA-256 of each part of a job, or of some, by the word an artist would use for it.
+    """Return the SHA-256 of each part of a job, or only of the parts ``words``, by the word an artist would use for it.
 
-    Names do not affect the simulation, and are in none.
+    Names of bodies and other objects do not affect the simulation and are left out.
     """
     parts_of: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
@@ -52,7 +52,7 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return the tracks of a job's bodies that have samples between frames, with an artist's words."""
+    """Return the name, in an artist's words, and the array of each of a job's tracks with samples between frames."""
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
@@ -63,7 +63,7 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields without effect in this job."""
+    """Return the paths of fields without effect in this job, since a field that they depend on is None."""
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

@@ -1,6 +1,6 @@
-"""Force field of a job, sampled at every frame; ``field_interpolation.py`` makes a moment of it.
+"""Force field of a job, sampled at every frame; ``field_interpolation.py`` interpolates it at any time.
 
-Nothing here may load a compiled kernel: Blender's start would wait for it.
+This module must not load a compiled kernel, which would delay Blender's start.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from ...mechanics.forces.field_coordinates import FALLOFFS, SHAPES, Z_DIRECTIONS
 from ...mechanics.forces.field_formulas import FORMULAS, SAMPLED
 
 UNBOUNDED = ("distance_max", "radial_max")
-"""Numbers that may be infinite."""
+"""Names of the :class:`FieldNumbers` that may be infinite."""
 
 
 @dataclass(frozen=True)
 class ForceField:
-    """A field, still or animated, world space; f is the number of frames, or 1 for a constant.
+    """Force field in world space, still or animated; f is the number of frames, or 1 for constant values.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name in messages.
     form : FieldForm
     numbers : (f,12) float64
         :class:`FieldNumbers` in their order, in units of the form's ``unit_length``.
-    centres : (f,3) m; axes : (f,3) unit
+    centres : (f,3) m; axes : (f,3) unit vectors
     seed : int
         Seed of the noise.
-    vertices : (f,k,3) m, normals : (f,k,3) unit, triangles : (t,3)
-        For the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else empty.
+    vertices : (f,k,3) m, normals : (f,k,3) unit vectors, triangles : (t,3)
+        For the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else None.
     low, high : (3,) m; samples : (f,a,b,c,k)
-        For a kind without a formula, as :class:`forces.field_samples.FieldSamples`; else empty.
+        For a kind without a formula, as in :class:`forces.field_samples.FieldSamples`; else None.
     absorbers : tuple of int
-        Indices of the job's absorbers that absorb it.
+        Indices into ``Body.absorbers`` of the surfaces that weaken the field behind them.
     """
 
     name: str
@@ -80,7 +80,7 @@ class ForceField:
                 raise self._refuse(f"has the unknown option {value!r}", f"Choose one of {', '.join(names)}.")
         unit = form.unit_length
         if type(form.gravitation) is not bool or not isinstance(unit, float) or not 0.0 < unit < np.inf:
-            raise self._refuse("has an impossible form", "Give a positive unit of length, in metres.")
+            raise self._refuse("has an invalid form", "Give a gravitation of True or False, and unit_length > 0.")
 
     def _validate_shapes(self) -> None:
         shapes = {"numbers": (len(FieldNumbers._fields),), "centres": (3,), "axes": (3,)}
@@ -91,7 +91,7 @@ class ForceField:
             if not has or self.vertices.shape[2] != 3:
                 raise self._refuse("has no vertices", "Give its object a mesh, or choose another shape.")
         if self.form.shape == "POINTS" and (self.normals is None or self.normals.shape[1:] != self.vertices.shape[1:]):
-            raise self._refuse("has no normals", "Give one per vertex.")
+            raise self._refuse("has no normals", "Give one normal per vertex.")
         if self.form.shape == "SURFACE":
             t = self.triangles
             if t is None or t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
@@ -102,7 +102,7 @@ class ForceField:
             grid = self.samples
             count = SAMPLED[self.form.kind]
             if grid is None or grid.ndim != 5 or grid.shape[4] != count or min(grid.shape[1:4]) < 2:
-                raise self._refuse("has no samples", f"Give {count} numbers at the knots of a grid.")
+                raise self._refuse("has no samples", f"Give {count} numbers at each knot of a grid.")
             if self.low is None or self.high is None or self.low.shape != (3,) or not (self.low < self.high).all():
                 raise self._refuse("has no box for its samples", "Give its lower and its upper corner.")
 

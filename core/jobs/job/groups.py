@@ -26,17 +26,17 @@ OF_EACH = (
     "match_modes",
     "match_method",
 )
-"""Solver settings that each body of a group has of its own: they prepare the body."""
+"""Solver settings that may differ between bodies of a group, since they only affect the preparation of a body."""
 
 
 CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
-"""Job settings that colliding bodies must have in common, beside the solver."""
+"""Job settings that must be the same for colliding bodies, beside the solver's."""
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the indices of bodies in each group, connected by contact directly or through others.
+    """Return the groups of bodies that can collide directly or through other bodies, as indices into ``bodies``.
 
-    A body without contact is a group by itself. Each group ascends by name, so that it does not depend on the order.
+    A body without contact is a group by itself. Each group is sorted by name, whatever the order of ``bodies``.
     """
     left, groups = list(range(len(bodies))), []
     while left:
@@ -47,9 +47,9 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return ``first`` and all of ``others`` connected to it by ``connected``, directly or through others."""
+    """Return ``first`` and those ``others`` that ``connected`` links to it, directly or through others."""
     group, left = [first], list(others)
-    for each in group:  # it grows
+    for each in group:  # the list grows meanwhile
         group += [other for other in left if connected(each, other)]
         left = [other for other in left if other not in group]
     return group
@@ -61,7 +61,7 @@ def can_collide(a: Body, b: Body) -> bool:
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return the jobs of a group's bodies, one each, that know the others as their ``group_members``."""
+    """Split the job of a group into one job per body, with the other bodies as its ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
@@ -82,7 +82,7 @@ def _digest(job: Job) -> np.ndarray:
 
 
 def check_group(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if jobs of one body each cannot be stepped together."""
+    """Raise SettingsError if the bodies of ``jobs``, one in each, cannot be stepped together."""
     check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:
@@ -92,30 +92,30 @@ def check_group(jobs: Sequence[Job]) -> None:
             raise SettingsError(
                 f"“{name}” uses {'self-contact' if len(jobs) == 1 else 'contact with bodies'}, which "
                 f"{job.body.solver.kind.label} cannot compute.",
-                f"Choose {labels} for it, or turn off its contact under Collisions > Collide With.",
+                f"Choose {labels} for it, or turn off its contact settings (Collisions > Collide With in Blender).",
             )
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in frame range, frame rate or pre-roll.",
-                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
+                "Give both the same, or turn off contact with bodies for one (Collide With > Soft Bodies).",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
             raise SettingsError(
                 f"“{first}” and “{second}” collide, but one is in a subspace and the other is not.",
-                "Give both the same Solver, or turn off Soft Bodies under Collisions > Collide With of one.",
+                "Give both the same Solver, or turn off contact with bodies for one (Collide With > Soft Bodies).",
             )
         same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
         if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in solver settings ({differ}).",
-                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
+                "Give both the same, or turn off contact with bodies for one (Collide With > Soft Bodies).",
             )
 
 
 def check_pairs(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if colliding bodies, a job each, set different values for each other."""
+    """Raise SettingsError if the bodies of ``jobs``, one in each, set different values for their contact pair."""
     overrides = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
     for (one, other), ours in overrides.items():
         theirs = overrides.get((other, one), {})
@@ -124,12 +124,12 @@ def check_pairs(jobs: Sequence[Job]) -> None:
             raise SettingsError(
                 f"“{one}” and “{other}” set different values for their pair: a {label} of {ours[setting]:g} and of "
                 f"{theirs[setting]:g}.",
-                "Set it for one of the two, under Collisions > Pairs.",
+                "Set it in the pairs of only one of the two (Collisions > Pairs).",
             )
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Return sentences, each with a remedy, about pairs of bodies baked together, a job each, that never collide."""
+    """Return warnings, each with a remedy, about contact pairs that never collide; ``jobs`` have one body each."""
     return [
         f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
         "remove the pair, or let the two collide."

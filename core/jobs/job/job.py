@@ -1,7 +1,7 @@
-"""Job: all input of one bake, as arrays and settings, without anything of Blender.
+"""Job: all input of one bake, as arrays and settings, independent of Blender.
 
-A job passes from an interface to the library. The child process reads a job of one body from the frame store's
-folder. Bodies are stepped apart, each as a job of its own (:meth:`Job.alone`).
+An interface passes a job to the library. It is split into jobs of one body each (:meth:`Job.alone`), which the child
+process reads from the folders of their frame stores.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
 
 SLOWEST = 1e-6
-"""Least number of frames a second; its inverse is the largest."""
+"""Smallest frame rate, 1/s; its inverse is the largest."""
 
 JOB_FORMAT = 8
 LAST_FRAME = 1048574
-"""Blender's last frame; its negative is the first."""
+"""Largest frame number in Blender; its negative is the smallest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,13 @@ class Job:
     Attributes
     ----------
     bodies : tuple of Body
-        At least one, which may be given by itself; several have different names.
+        At least one body, each with a different name; a single one needs no tuple.
     frame_start, frame_end : int
-        Both included. Each body is at rest, and at its rest shape or at its ``start``, at ``frame_start``.
+        First and last frame. At ``frame_start`` each body is still, in its rest shape or its ``initial_shape``.
     pre_roll : int
-        Number of first frames that are simulated only as a lead-in: interfaces do not show them.
+        Number of first frames that are simulated but not shown by interfaces.
     frame_rate : float
-        Frames a second.
+        Frames per second.
     length_factor : float
         Factor by which an interface has multiplied all lengths; displayed displacements are divided by it.
     """
@@ -73,26 +73,26 @@ class Job:
     def alone(self, k: int) -> Job:
         """Return the job of body ``k``, counted from 0."""
         if not 0 <= k < len(self.bodies):
-            raise SettingsError(f"The job has no body {k}.", f"Name one of {len(self.bodies)}, from 0.")
+            raise SettingsError(f"The job has no body {k}.", f"Give the index of one of {len(self.bodies)}, from 0.")
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
-        """Return the job with other fields of its only body."""
+        """Return the job with the fields ``changed`` in its only body."""
         return replace(self, bodies=(replace(self.body, **changed),))
 
     @property
     def frame_count(self) -> int:
-        """Frames from start to end, both included."""
+        """Number of frames from the first to the last, both included."""
         return self.frame_end - self.frame_start + 1
 
     @property
     def first_shown(self) -> int:
-        """First frame that belongs to the result."""
+        """First frame after the pre-roll, with which the shown result begins."""
         return self.frame_start + self.pre_roll
 
     @property
     def shown_range(self) -> str:
-        """The frames of the result, for an artist."""
+        """Range of the shown frames as text: ``11-60``."""
         return f"{self.first_shown}-{self.frame_end}"
 
     @property
@@ -125,10 +125,10 @@ class Job:
         if not 0.0 < self.length_factor < np.inf:
             raise SettingsError(f"The simulation scale is {self.length_factor}.", "Give a positive number.")
         if not self.bodies:
-            raise SettingsError("The job has no body.", "Give it at least one.")
+            raise SettingsError("The job has no body.", "Give it at least one body.")
         names = [body.name for body in self.bodies]
         if len(set(names)) < len(names):
-            raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Give each its own.")
+            raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Rename one of them.")
 
     def check(self) -> None:
         """Run the quick checks that the job can be simulated; raise a SinewError if it cannot."""
@@ -139,12 +139,12 @@ class Job:
     # -- identity -----------------------------------------------------------------------------------------------------
 
     def fingerprints(self, *words: str) -> dict[str, str]:
-        """Return the SHA-256 of each part, or of some, by the word an artist would use for it; equal jobs have equal
-        ones."""
+        """Return the SHA-256 of each part of the job, or only of the parts ``words``, by the word an artist would
+        use. Equal jobs have equal fingerprints."""
         return fingerprints_of(self, *words)
 
     def until(self, frame_end: int) -> Job:
-        """Return the job, ended earlier."""
+        """Return the job shortened to the last frame ``frame_end``."""
         count = frame_end - self.frame_start + 1
         return map_tracks(self, lambda track: truncate(track, self.frame_count, count), frame_end=frame_end)
 

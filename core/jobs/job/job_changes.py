@@ -1,4 +1,4 @@
-"""Edits between two jobs, in an artist's words: the map, the material, the setting, the frame."""
+"""Differences between two jobs in an artist's words: which map, material, setting or frame has changed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Jobs = tuple[Job, Job]
 """The earlier and the current job, of one body each."""
 
 Key = tuple[type, str]
-"""Type and name of a named item."""
+"""Type and name of an item, such as a collider, in a list of named items."""
 
 MOST = 4
-"""Largest number of details that are named of one part; the rest is counted."""
+"""Largest number of details that are listed for one part; further details are only counted."""
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
@@ -52,18 +52,18 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
-    """Return each part followed by its details: ``solver (substeps 1 → 2)``. Other lengths show only their factor."""
+    """Return each part with its details: ``solver (substeps 1 → 2)``; only the simulation scale, if it differs."""
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
 def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return the differences in some fields of two parts."""
+    """Return the differences between two objects in the fields ``items``, as phrases."""
     return [words for item in items for words in _edit(item, before, now, jobs)]
 
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return the differences in one field of two parts."""
+    """Return the differences between two objects in one field, as phrases."""
     spec, label = spec_of(item), _label(item)
     a, b = (getattr(each, spec.shown or item.name) for each in (before, now))
     if spec.names_of:
@@ -93,7 +93,7 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Return the differences in each item's share of a field: ``map of “Bone”``."""
+    """Return the objects, such as materials, whose entries of a field differ: ``map of “Bone”``."""
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
@@ -134,15 +134,15 @@ def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
 
 
 def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return one sample a frame, also for a constant track."""
+    """Return the samples of a track at the frames, also if it has a single sample."""
     return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
 
 
 def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """Return the first frame interval in which two arrays differ, of ``steps`` samples a frame, over their common
-    frames.
+    """Return the label and the first frame at which two tracks of ``steps`` samples per frame differ; empty if equal.
 
-    The result is empty if the arrays hold different numbers of items, since the items report that.
+    Only common frames are compared. The result is also empty if the tracks hold different numbers of items, since the
+    difference of the items is reported.
     """
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:
@@ -154,7 +154,7 @@ def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
-    """Return the tracks that differ between frames, or were not sampled there."""
+    """Return the tracks whose samples between frames differ, or exist in one job only."""
     a, b = dict(substep_tracks(before)), dict(substep_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):
@@ -165,7 +165,7 @@ def _between_frames(before: Job, now: Job) -> list[str]:
 
 
 def _value(item: Field, value: Any) -> str:
-    """Format a value as its panel or its menu shows it."""
+    """Format a value of a field as panels and menus show it."""
     if spec_of(item).menu:
         return _menu_label(value)
     if item.metadata.get("unit") == "Pa" and value is not None:
@@ -174,7 +174,7 @@ def _value(item: Field, value: Any) -> str:
 
 
 def _menu_label(value: str) -> str:
-    # They load Numba, which an interface's start should not wait for.
+    # Imported here, since these modules load Numba, which would delay the start of interfaces.
     from ...mechanics.energies.registry import ENERGIES
     from ...methods.eigenfit.methods import MENU
     from ...numerics.integrators.registry import INTEGRATORS

@@ -1,6 +1,6 @@
-"""Job files: an ``.npz`` without pickle that holds the arrays of parts, named by their paths, and ``settings``.
+"""Job files: dataclasses in an ``.npz`` without pickle, with arrays named by their paths (``bodies.0.tets``).
 
-``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
+The entry ``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ...foundation.schema.field_metadata import leaves, spec_of
 Part = TypeVar("Part")
 Arrays = dict[str, np.ndarray]
 
-# Exceptions of zipfile, NumPy, JSON and the constructors of parts for foreign content.
+# Exceptions that zipfile, NumPy, JSON and constructors of dataclasses raise for foreign content.
 _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, OverflowError, RuntimeError, zipfile.BadZipFile)
 _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str: (str,), bool: (bool,)}
 
 
 def save_part(path: Path, whole: Any, format: int) -> None:
-    """Write a part to a file, whole or not at all; raise StoreError if that fails."""
+    """Write a dataclass and its version ``format`` to a file, or nothing at all; raise StoreError if that fails."""
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
     with whole_file(Path(path)) as file:
@@ -36,7 +36,7 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Read a file that :func:`save_part` wrote; raise StoreError for any other file."""
+    """Read a dataclass of type ``cls`` that :func:`save_part` wrote in this ``format``; StoreError for other files."""
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())
@@ -50,7 +50,7 @@ def load_part(path: Path, cls: type[Part], format: int) -> Part:
 
 
 def _plain(value: Any) -> Any:
-    """Return the values of a part that are not arrays."""
+    """Return the values of a dataclass that are not arrays, in types of JSON."""
     if is_dataclass(value):
         named = {"class": type(value).__name__} | {item.name: getattr(value, item.name) for item in fields(value)}
         return {name: _plain(each) for name, each in named.items() if not isinstance(each, np.ndarray)}
@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
 def _part(cls: type[Part], values: Any, path: str, arrays: Arrays) -> Part:
     kinds, given = get_type_hints(cls), {}
     if not isinstance(values, dict) or not values.keys() <= {"class", *(item.name for item in fields(cls))}:
-        raise ValueError(f"{path or 'it'} is of another kind")
+        raise ValueError(f"{path or 'it'} is of another type")
     for item in fields(cls):
         own, kind = f"{path}.{item.name}".lstrip("."), kinds[item.name]
         if NoneType in get_args(kind):
@@ -80,7 +80,7 @@ def _value(kind: Any, value: Any, path: str, arrays: Arrays) -> Any:
     if kind in _ACCEPTED and type(value) in _ACCEPTED[kind]:
         return value
     if kind in _ACCEPTED or not isinstance(value, list):
-        raise ValueError(f"{path} is of another kind")
+        raise ValueError(f"{path} is of another type")
     if get_origin(kind) is not tuple:  # a NamedTuple
         return kind(*_items(tuple(get_type_hints(kind).values()), value, path, arrays))
     kinds = get_args(kind)

@@ -10,10 +10,10 @@ from ...foundation.schema.setting_fields import check_ranges, number, words_of
 
 @dataclass(frozen=True)
 class PairSettings:
-    """Contact settings of a body with an ``other`` body, collider or ground, by its name.
+    """Contact settings between a body and another body, collider or ground, named ``other``.
 
-    None keeps the value that follows from the two. The distance to a ground is at least the ground's own. One of two
-    bodies sets the pair, or both set it equally.
+    None keeps the value that follows from the settings of both. The distance to a ground is at least that of the
+    ground. One of the two bodies has these settings, or both have the same.
     """
 
     other: str
@@ -33,11 +33,11 @@ class PairSettings:
 
     @property
     def name(self) -> str:
-        """Name for messages."""
+        """Name in messages."""
         return f"pair with {self.other}"
 
     @property
     def overrides(self) -> dict[str, float]:
-        """The values that are set, by name."""
+        """Settings of the pair that are not None, by name."""
         both = {"friction": self.friction, "thickness": self.thickness}
         return {name: value for name, value in both.items() if value is not None}

@@ -25,11 +25,11 @@ CONTACTS, NEAREST = "Contacts", "Nearest (m)"
 """Headings of the columns of contact."""
 
 MEANINGS = {
-    "Iterations": "of all steps of the frame",
-    "Converged": "whether every step reached its Stop When",
+    "Iterations": "sum over all steps of the frame",
+    "Converged": "yes if every step met its stop criterion (Stop When)",
     "Still Moving": "largest displacement of a vertex in a step's last iteration",
     "Unbalanced (N)": "norm of the unbalanced forces at a step's end",
-    CONTACTS: "contact pairs that push at the end of a step",
+    CONTACTS: "largest number of contact pairs that push at the end of a step",
     "Nearest": "smallest distance in contact",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
     "Factorization": "seconds to prepare the linear system",
@@ -40,7 +40,7 @@ MEANINGS = {
 """Meanings of the table's columns, by their headings."""
 
 MOVING = "Still Moving (m)"
-"""Heading of the last movement: in metres for machines, with units for readers."""
+"""Heading of the column *Still Moving*: with the unit in CSV files; in the text table each value has a unit."""
 
 
 LOST = 0.01
@@ -57,13 +57,13 @@ REDONE = 0.1
 
 @dataclass(frozen=True)
 class FrameReport:
-    """Report of one frame: the number of its steps, the sum and the maximum of their iterations, whether all converged,
-    and their stop reasons. Maxima over the steps that did not converge, or else over all: ``movement`` (m) in the last
-    iteration, unbalanced ``force`` (N). Maxima over all steps: ``taken`` and ``lost`` (``StepReport``), ``contacts``.
-    ``redone`` steps were recomputed by another rule, ``buckling`` ones are ``StepReport.buckles``; ``nearest`` is the
-    smallest distance in contact (m; 0 without); ``blocked``: pairs of ``StepReport.blocked_by``; ``solved_with``: names
-    of ``StepReport.solved_with``; ``seconds`` in total and by part, and the peak memory of the process so far (bytes;
-    0 if unknown).
+    """Report of one frame: the number of its steps, the sum and the maximum of their iterations, True if all converged,
+    and the stop reasons. ``movement`` (m, in the last iteration) and unbalanced ``force`` (N) are maxima over the steps
+    that did not converge, or over all if every step did. ``taken``, ``lost`` and ``contacts`` (``StepReport``) are
+    maxima over all steps. ``redone`` is the number of steps recomputed by another rule, ``buckling`` that of steps with
+    ``StepReport.buckles``. ``nearest`` is the smallest distance in contact, m, 0 without contact. ``blocked`` holds the
+    pairs of ``StepReport.blocked_by``, ``solved_with`` the names of ``StepReport.solved_with``. ``seconds`` is the
+    total time, ``parts`` the time by part, s; ``peak_memory`` is of the process so far, bytes, 0 if unknown.
     """
 
     frame: int
@@ -89,9 +89,9 @@ class FrameReport:
 
 @dataclass(frozen=True)
 class BakeReport:
-    """Report of a bake: name of the method, the linear solver with the reason for its choice ("" if unknown), every
-    frame except the first, which is at rest; seconds of the preparation, by part; warnings of an unsuitable size; a
-    remedy for steps that do not converge; the matching of a subspace with the full mesh; the body's size, m.
+    """Report of a bake: name of the method; the linear solver with the reason for its choice, "" if unknown; every
+    frame except the first, which is not computed; seconds of the preparation, by part; warnings about an unsuitable
+    size; a remedy for steps that do not converge; a description of the match with a finer body; the body's size, m.
     """
 
     solver: str
@@ -105,12 +105,12 @@ class BakeReport:
 
     @property
     def unconverged(self) -> list[int]:
-        """Return the frames with a step that did not converge."""
+        """Numbers of the frames with a step that did not converge."""
         return [frame.frame for frame in self.frames if not frame.converged]
 
     @property
     def worst(self) -> FrameReport | None:
-        """Frame to inspect first: the farthest from convergence, or the one with the longest step."""
+        """Frame to inspect first: farthest from convergence or, if all converged, with most iterations in a step."""
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -122,11 +122,11 @@ class BakeReport:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all frames."""
+        """Computing time of all frames, s."""
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
-        """Return the seconds by part of a step, longest first."""
+        """Return the computing time of each part of a step over all frames, s, longest first."""
         total: dict[str, float] = {}
         for frame in self.frames:
             for part, seconds in frame.parts.items():
@@ -134,7 +134,7 @@ class BakeReport:
         return dict(sorted(total.items(), key=lambda item: -item[1]))
 
     def summary(self) -> list[str]:
-        """Return a few lines for users."""
+        """Return the report as a few lines of text for users."""
         if not self.frames:
             return ["Only the first frame is baked: no step was computed."]
         steps = sum(frame.steps for frame in self.frames)
@@ -143,7 +143,7 @@ class BakeReport:
         range_words = frame_words([frame.frame for frame in self.frames])
         lines = [
             f"{self.solver}, frames {range_words}, {steps} steps, {_time(self.seconds)}",
-            f"Iterations a step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
+            f"Iterations per step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
             self.unconverged_words() or "Every step converged.",
         ]
         if self.unconverged:
@@ -179,8 +179,8 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the warning about unconverged frames if the error is visible: a step stopped short by more than SEEN
-        of the body's size, or by an unknown length; "" otherwise.
+        """Return the warning about unconverged frames if the error is visible: the last displacement of a step exceeds
+        SEEN of the body's size, or is unknown; "" otherwise.
         """
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
@@ -202,16 +202,16 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Name the bodies with which this one was solved as one system, and the frames; "" if there are none."""
+        """Name the bodies that were solved in one system with this body, and the frames; "" if there are none."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
         named = ", ".join(f"“{name}”" for name in names)
-        return f"In frames {frames} it could touch {named}: iterations are those of all bodies in contact."
+        return f"In frames {frames} it could touch {named}: iterations are those of the joint system."
 
     def blocked_words(self) -> str:
-        """Name the pairs that blocked each other, and the frames; "" if there are none."""
+        """Name the pairs of objects that blocked each other, and the frames; "" if there are none."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -220,11 +220,11 @@ class BakeReport:
         return f"In frames {frames} pins or colliders did not reach their positions, between {named}: leave room there."
 
     def lost_words(self) -> str:
-        """Describe the largest share of the motion that dynamic nodes do not carry; "" if it is small."""
+        """Warn if dynamic nodes fail to carry a noticeable share of the motion in any frame; "" if not."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
-        return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
+        return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
         """Report the steps recomputed by another rule, and those with buckling between nodes; "" if they are few."""
@@ -259,8 +259,8 @@ class BakeReport:
         return any(frame.contacts for frame in self.frames)
 
     def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
-        """Yield the heading and one row per frame, with the given parts of a step, by default all of them, and with
-        contacts if there are any or ``touches``.
+        """Yield the heading and one row per frame, with the times of the ``parts`` of a step (all by default), and with
+        the columns of contact if any frame has contact or ``touches`` is True.
         """
         parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
         yield [
@@ -284,7 +284,7 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Return the frames of several bakes as comma-separated values, by body name: seconds and SI units."""
+    """Return the reports of several bakes, by body name, as comma-separated values in SI units: one row per frame."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
@@ -296,13 +296,13 @@ def csv_of(reports: Mapping[str, BakeReport]) -> str:
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write a report to a user's file; StoreError as :func:`whole_file`."""
+    """Write the text of a report to a file; raise StoreError if that fails."""
     with whole_file(path) as file:
         file.write(text.encode())
 
 
 def read_report(store: FrameStore) -> BakeReport:
-    """Return the report of a store's frames; StoreError if they cannot be read."""
+    """Return the report of the frames in a store; raise StoreError if they cannot be read."""
     job = store.job()
     abouts = [(frame, store.about(frame)) for frame in store.frames()]
     frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
@@ -354,20 +354,20 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
 
 
 def _number(value: Any) -> float:
-    """Return a finite number from a file; 0 for anything else."""
+    """Return a value that was read from a file if it is a finite number; else 0."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Return pairs of names from a file; empty for anything else."""
+    """Return the pairs of names in a value that was read from a file; empty for anything else."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 
 
 def _names(value: Any) -> list[str]:
-    """Return names from a file; empty for anything else."""
+    """Return the names in a value that was read from a file; empty for anything else."""
     return [str(name) for name in value] if isinstance(value, list) else []
 
 

@@ -1,4 +1,4 @@
-"""Differences of two bakes of one surface, frame by frame, and their mean time per frame."""
+"""Differences between two bakes of one surface, frame by frame, and the mean time per frame of each bake."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Times = tuple[float, float]
 
 class Difference(NamedTuple):
     """Difference of two bakes in their common ``frames`` (f,) int32: ``largest`` and ``mean`` distance (f,) float64
-    between their vertices, m; ``size`` of the body at rest, m; mean ``seconds`` per frame of each, 0 if unknown;
-    ``words`` for settings of the second that differ.
+    between corresponding vertices, m; ``size`` of the body at rest, m; mean ``seconds`` per frame of each bake, 0 if
+    unknown; ``words`` describe the differing settings of the second bake.
     """
 
     frames: np.ndarray
@@ -34,24 +34,24 @@ class Difference(NamedTuple):
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Return the largest and mean distance at a frame; None if it was not compared."""
+        """Return the largest and mean distance, m, at a frame; None if the frame was not compared."""
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 
 
 def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return the largest and mean distance of corresponding vertices (n,3)."""
+    """Return the largest and mean distance between corresponding vertices of two bakes, (n,3) each."""
     apart = np.linalg.norm(second - first, axis=1)
     return float(apart.max()), float(apart.mean())
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Compare all visible frames that two stores share, and cache the result in the second; StoreError if there are
-    none, or if the vertices differ.
+    """Compare all visible frames that two stores share, and cache the result in the second. ``words`` describe the
+    settings that differ. Raises StoreError without common frames, or if the numbers of vertices differ.
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
-        raise StoreError("The two bakes have different vertices.", "Compare again.")
+        raise StoreError("The two bakes have different numbers of vertices.", "Compare again.")
     start = max(job.first_shown, other.first_shown)
     frames = [frame for frame in second.frames() if frame >= start and frame in set(first.frames())]
     if not frames:
@@ -84,7 +84,7 @@ def cached_difference(first: FrameStore, second: FrameStore) -> Difference | Non
 
 
 def _seconds_a_frame(store: FrameStore, frames: list[int]) -> float:
-    """Return the mean seconds per frame without the first, which is not computed; 0 if unknown."""
+    """Return the mean time per frame, s, without the first frame, which is not computed; 0 if unknown."""
     spent = [float(store.about(frame).get("seconds", 0.0)) for frame in frames]
     spent = [seconds for seconds in spent[1:] if seconds > 0.0]
     return float(np.mean(spent)) if spent else 0.0

@@ -20,7 +20,7 @@ from ..store.frame_store import FrameStore
 
 
 def output_files(out: Path, frames: range | list[int]) -> list[Path]:
-    """Return the files that :func:`export` writes."""
+    """Return the paths of the files that :func:`export` writes for these frames."""
     if out.suffix.lower() in (".npz", ".pc2"):
         return [out]
     return [out.with_name(f"{out.stem}_{frame:04d}{out.suffix}") for frame in frames]
@@ -47,13 +47,13 @@ def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
 def export(store: FrameStore, job: Job, out: Path) -> None:
     """Write the visible frames of a store to ``out``; its extension determines the format.
 
-    ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Others: ``NAME_0001.ext`` by meshio.
-    The files appear when all are complete. StoreError if they cannot be written, SettingsError if the format cannot
-    store them.
+    ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Other formats: one file
+    ``NAME_0001.ext`` per frame, by meshio. The files appear when all are complete. Raises StoreError if they cannot be
+    written, and SettingsError if the format cannot store them.
     """
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:
-        raise StoreError("There is no frame to export.", "Simulate first.")
+        raise StoreError("There is no frame to export.", "Simulate or bake first.")
     with _refusing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     with _refusing(out), whole_files(out.parent) as folder:

@@ -1,1 +1,1 @@
-"""Scenes in TOML and surfaces in files, without Blender."""
+"""Readers of scenes in TOML and of surface files, without Blender."""

@@ -1,4 +1,4 @@
-"""Scene in TOML: bodies with their materials, pins and solvers, without Blender.
+"""Scene files in TOML: bodies with materials, pins, solvers and surroundings, without Blender.
 
     mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or a format of meshio
     frames = [1, 60]
@@ -11,7 +11,7 @@
     [solver]                          # fields of SolverSettings
     solver = "mixed_fem"
 
-    [[material]]                      # fields of MaterialSettings, and its region:
+    [[material]]                      # fields of MaterialSettings, and the region of the material:
     name = "flesh"
     youngs_modulus = 5e4
 
@@ -22,30 +22,30 @@
     # vertices = [0, 1, 2]            # these surface vertices, or
     # region = "bone.obj"             # the inside of a closed surface, on top of painted materials
     # depth = { kind = "shell", depth = 0.01 }    # or by depth below the surface: fields of DepthSettings
-    # painted_modulus = 1e10          # its stiffness where its stiffness map is 1
-    # stiffness_map = [0, 0.5, 1]     # a number for each vertex of the surface
+    # painted_modulus = 1e10          # Young's modulus where stiffness_map is 1, Pa
+    # stiffness_map = [0, 0.5, 1]     # a number from 0 to 1 per vertex of the surface
 
     [[pins]]
     box = [[-1, -1, -1], [1, 1, 0]]   # or: vertices = [0, 1, 2]
     motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; default: at rest
     release = 40                      # first frame without these pins; default: never
 
-    [nodes]                           # dynamic nodes, for solvers that use them
+    [nodes]                           # dynamic nodes, for the ConJac solvers
     vertices = [3, 12, 40]            # or box
 
     [[spring]]                        # vertices (box or vertices) pulled to their rest positions plus motion
     name = "hook"
     vertices = [7, 8]
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
-    stiffness = [[1, 200], [20, 0]]   # total, N/m, by frame, or one number
+    stiffness = [[1, 200], [20, 0]]   # total stiffness, N/m, by frame, or one number
 
     [goal]                            # vertices pulled to their rest positions plus motion
-    weights = [0, 0.5, 1]             # 0 to 1, of each surface vertex; or box or vertices, with weights of 1
+    weights = [0, 0.5, 1]             # 0 to 1 per surface vertex; or box or vertices, with weights of 1
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     strength = [[1, 1], [20, 0]]      # in units of the softest modulus times the body's size; by frame, or one number
 
-    [[vibration]]                     # one of the body's lowest vibrations
-    number = 1                        # from 1, the lowest; by default numbered consecutively
+    [[vibration]]                     # change of the stiffness of one of the body's lowest vibrations
+    number = 1                        # 1 is the lowest; by default the position of the table
     stiffness = [[1, 1], [30, 0.2]]   # factor on its stiffness, 0.1 to 10, by frame or one number
 
     [ground]                          # a level floor, the first of the colliders; fields of Ground
@@ -54,38 +54,38 @@
 
     [contact]                         # fields of ContactSettings: contact with other bodies and self-contact
     self_contact = true
-    only = ["left"]                   # names of the bodies that it collides with; default: all
+    only = ["left"]                   # names of the bodies to collide with; default: all
     friction = 0.5
 
-    [[contact.pairs]]                   # overrides between the body and another body or a collider
-    other = "right"                   # its name
+    [[contact.pairs]]                 # other values for contact with one other body or collider
+    other = "right"                   # name of that body or collider
     friction = 0.1                    # and thickness: fields of PairSettings
 
     [[collider]]                      # a surface that the body collides with
     mesh = "stairs.obj"
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     friction = 0.3                    # and thickness: fields of ColliderSettings
-    absorption = 0.8                  # of fields with use_absorption behind it, by frame or one number
+    absorption = 0.8                  # fraction by which it weakens fields with use_absorption; by frame or one number
 
     [[field]]                         # an acceleration besides gravity, m/s²; several add up
     acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
-    box = [[0, 0, 0], [1, 1, 1]]      # or vertices; none acts everywhere
+    box = [[0, 0, 0], [1, 1, 1]]      # or vertices; default: the whole body
 
-    [[force_field]]                   # as in Blender, with its names; numbers, location and axis may be keyframed
+    [[force_field]]                   # as in Blender, with its names; numbers and vectors may be keyframed
     type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, CHARGE (strength times charge), DRAG
     strength = [[1, 0], [20, 8]]      # m/s² in a wind; DRAG: linear_drag, quadratic_drag; HARMONIC: harmonic_damping,
     flow = 1                          #   rest_length besides; FORCE: use_gravity_falloff
     noise = 2                         # and seed
     location = [0, 0, 0]
-    axis = [1, 0, 0]                  # its z axis
+    axis = [1, 0, 0]                  # direction of the field's z axis
     shape = "PLANE"                   # or POINT, LINE; SURFACE, POINTS with mesh = "sheet.obj" around the location
     z_direction = "BOTH"              # or POSITIVE, NEGATIVE
     falloff_type = "TUBE"             # or SPHERE, CONE (radial numbers in degrees)
     falloff_power = 1                 # and distance_min, distance_max, radial_falloff, radial_min, radial_max
-    weight = 0.5                      # factor on its strength
+    weight = 0.5                      # factor on the strength
     use_absorption = true             # true if colliders with absorption reduce it
 
-Several bodies are tables with names; entries of the scene are the defaults of each:
+Several bodies are tables with names. Entries outside these tables are the defaults of every body:
 
     [[body]]
     name = "left"
@@ -98,7 +98,7 @@ Several bodies are tables with names; entries of the scene are the defaults of e
     name = "right"
     mesh = "right.obj"
 
-Paths are relative to the file; lengths in metres.
+Paths are relative to the scene file; lengths are in metres.
 """
 
 from __future__ import annotations
@@ -136,12 +136,12 @@ _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
-"""File name entries, by the table that contains them."""
+"""Entry that names a file, for each list of tables that has one."""
 
 
 @checked(SettingsError)
 def read_scene(path: Path | str) -> Job:
-    """Return the job of a scene file; SettingsError or MeshError report errors in it."""
+    """Return the job of a scene file; raise SettingsError or MeshError if the file has errors."""
     path = Path(path)
     scene = _read_tables(path)
     start, end = _frames(scene.get("frames", [1, 60]))
@@ -156,7 +156,7 @@ def read_scene(path: Path | str) -> Job:
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of each body, completed by the entries for all bodies."""
+    """Return the table of each body, completed by the scene's entries, which are defaults for all bodies."""
     common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
     return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
 
@@ -208,7 +208,7 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """Return a scene file and the mesh files that it names; SettingsError as :func:`read_scene`."""
+    """Return the paths of a scene file and of the mesh files that it names; raise SettingsError for errors in it."""
     path = Path(path)
     names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
     return [path, *(path.parent / name for name in names)]
@@ -276,12 +276,12 @@ def _frames(value: Any) -> tuple[int, int]:
 
 def _frame_rate(value: Any) -> float:
     if type(value) not in (int, float) or not 0.0 < value < 1e6:
-        raise SettingsError(f"frame_rate is {value!r}.", "Give a positive number of frames a second, such as 24.")
+        raise SettingsError(f"frame_rate is {value!r}.", "Give a positive number of frames per second, such as 24.")
     return float(value)
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return a job's material fields: weights and stiffness maps (n,k), and the layers."""
+    """Return the material fields of a body: materials, their weights and stiffness maps, (n,k) each, and layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -306,7 +306,7 @@ def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
 
 
 def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
-    """Return a job's pin fields; later tables override earlier ones."""
+    """Return the pin fields of a body; later ``[[pins]]`` tables override earlier ones."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
         release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
@@ -321,7 +321,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return a job's stiffness of vibrations; later tables override earlier ones."""
+    """Return the factors (frames,k) on the stiffness of a body's vibrations; later tables override earlier ones."""
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

@@ -1,5 +1,5 @@
-"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` has an
-example of a table.
+"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` shows an
+example.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..job.force_field import ForceField
 from .scene_values import STILL, Reading, Table, check_keys
 
 MESHED = ("SURFACE", "POINTS")
-"""Shapes that need a mesh."""
+"""Shapes of a field that need a mesh."""
 
 _FLAT = ("WIND", "VORTEX")
-"""Types that are a plane by default; others are a point."""
+"""Field types with the shape PLANE by default; the others have the shape POINT."""
 
 _FALLOFF = {
     "falloff_power": "power",
@@ -31,13 +31,13 @@ _FALLOFF = {
     "noise": "noise",
     "weight": "weight",
 }
-"""Entries that are numbers of every field, with their names in :class:`FieldNumbers`."""
+"""Numeric entries of every field type, with their names in :class:`FieldNumbers`."""
 
 _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
     "HARMONIC": {"strength": "strength", "harmonic_damping": "damping", "rest_length": "rest_length"},
 }
-"""Numbers of each type; the other types have a strength."""
+"""Further numeric entries of a field type, with their names in :class:`FieldNumbers`; other types have a strength."""
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
 _ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed", "use_absorption"}
@@ -45,7 +45,7 @@ _OF_ANY_SIGN = ("strength", "linear_drag", "quadratic_drag", "harmonic_damping",
 
 
 def read_force_fields(scene: dict[str, Any], body: Reading, absorbers: int = 0) -> tuple[ForceField, ...]:
-    """Return the fields of the ``[[force_field]]`` tables, in a scene with this many absorbers."""
+    """Return the force fields of a scene's tables; ``absorbers`` is the number of absorbing colliders in the scene."""
     tables = enumerate(scene.get("force_field", []), start=1)
     return tuple(
         _read(Table(each, f"force_field {k}", body, each), str(k), len(body.frames), absorbers) for k, each in tables
@@ -89,7 +89,7 @@ def _form(table: Table) -> FieldForm:
 
 
 def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the arrays of a field of this shape from a mesh around its centres (frames,3)."""
+    """Return the arrays of a field whose shape is a mesh, moved to its centres (frames,3) m; empty for other shapes."""
     if shape not in MESHED and "mesh" in table:
         remedy = f"Set shape to {' or '.join(MESHED)}."
         raise SettingsError(f"{table.where} has a mesh and the shape {shape}.", remedy)
@@ -109,7 +109,7 @@ def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarra
 
 
 def _numbers(table: Table, kind: str, entries: dict[str, str], frames: int) -> np.ndarray:
-    """Return the field's numbers (frames,12), in the order of :class:`FieldNumbers`."""
+    """Return the numbers of a field at each frame, (frames,12), in the order of :class:`FieldNumbers`."""
     columns = {name: np.full(frames, value) for name, value in FieldNumbers(1.0)._asdict().items()}
     begins = _BEGINNINGS | ({"flow": 1.0} if kind == "WIND" else {})
     for entry, name in entries.items():

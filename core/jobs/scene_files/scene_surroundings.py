@@ -25,7 +25,7 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
-    """Return the goal of the ``[goal]`` table."""
+    """Return the goal of the ``[goal]`` table, or None without that table."""
     if "goal" not in scene:
         return None
     table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
@@ -37,7 +37,7 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """Return the colliders of the ``[ground]`` and ``[[collider]]`` tables, and the absorbers among them."""
+    """Return the colliders of the ``[ground]`` and ``[[collider]]`` tables, and the absorbers of force fields."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
@@ -54,7 +54,7 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the sum of the ``[[field]]`` tables, (frames,n,3) m/s²; None without any."""
+    """Return the summed accelerations of the ``[[field]]`` tables, (frames,n,3) m/s²; None without any."""
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

@@ -1,4 +1,4 @@
-"""Tables of scene files and their typed values; SettingsError for values of another type."""
+"""Tables of scene files with typed access to their entries; SettingsError for values of a wrong type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHERE = frozenset({"box", "vertices"})
 
 
 class Reading(NamedTuple):
-    """Context for reading tables: the folder of the scene's file, the body's surface, the frames (f,)."""
+    """Context for reading the tables of a body: folder of the scene file, surface of the body, frame numbers (f,)."""
 
     folder: Path
     surface: SurfaceMesh
@@ -28,14 +28,14 @@ class Reading(NamedTuple):
 
 
 class Table:
-    """One table of a scene.
+    """One table of a scene file.
 
     Parameters
     ----------
-    entries : as in the file
+    entries : values of the table, by name
     where : name of the table in errors: ``pins 1``
-    body : Reading
-    known : valid names of its entries
+    body : context of the body that the table belongs to
+    known : valid names of entries
     """
 
     def __init__(self, entries: dict[str, Any], where: str, body: Reading, known: Collection[str]) -> None:
@@ -46,33 +46,33 @@ class Table:
         return name in self.entries
 
     def given(self, cls: type) -> dict[str, Any]:
-        """Return the entries that are fields of these settings, unconverted."""
+        """Return the entries that are fields of the settings class ``cls``, unconverted."""
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Return settings from a nested table."""
+        """Return settings of class ``cls`` from the nested table ``name``; errors show the ``example``."""
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
-        """Return a text."""
+        """Return the string in the entry ``name``."""
         return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
 
     def switch(self, name: str) -> bool:
-        """Return a boolean, False by default."""
+        """Return the boolean in the entry ``name``, False by default."""
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """Return an integer from ``low`` to ``high``."""
+        """Return the integer in the entry ``name``, from ``low`` to ``high``; errors show the ``remedy``."""
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:
             raise self._wrong(name, remedy)
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return one of some words."""
+        """Return the entry ``name``, which must be one of ``words``; without a default it is required."""
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -81,13 +81,13 @@ class Table:
         return value
 
     def surface(self, name: str) -> SurfaceMesh:
-        """Return the surface in a file."""
+        """Return the surface in the file that the entry ``name`` names."""
         check_file_name(self.entries.get(name), self._label_of(name))
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Return values (frames, size), or (frames,) for size 1, at the frames of the scene: ``[[frame, value, ...],
-        ...]``, interpolated linearly and constant outside, or one value for all frames.
+        """Return the keyframed entry ``name`` at the frames of the scene, (frames, size), or (frames,) for size 1. It
+        is ``[[frame, value, ...], ...]``, linear between and constant outside, or one value; ``example`` is for errors.
         """
         if default is None and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f"Give {name} = {example}.")
@@ -104,7 +104,7 @@ class Table:
         return values[:, 0] if size == 1 else values
 
     def map(self, name: str) -> np.ndarray:
-        """Return a number between 0 and 1 for each vertex, (n,)."""
+        """Return the entry ``name``, a number between 0 and 1 for each surface vertex, (n,)."""
         count = len(self.body.surface.positions)
         remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
         values = self._numbers(name, remedy)
@@ -117,7 +117,7 @@ class Table:
         return positions + self.keyed("motion", STILL, 3)[:, None]
 
     def chosen(self) -> np.ndarray:
-        """Return the surface vertices selected by ``box`` or ``vertices``, (p,) int32."""
+        """Return the indices of the surface vertices in the entry ``box`` or ``vertices``, (p,) int32."""
         remedy = "Give box = [[x, y, z], [x, y, z]] or vertices = [...]."
         if len(WHERE & self.entries.keys()) != 1:
             names = "names vertices twice" if WHERE <= self.entries.keys() else "names no vertices"
@@ -160,7 +160,7 @@ class Table:
         return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """Return a list of numbers, or of lists of equal length, as an array."""
+        """Return the entry ``name``, a number, list of numbers, or list of lists of equal length, as an array."""
         try:
             array = np.asarray(self.entries.get(name, default))
         except ValueError as error:  # ragged
@@ -171,7 +171,7 @@ class Table:
 
 
 def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection[str]) -> Iterator[Table]:
-    """Yield the tables of a list."""
+    """Yield the tables ``[[kind]]`` of a body; ``known`` are the valid names of their entries."""
     for k, entries in enumerate(scene.get(kind, [])):
         yield Table(entries, f"{kind} {k + 1}", body, known)
 
@@ -186,15 +186,15 @@ def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> N
     """Raise SettingsError if a table has an unknown entry."""
     unknown = sorted(set(entries).difference(known))
     if unknown:
-        raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known are {', '.join(sorted(known))}.")
+        raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known entries: {', '.join(sorted(known))}.")
 
 
 def names_of(cls: type) -> set[str]:
-    """Return the field names of settings."""
+    """Return the field names of a settings class."""
     return {item.name for item in fields(cls)}
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return settings whose fields are the entries of a table."""
+    """Return settings of class ``cls`` whose fields are the entries of the table ``where``."""
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

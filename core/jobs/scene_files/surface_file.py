@@ -26,8 +26,8 @@ XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
 
 @checked(MeshError)
 def read_surface(path: Path | str) -> SurfaceMesh:
-    """Return a surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format of meshio; faces with more
-    corners are triangulated. MeshError if there is no file, or if it is damaged or of another format.
+    """Return a surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format of meshio. Polygons are
+    triangulated. Raises MeshError if the file is missing, damaged or of another format.
     """
     path = _existing(path)
     ending = path.suffix.lower()
@@ -44,14 +44,14 @@ def read_surface(path: Path | str) -> SurfaceMesh:
     # Readers raise arbitrary exceptions for damaged files; meshio even exits.
     except (Exception, SystemExit) as error:
         raise MeshError(
-            f"{path.name} cannot be read ({error or type(error).__name__}).", "Check that it is whole, and its format."
+            f"{path.name} cannot be read ({error or type(error).__name__}).", "Check its format, and that it is whole."
         ) from error
     return surface
 
 
 def _existing(path: Path | str) -> Path:
-    """Return the path of a readable file; MeshError if there is none."""
-    path, remedy = Path(path), "Check the path; a scene file's are relative to it."
+    """Return the path if it is a readable file; raise MeshError otherwise."""
+    path, remedy = Path(path), "Check the path; in a scene file, paths are relative to that file."
     with refusing(f"{path.name:.80} cannot be opened", remedy, MeshError, (OSError, ValueError)):
         try:
             open_regular(path).close()
@@ -66,26 +66,26 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise MeshError("Not an .npz file.", "Save positions and triangles with numpy.savez.")
     with data:
         if not {"positions", "triangles"} <= set(data.files):
-            raise MeshError("It lacks the arrays positions and triangles.", "Save both.")
+            raise MeshError("The array positions or triangles is missing.", "Save both.")
         return data["positions"], data["triangles"]
 
 
 @checked(MeshError)
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for
-    ``Body.of_tets``: oriented positively, without flat tets and unused vertices.
+    """Return the vertices (n,3) and tetrahedra (m,4) of a file in a format of meshio (.msh, .vtu, .mesh ...), for
+    ``Body.of_tets``. Tets are oriented positively; flat tets and unused vertices are left out.
     """
     path = _existing(path)
     try:
         mesh = _by_meshio(path)
         tets = [block.data for block in mesh.cells if block.type == "tetra"]
         if not tets:
-            raise MeshError("It has no tetrahedra of four corners.", "Give another file, or read_surface its surface.")
+            raise MeshError("It has no tetrahedra of four corners.", "Give another file, or read its surface.")
         found = oriented(np.asarray(mesh.points, dtype=np.float64), np.concatenate(tets))
     except MeshError as error:
         raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
     except (Exception, SystemExit) as error:  # as in read_surface
-        raise MeshError(f"{path.name} cannot be read ({error}).", "Check that it is whole, and its format.") from error
+        raise MeshError(f"{path.name} cannot be read ({error}).", "Check its format, and that it is whole.") from error
     return found.rest_positions, found.tets
 
 
@@ -99,17 +99,17 @@ def _by_meshio(path: Path) -> Any:
     _check_mark(path)
     said = io.StringIO()
     try:
-        # meshio prints its reason before it exits; the error contains it instead.
+        # meshio prints the reason of an error before it exits; the raised error shows it instead.
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return meshio.read(path)
     except SystemExit as error:
         raise MeshError(
-            f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
+            f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that the file is complete."
         ) from error
 
 
 def _check_mark(path: Path) -> None:
-    """Raise MeshError if a file that meshio would misread begins with a byte order mark."""
+    """Raise MeshError if a file begins with a byte order mark, with which meshio would misread it."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:

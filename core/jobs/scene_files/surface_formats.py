@@ -1,8 +1,8 @@
 """Readers of surfaces in OBJ, STL and PLY: vertices and faces only.
 
-A reader takes the bytes of a file and returns positions (n,3), and the faces as their numbers of corners (f,) and all
-corners, one face after another. It raises ValueError or LookupError if the file is damaged or of another format; the
-caller adds the file name.
+A reader takes the bytes of a file and returns the positions (n,3), the number of corners of each face (f,), and the
+vertex indices of all corners, face by face. It raises ValueError or LookupError if the file is damaged or of another
+format; the caller adds the file name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Faces = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def read_obj(data: bytes) -> Faces:
-    """Read Wavefront OBJ: ``v`` and ``f`` of all objects in it, corners counted from 1, or from the end if negative."""
+    """Read Wavefront OBJ: ``v`` and ``f`` of all objects. Corners count from 1, or from the end if negative."""
     positions, counts, corners = [], [], []
     data = without_mark(data)
     if b"\0" in data:
@@ -32,7 +32,9 @@ def read_obj(data: bytes) -> Faces:
         elif key == b"f":
             found = [int(word.partition(b"/")[0]) for word in words]
             if any(k == 0 or k < -len(positions) for k in found):
-                raise ValueError(f"face {len(counts) + 1} names a vertex before the first, which is 1")
+                raise ValueError(
+                    f"face {len(counts) + 1} has a vertex index that is 0, or reaches before the first vertex"
+                )
             counts.append(len(found))
             corners += [k - 1 if k > 0 else len(positions) + k for k in found]
     whole = np.array(positions, dtype=np.float64).reshape(-1, 3)
@@ -47,7 +49,7 @@ def read_stl(data: bytes) -> Faces:
         text = text.replace(b"\r", b"\n")
         numbers = re.findall(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)", text, re.M | re.I)
         if not numbers or len(numbers) % 3 or not re.search(rb"^\s*endsolid", text, re.M | re.I):
-            raise ValueError("it has no whole facets" if len(numbers) % 3 or not numbers else "its end is missing")
+            raise ValueError("it has no complete facets" if len(numbers) % 3 or not numbers else "its end is missing")
         points = np.array(numbers, dtype="S").astype(np.float64)
     else:
         if len(data) < 84 + 50 * many or len(data) < 84:
@@ -80,7 +82,7 @@ def read_ply(data: bytes) -> Faces:
 
 
 READERS = {".obj": read_obj, ".stl": read_stl, ".ply": read_ply}
-"""By lower-case file extension."""
+"""Reader of each file extension, in lower case."""
 
 
 # -- PLY --------------------------------------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ _TYPES = {
 
 @dataclass
 class _Element:
-    """PLY element: ``count`` rows of properties: name, type of the numbers, and type of the length for lists."""
+    """PLY element: ``count`` rows of properties: name, type of the numbers, and for lists the type of their length."""
 
     name: str
     count: int
@@ -105,7 +107,7 @@ class _Element:
 
 
 def _ply_header(text: str) -> tuple[str, list[_Element]]:
-    """Return ``ascii``, ``<`` or ``>``, and the elements."""
+    """Return the format (``ascii``, or the byte order ``<`` or ``>``) and the elements in a PLY header."""
     kind, elements = "", []
     for line in text.splitlines():
         match line.split():
@@ -129,7 +131,7 @@ _Rows = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 class _Words:
-    """Numbers of an ASCII body, read sequentially."""
+    """Sequential reader of the numbers in the body of an ASCII PLY file."""
 
     def __init__(self, body: bytes) -> None:
         self._words = np.fromiter(map(float, body.split()), np.float64)
@@ -144,7 +146,7 @@ class _Words:
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows at once, or None if they contain lists."""
+        """Return all rows of an element at once, or None if they contain lists."""
         if any(length for _, _, length in element.properties):
             return None
         width = len(element.properties)
@@ -154,19 +156,19 @@ class _Words:
 
 
 class _Bytes:
-    """Numbers of a binary body, read sequentially."""
+    """Sequential reader of the numbers in the body of a binary PLY file."""
 
     def __init__(self, body: bytes, order: str) -> None:
         self._body, self._order, self._at = body, order, 0
 
     def take(self, number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers of a type."""
+        """Return the next ``many`` numbers of the NumPy type ``number``."""
         found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
         self._at += found.nbytes
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows at once, or None if list lengths differ from those of the first row."""
+        """Return all rows of an element at once, or None if the length of a list differs from that in the first row."""
         if element.count == 0:
             return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
         start, parts, lengths = self._at, [], {}
@@ -191,7 +193,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Read rows with lists of different lengths."""
+    """Return the rows of an element whose lists differ in length, read number by number."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

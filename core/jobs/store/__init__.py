@@ -1,1 +1,1 @@
-"""Frame store: frames on disk, and caches beside them."""
+"""Frame store: frames of a bake on disk, and caches of expensive results beside them."""

@@ -1,4 +1,4 @@
-"""Validation of a store's arrays against a schema before use: kernels do not check indices."""
+"""Validation of arrays from a frame store against a schema, since kernels do not check indices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """Return the lengths of a schema's letters, or None if the arrays do not match the schema.
+    """Return the length for which each letter of a schema stands, or None if the arrays do not match the schema.
 
     A schema gives the type and the shape of each array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. ``int`` and
-    ``float`` accept any size. A letter has one length throughout, that in ``known`` if given; after ``<`` it is the
-    upper bound of an index. Floats must be finite.
+    ``float`` accept any size of the type. A letter stands for one length in all arrays, that in ``known`` if given.
+    After ``<`` it is the upper bound of indices. Floats must be finite.
     """
     if set(arrays) != set(schema):
         return None

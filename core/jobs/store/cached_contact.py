@@ -14,8 +14,8 @@ from .frame_store import FrameStore
 class ContactSurface(NamedTuple):
     """Contact surface of a body: vertices at ``rest`` (s,3) m, and ``faces`` (f,3).
 
-    ``through`` (k,) are vertices that are near the body itself at rest and never collide with it. ``object_to_world``
-    (4,4) is that of the first frame.
+    ``through`` (k,) are the vertices of pairs that are too close at rest and never collide with each other.
+    ``object_to_world`` (4,4) is the object's matrix at the first frame.
     """
 
     rest: np.ndarray
@@ -27,8 +27,8 @@ class ContactSurface(NamedTuple):
 def cache_contact_surface(
     store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray
 ) -> None:
-    """Store the surface, rest (s,3) m and faces (f,3), of a job's body, and the vertex pairs (k,2) that never
-    collide."""
+    """Store the contact surface of a job's body: positions ``rest`` (s,3) m, ``faces`` (f,3), and the vertex pairs
+    ``through`` (k,2) that never collide."""
     arrays = {
         "rest": np.ascontiguousarray(rest, dtype=np.float64),
         "faces": np.ascontiguousarray(faces, dtype=np.int32),
@@ -39,7 +39,7 @@ def cache_contact_surface(
 
 
 def cached_contact_surface(store: FrameStore) -> ContactSurface | None:
-    """Return the surface stored by :func:`cache_contact_surface`, or None if it is missing or damaged."""
+    """Return the surface stored by :func:`cache_contact_surface`, or None if it is missing, damaged or outdated."""
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
     if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():

@@ -1,4 +1,4 @@
-"""Contact points on the surface of a body in a subspace, as a frame store keeps the choice."""
+"""Choice of contact points on the surface of a body in a subspace, cached in its frame store."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 TOUCHING_FORMAT = 1
-"""Part of the key: raise it when other points are chosen from the same ones than before."""
+"""Version in the cache key. Raise it when other points are chosen from the same points than before."""
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a cached :func:`farthest_points` that reads its result from the store, or stores it.
+    """Return a function like :func:`farthest_points` that reads its result from the store, or computes and stores it.
 
-    ``go_on`` is called repeatedly and may raise.
+    ``go_on`` is called repeatedly during the computation and may raise an exception to stop it.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:
@@ -39,6 +39,6 @@ def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) 
 
 
 def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
-    """Return the stored choice, or None on any doubt."""
+    """Return the stored choice of at most ``count`` of the ``points`` points, or None if it is invalid."""
     sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
     return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

@@ -1,7 +1,7 @@
-"""Frames as handles: a bake's surface as few moving handles under fixed weights, stored beside the frames.
+"""Handles of a bake, stored beside its frames: few affine maps per frame, which fixed weights of the vertices blend.
 
-All data are in the object's own coordinates, so that its animation continues to apply to the result. Interfaces read
-them without loading the code that computes them (``fit_handles``).
+All data are in the object's local coordinates, so that its animation continues to apply to the result. Interfaces read
+handles without loading the code that computes them (``fit_handles``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 HANDLES_FORMAT = 2
-"""Part of the key: raise it when the same frames and modes give other handles than before."""
+"""Version in the cache key. Raise it when the same frames and modes give other handles than before."""
 
 _SCHEMA = {
     "frames": "i4 f",
@@ -27,27 +27,27 @@ _SCHEMA = {
 }
 
 APART = 0.02
-"""Largest error, in sizes of the body, that live mode draws without a warning."""
+"""Largest error, relative to the body's size, that live mode draws without a warning."""
 
 CLOSE = 0.01
-"""Largest error, in sizes of the body, that does not ask for more handles. Beyond it, parts in contact can show through
+"""Largest error, relative to the body's size, that needs no more handles. Beyond it, parts in contact can show through
 one another.
 """
 
 EXACT = 1e-6
-"""Largest error, in sizes of the body, that is round-off of 32-bit numbers."""
+"""Largest error, relative to the body's size, that counts as round-off of 32-bit numbers."""
 
 
 class Handles(NamedTuple):
-    """Handles of the frames of a bake, with h weights beside the constant one.
+    """Handles that represent the frames of a bake, with h weights beside the constant weight 1.
 
     Attributes
     ----------
     frames : (f,) int32
-    weights : (n,h) float32, of the surface's vertices; the largest of each is 1
-    handles : (f,1+h,4,3) float32, in the object's own coordinates; that of the constant weight comes first
-    centre : (3,) float32; size : (1,) float32, of the coordinates: ``c(p) = [(p - centre) / size, 1]``
-    errors : (f,2) float64, m: root of the mean square over the vertices, and largest
+    weights : (n,h) float32, at the surface's n vertices; the largest value of each weight is 1
+    handles : (f,1+h,4,3) float32, in the object's local coordinates; the handle of the constant weight is first
+    centre : (3,) float32; size : (1,) float32, of the coordinates ``c(p) = [(p - centre) / size, 1]`` of a point p
+    errors : (f,2) float64, m: root mean square and largest of the vertices' distances from the frame
     """
 
     frames: np.ndarray
@@ -67,7 +67,7 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return why these handles are too inaccurate for a body of ``size`` (m) in contact; "" if they are not."""
+        """Return a warning if the handles are too inaccurate for a body of ``size`` (m) in contact; else ""."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -87,14 +87,14 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles of the frames, with the chosen number of modes; 0: the solver's own."""
+    """Store the handles, with the number of ``modes`` chosen for them; 0 if they use the modes of the solver."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the handles of exactly the frames in the store, or None on any doubt.
+    """Return the stored handles, or None if they are invalid or not of exactly the frames in the store.
 
-    They must have ``modes`` modes, unless the solver has its own.
+    They must have been made with ``modes`` modes, or with those of the solver.
     """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):

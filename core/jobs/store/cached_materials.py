@@ -1,4 +1,4 @@
-"""Materials of the tetrahedra, stored for display by interfaces; the simulation does not read them."""
+"""Materials of a body's tetrahedra, stored for display by interfaces; the simulation does not read them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SCHEMA = {"youngs_modulus": "f8 m", "weights": "f4 m k", "object_to_world": "f8
 
 
 class CachedMaterials(NamedTuple):
-    """Input of a solver.
+    """Tetrahedra of a body with their materials, as a bake has prepared them.
 
     Attributes
     ----------
     mesh : TetMesh, m tets at rest, world space at the first frame, metres
-    embedding : Embedding, of the n vertices of the surface
+    embedding : Embedding of the n surface vertices in the mesh
     youngs_modulus : (m,) float64, Pa
-    weights : (m,k) float32, parts of the k materials; rows sum to 1
+    weights : (m,k) float32, fractions of the k materials; rows sum to 1
     names : tuple of k str
-    object_to_world : (4,4) float64, the object's own coordinates to world space in metres at the first frame
+    object_to_world : (4,4) float64, map from the object's coordinates to world space, metres, at the first frame
     """
 
     mesh: TetMesh
@@ -41,7 +41,7 @@ class CachedMaterials(NamedTuple):
 
 
 def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None:
-    """Store the material fields, with the names and the key of the tetrahedra."""
+    """Store the material fields of a job's tetrahedra, with the materials' names and the key of the tetrahedra."""
     arrays = {
         "youngs_modulus": fields.youngs_modulus,
         "weights": fields.weights.astype(np.float32),
@@ -52,12 +52,12 @@ def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None
 
 
 def cached_files(store: FrameStore) -> tuple[Path, Path]:
-    """Return the files that :func:`received` reads; a change of their times asks for a new read."""
+    """Return the paths of the files that :func:`received` reads, for callers that watch them for changes."""
     return store.folder / "mesh.sinew", store.folder / "materials.sinew"
 
 
 def received(store: FrameStore) -> CachedMaterials | None:
-    """Return the last input of a store's solver, or None if it is incomplete."""
+    """Return the tetrahedra and materials in a store, or None if they are missing, invalid or do not match."""
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
         return None

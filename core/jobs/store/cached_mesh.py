@@ -12,8 +12,8 @@ from ..job.job import Job
 from .cached_arrays import sides_of
 
 MESH_FORMAT = 2
-"""Part of the key of stored tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
-embedding, than before. Frames made with the old ones then need a new ``STORE_FORMAT`` too.
+"""Version in the key of stored tetrahedra. Raise it when the same surface and resolution give other tetrahedra, or
+another embedding, than before. Raise ``STORE_FORMAT``, too, since frames of the old tetrahedra cannot be continued.
 """
 
 _SCHEMA = {
@@ -28,19 +28,19 @@ _SCHEMA = {
 
 
 def mesh_key(job: Job) -> dict[str, Any]:
-    """Return the key of a job's tetrahedra: all data from which they are made."""
+    """Return the key of a job's tetrahedra: the version and the fingerprints of all data from which they are made."""
     return {"format": MESH_FORMAT, **job.fingerprints("mesh", "resolution")}
 
 
 def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
-    """Return the arrays of mesh and embedding by name, for the frame store."""
+    """Return the arrays of a mesh and its embedding by name, for the frame store."""
     return {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
-    """Return the mesh and embedding from :func:`pack`, or None on any doubt.
+    """Return the mesh and embedding from the arrays of :func:`pack`, or None if they are invalid.
 
-    The surface must have ``n_points`` vertices, if given.
+    If ``n_points`` is given, the surface must have that number of vertices.
     """
     sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:

@@ -1,7 +1,7 @@
-"""Reference trial simulation of all vertices of a body, cached in a frame store as arrays.
+"""Trial simulation of all vertices of a body, cached in a frame store: the reference for a coarser, matched body.
 
-Coarser bodies are compared with it. The cache saves its cost and lets a resumed bake choose by the same numbers. A body
-that is uniformly stiffer moves through the same displacements in less time.
+The cache saves the cost and lets a resumed bake make the same choices. A uniformly stiffer body moves through the same
+displacements in less time, so the stored simulation also serves for it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
 SWING_FORMAT = 2
-"""Part of the key. Raise it when the same model gives another simulation than before."""
+"""Version in the cache key. Raise it when the same model gives another simulation than before."""
 
 TRIED = 100_000
-"""Most tets of a body that is simulated: about 15 s on two cores."""
+"""Largest number of tets of a simulated body: it takes about 15 s on two cores."""
 
 _SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
 
@@ -62,7 +62,7 @@ def cached_reference_trajectory(
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int
 ) -> ReferenceTrajectory | None:
-    """Return the stored simulation for a body whose largest modulus is ``scale``, or None if the arrays are invalid."""
+    """Return the stored simulation for a body of largest modulus ``scale``, Pa, or None if the arrays are invalid."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))

@@ -15,14 +15,14 @@ _SCHEMA = {"rest": "f4 n 3", "triangles": "i4 t 3 <n", "shapes": "f4 k n 3", "fr
 
 
 class Shapes(NamedTuple):
-    """Surface of a body at rest and its displacements by k vibrations, in the object's own coordinates.
+    """Surface of a body at rest and its displacements by k vibrations, in the object's local coordinates.
 
     Attributes
     ----------
     rest : (n,3) float32
     triangles : (t,3) int32
-    shapes : (k,n,3) float32; the largest displacement of each, in world space, is the size of the body
-    frequencies : (k,) float64, Hz, without a match
+    shapes : (k,n,3) float32, displacements; the largest of each vibration, in world space, is the size of the body
+    frequencies : (k,) float64, Hz, of the body before it is matched
     """
 
     rest: np.ndarray
@@ -32,8 +32,8 @@ class Shapes(NamedTuple):
 
 
 def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequencies: Sequence[float]) -> None:
-    """Store vibrations of ``frequencies``, Hz, with surface displacements ``moved`` (n,3), in world space, at any
-    scale."""
+    """Store the vibrations of a job's body: ``frequencies`` (k,) Hz, and k surface displacements ``moved`` (n,3) in
+    world space, at any scale."""
     surface, to_own = job.body.surface, np.linalg.inv(job.body.object_to_world[0])
     rest = surface.positions @ to_own[:3, :3].T + to_own[:3, 3]
     shapes = [_scaled(each, surface.size) @ to_own[:3, :3].T for each in moved]
@@ -53,6 +53,6 @@ def _scaled(vectors: np.ndarray, length: float) -> np.ndarray:
 
 
 def cached_shapes(store: FrameStore) -> Shapes | None:
-    """Return the stored vibrations, or None if they are missing, or on any doubt."""
+    """Return the stored vibrations, or None if they are missing or invalid."""
     cached = store.read_cached("shapes")
     return Shapes(**cached[0]) if cached is not None and sides_of(cached[0], _SCHEMA) is not None else None

@@ -1,7 +1,7 @@
-"""Vibrations by which a body is matched, as arrays of a frame store.
+"""Vibrations of a body and of the finer body to match, cached in a frame store.
 
-They are stored for their cost, and so that a resumed bake gives the same bits. A uniformly stiffer body has the same
-modes, and eigenvalues that grow with its stiffness.
+The cache saves their cost and lets a resumed bake give the same bits. A uniformly stiffer body has the same modes, and
+eigenvalues in proportion to its stiffness, so stored vibrations also serve for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
 SPECTRA_FORMAT = 5
-"""Part of the key: raise it when the same model and numbers give other vibrations than before."""
+"""Version in the cache key. Raise it when the same model and numbers give other vibrations than before."""
 
 _SCHEMA = {
     "coarse": "f8 c",
@@ -47,10 +47,11 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return the spectra of a model's space and of a finer body (:func:`find_spectra`), from the store or computed and
-    stored.
+    """Return ``count`` vibrations of a model in its space, and those of the ``finer`` body (None: of the model in all
+    vertices), read from the store or computed and stored (:func:`find_spectra`).
 
-    ``swung`` maps the finer body to its state while it swings. Raises MatchError if they cannot be found.
+    ``springs`` hold the unknowns of a subspace. ``swung`` returns the finer body with pins as stiff as at the end of a
+    swing. Raises MatchError if the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
@@ -78,7 +79,7 @@ def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], space: Space, scale: float, finer: Model | None
 ) -> Spectra | None:
-    """Return the stored spectra, for a body of the largest modulus ``scale``, Pa; None on any doubt."""
+    """Return the stored spectra for a body of largest modulus ``scale``, Pa, or None if they are invalid."""
     arrays, before = cached[0], cached[1].get("scale")
     if sides_of(arrays, _SCHEMA, r=space.unknowns) is None or not isinstance(before, float) or not before > 0.0:
         return None

@@ -1,11 +1,11 @@
-"""Subspace of a model as arrays of a frame store, with validation on reading.
+"""Subspace of a model, cached in a frame store, with validation on reading.
 
-It is stored for its cost, and since the states of a bake are meaningless in another basis: eigenvectors differ in
-their last digits between machines, and within a multiple eigenvalue altogether.
+The cache saves its cost. The states of a bake also need exactly the same basis: eigenvectors differ in their last
+digits between machines, and within a multiple eigenvalue altogether.
 
-Modes and handles are recomputed for another number of modes, another mesh, mass, pins or ratio of stiffnesses; the
-cubature also for another number of points. A uniformly stiffer body has the same modes and points, and eigenvalues
-that grow with its stiffness.
+Modes and handles are recomputed if the number of modes, the mesh, mass, pins or ratio of stiffnesses changes; the
+cubature also if the number of points changes. A uniformly stiffer body has the same modes and points, and eigenvalues
+in proportion to its stiffness.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 SUBSPACE_FORMAT = 5
-"""Part of the key: raise it when the same model and numbers give another subspace than before."""
+"""Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
-"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points a mode had errors of 22,
-4 and 3 % of a swing; a step takes 3.5 times as long with 80.
+"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points per mode had errors of
+22, 4 and 3 % of a swing; a step takes 3.5 times as long with 80 as with 20.
 """
 
 _SCHEMA = {
@@ -53,10 +53,9 @@ _SCHEMA = {
 
 
 class CachedSubspace(NamedTuple):
-    """A subspace, and the share of their energy that its low modes keep (:mod:`subspaces.softening`).
-
-    If the share is too small, ``points_that_suffice`` is the number of cubature points for which it would be enough; 0
-    if unknown.
+    """Subspace, and ``felt_share``, the least share of its energy that a low mode keeps under cubature
+    (:mod:`subspaces.cubature_check`). If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature
+    points that would suffice; else, or if no such number is known, it is 0.
     """
 
     subspace: Subspace
@@ -67,10 +66,11 @@ class CachedSubspace(NamedTuple):
 def cached_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
 ) -> CachedSubspace:
-    """Return a model's subspace, read from the store or computed and stored.
+    """Return a model's subspace of ``modes`` modes and ``points`` cubature points, read from the store or computed and
+    stored.
 
-    With ``points`` of 0 the default number of cubature points is doubled, at most DOUBLINGS times, until low modes keep
-    ENOUGH of their energy.
+    If ``points`` is 0, their default number is doubled, at most DOUBLINGS times, until low modes keep ENOUGH of their
+    energy under cubature.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)
@@ -106,9 +106,9 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of all data that determine modes and handles."""
+    """Return the SHA-256 of all data that determine the first ``modes`` modes, and the handles, of a model."""
     elastic = model.elastic
-    # Twelve digits: scaled values differ in the last ones.
+    # Rounded to twelve digits, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
         elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
     )
@@ -123,7 +123,7 @@ def modes_key(model: Model, modes: int) -> str:
 
 
 def largest_modulus(model: Model) -> float:
-    """Return the largest shear modulus, Pa."""
+    """Return the largest shear modulus of a model, Pa."""
     return float(model.elastic.shear_modulus.max())
 
 
@@ -132,7 +132,7 @@ def _is_scale(number: object) -> bool:
 
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
-    """Return the stored parts of a subspace, or None on any doubt."""
+    """Return the stored parts of a subspace, or None if they are invalid for the model."""
     known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
     sides = sides_of(arrays, _SCHEMA, **known)
     if sides is None:

@@ -1,21 +1,23 @@
-"""Frame store: one folder per bake with a job, tetrahedra, frames and the newest states, each file checksummed.
+"""Frame store, the cache of a bake: one folder with the job, tetrahedra, frames and the newest solver states.
 
-``array_file`` writes the files, so a name always stands for a whole file: a kill at any moment loses nothing that was
-reported.
+``array_file`` writes the ``.sinew`` files with checksums, each completely or not at all: a kill at any moment loses no
+reported frame.
 
     job.npz            the simulation's input (``Job.save``)
     about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
     materials.sinew    materials of the tetrahedra
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
-    touching.sinew     contact points of its surface
+    spectra.sinew      vibrations to match a finer body; swing.sinew: trial simulation of that body
+    touching.sinew     contact points of the surface of a body in a subspace
+    skin.sinew         contact surface of a draft lattice, for reuse (``cached_collision_proxy``)
     display.sinew      an interface's data to draw a body in a subspace (``live_service.display_arrays``)
-    shapes.sinew       displacements of its surface by its vibrations, where they were found
-    meeting.sinew      its contact surface
-    handles.sinew      the frames as handles under weights, where the result is kept so
+    shapes.sinew       displacements of the surface by vibrations, for display
+    meeting.sinew      contact surface of the body, for display
+    handles.sinew      the frames as handles blended by weights (``cached_handles``)
     difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
     frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
-    lock               while a process writes to the store (``store_lock``)
+    lock               exists while a process writes to the store (``store_lock``)
     state_000012.sinew solver state to continue after frame 12 with the same bits; the newest two are kept
 """
 
@@ -43,10 +45,10 @@ from ..job.job_changes import described
 from .store_lock import locked
 
 STORE_FORMAT = 9
-"""Raise it when old frames, states or tetrahedra must not be continued: such stores count as outdated."""
+"""Version of the store. Raise it when older files must not be continued: their stores then count as outdated."""
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
-"""Bytes of the header of ``about.sinew``, which panels read whenever they are drawn; it takes some kilobytes."""
+"""Largest size of the header of ``about.sinew``, bytes. It has some kilobytes, and panels read it at each redraw."""
 CACHED = (
     "mesh",
     "materials",
@@ -60,15 +62,15 @@ CACHED = (
     "meeting",
     *("handles", "difference", "compared"),
 )
-"""Expensive results; each has a key of the data that it was made from, and may be deleted at any time."""
+"""Names of cached results. Each may be deleted at any time; most hold a key of the data that they were made from."""
 LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching", "skin")
-"""Expensive results that another store can use."""
+"""Names of cached results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})
 
 
 class FrameStore:
-    """Files of one bake. Constructing the object touches nothing on disk."""
+    """Access to the files of one bake. Constructing the object does not read or write any file."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -77,8 +79,8 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """Create a store for a job. Earlier frames are deleted; tetrahedra stay if mesh and resolution are the same. A
-        job that fails ``Job.check``, or has several bodies, leaves the earlier bake unchanged.
+        """Create a store for a job. Earlier frames are deleted; caches stay if mesh and resolution are the same. A job
+        that fails ``Job.check``, or has several bodies, raises a SinewError and leaves the earlier bake unchanged.
         """
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
@@ -91,7 +93,7 @@ class FrameStore:
             if not keeps_tetrahedra:
                 for kind in CACHED:
                     remove(store._path(kind))
-            # The job goes away first and comes back last: without it the store counts as empty.
+            # The job is removed first and written last: without it the store does not count as a bake.
             remove(store.folder / "job.npz")
             write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
             job.save(store.folder / "job.npz")
@@ -111,7 +113,7 @@ class FrameStore:
         return os.path.isfile(self.folder / "job.npz") and os.path.isfile(self._path("about"))
 
     def job(self) -> Job:
-        """Return the job that is baked here."""
+        """Return the job of the bake in this store."""
         job = Job.load(self.folder / "job.npz")
         if len(job.bodies) > 1:
             raise StoreError(f"The job in {self.folder} has several bodies.", "Delete the bake and bake again.")
@@ -119,7 +121,7 @@ class FrameStore:
         return job
 
     def is_known(self) -> bool:
-        """Return True if readable data identify the files as a bake's; else they may be anybody's."""
+        """Return True if a readable description identifies the files as those of a bake."""
         return bool(self._about())
 
     def check_about(self) -> None:
@@ -139,23 +141,23 @@ class FrameStore:
             )
 
     def mend_job(self, job: Job) -> None:
-        """Rewrite the job if its file is damaged; it has to be the same (:meth:`outdated_by`)."""
+        """Rewrite the file of the job if it is damaged; ``job`` must be the baked one (:meth:`outdated_by`)."""
         try:
             self.job()
         except StoreError:
             job.save(self.folder / "job.npz")
 
     def fingerprints(self) -> dict[str, str]:
-        """Return the fingerprints of the job's parts; empty if they are missing or unreadable."""
+        """Return the fingerprints of the baked job's parts; empty if they are missing or unreadable."""
         found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Return True if a job can take the tetrahedra: mesh, resolution and version are the same."""
+        """Return True if a job can use the stored tetrahedra: mesh, resolution and version are the same."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
-        """Return the names of the parts in which a job differs from the one baked here (mesh, materials, pins ...), or
+        """Return the names of the parts in which a job differs from the baked job (mesh, materials, pins ...), or
         ``version`` alone if another version of Sinew made the store.
         """
         about = self._about()
@@ -164,15 +166,15 @@ class FrameStore:
         before = self.fingerprints()
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
         if "frame range" in changed and self.exists():
-            with contextlib.suppress(StoreError):  # its job is damaged: then it is another
+            with contextlib.suppress(StoreError):  # a damaged job counts as different
                 alike = _equal_parts(self.job(), job)
                 changed = [part for part in changed if part not in alike]
-        # Samples between frames follow from these.
+        # A change of one of these parts explains a change of the samples between frames.
         follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:
-        """Return :meth:`outdated_by` with the edits of each part: ``solver (substeps 1 → 2)``."""
+        """Return the parts of :meth:`outdated_by` with their edits: ``solver (substeps 1 → 2)``."""
         parts = self.outdated_by(job)
         return parts if not parts or parts == ["version"] else described(parts, self.job(), job)
 
@@ -185,25 +187,25 @@ class FrameStore:
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def frames(self) -> list[int]:
-        """Return the stored frames, ascending (by name: :meth:`read` checks the content)."""
+        """Return the numbers of the stored frames, ascending, by file name; :meth:`read` checks the content."""
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Return surface positions, (n,3) float64, world space, m; raise CorruptFrameError, or StoreError if
-        missing."""
+        """Return the surface positions of a frame, (n,3) float64, world space, m. Raise CorruptFrameError if it is
+        damaged, StoreError if it is missing."""
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
-        """Return the contact pressure on the surface, (n,) Pa, or None without contact."""
+        """Return the contact pressure at the surface vertices of a frame, (n,) Pa, or None without contact."""
         pressure = self._read_frame(frame)[0].get("pressure")
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
         return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
     def vertices(self, frame: int) -> np.ndarray:
-        """Return the vertices of the tetrahedra, (v,3), m; raise StoreError if they were not stored."""
+        """Return the tetrahedra's vertices at a frame, (v,3), m; raise StoreError if they were not stored."""
         found = self._read_frame(frame)[0].get("vertices")
         if found is None or found.ndim != 2 or found.shape[1] != 3:
-            raise StoreError(f"Frame {frame} was kept without its tetrahedra.", "Simulate into another folder.")
+            raise StoreError(f"Frame {frame} was stored without its tetrahedra.", "Simulate into another folder.")
         return found
 
     def about(self, frame: int) -> dict[str, Any]:
@@ -230,8 +232,9 @@ class FrameStore:
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
     ) -> None:
-        """Store a frame that took ``seconds`` s: positions ``surface`` (n,3) m, and, if given, the contact ``pressure``
-        (n,) Pa and the tetrahedra's ``vertices`` (v,3) m. On return it is safe on disk and the simulation can continue.
+        """Store a frame that took ``seconds`` s: positions ``surface`` (n,3) m, solver ``state``, ``reports`` of its
+        steps and, if given, contact ``pressure`` (n,) Pa and the tetrahedra's ``vertices`` (v,3) m. On return they are
+        safe on disk.
         """
         self.check_whole()
         remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
@@ -248,7 +251,8 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """Return the newest frame, none after ``until``, with its state, up to which all frames are whole."""
+        """Return the newest frame with a readable state, and that state, if all frames from ``first_frame`` to it are
+        readable, too. Frames after ``until`` are ignored. None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -268,7 +272,7 @@ class FrameStore:
     def _read_own(self, kind: str, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, about = read_arrays(self._path(kind, frame))
         if about.get("frame") != frame or about.get("job") != self.key():
-            raise self._misfit(kind, frame, "it belongs to another bake")
+            raise self._misfit(kind, frame, "it is of another bake")
         return arrays, about
 
     def _misfit(self, kind: str, frame: int, problem: str) -> CorruptFrameError:
@@ -277,35 +281,35 @@ class FrameStore:
         )
 
     def _vertices(self) -> int:
-        """Return the number of vertices of the job's surface; the job is read once for it."""
+        """Return the number of vertices of the job's surface, for which the job is read once."""
         if self._known_vertices is None:
             self.job()
         return self._known_vertices
 
     def key(self) -> str:
-        """Return a digest of the job, stored in every frame, so that a foreign file is detected."""
+        """Return a digest of the job. Every frame stores it, so that files of another bake are detected."""
         if self._known_key is None:
             self._known_key = hashlib.sha256(json.dumps(self.fingerprints(), sort_keys=True).encode()).hexdigest()
         return self._known_key
 
     def keep_until(self, frame: int | None) -> None:
-        """Delete frames and states after one (all, with None), and half-written files of a killed process."""
+        """Delete all frames and states after ``frame`` (all if None), and incomplete files of a killed process."""
         self._delete_frames(from_frame=None if frame is None else frame + 1)
 
     def linear_solver(self) -> tuple[str, str] | None:
-        """Return the name and reason of the linear solver that the bake began with, or None."""
+        """Return the linear solver that the bake began with and the reason for its choice, or None if not stored."""
         cached = self._about().get("linear_solver")
         if isinstance(cached, list) and len(cached) == 2 and all(isinstance(text, str) for text in cached):
             return cached[0], cached[1]
         return None
 
     def keep_linear_solver(self, name: str, reason: str) -> None:
-        """Store the linear solver for a bake that is resumed."""
+        """Store the linear solver and the reason for its choice, so that a resumed bake uses the same one."""
         if self.linear_solver() != (name, reason):
             self._note(linear_solver=[name, reason])
 
     def match(self) -> str:
-        """Return a description of the body's match with the full mesh; "" without a match."""
+        """Return a description of the body's match with a finer body; "" without a match."""
         words = self._about().get("match")
         return words if isinstance(words, str) else ""
 
@@ -315,50 +319,50 @@ class FrameStore:
             self._note(match=words)
 
     def preparation(self) -> dict[str, float]:
-        """Return the seconds of preparation before the frames, by part; empty if not noted."""
+        """Return the time of the preparation before the first frame, by part, s; empty if not stored."""
         cached = self._about().get("preparation")
         return {str(k): float(v) for k, v in cached.items() if _is_time(v)} if isinstance(cached, dict) else {}
 
     def add_preparation(self, seconds: dict[str, float]) -> None:
-        """Add seconds of preparation by part to those of the resumed bake."""
+        """Add the time of preparation by part, s, to the stored time of earlier runs of the bake."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
 
     def _note(self, **about: Any) -> None:
         self.check_whole()
-        self.check_about()  # without the rest of it no frame would be known again
+        self.check_about()  # a damaged description must not be replaced by this entry alone
         write_arrays(self._path("about"), {}, {**self._about(), **about})
 
     # -- caches -------------------------------------------------------------------------------------------------------
 
     def read_cached(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """Return the arrays of one of ``CACHED`` and their description, or None if unreadable."""
+        """Return the arrays and the description of a cached result, one of ``CACHED``; None if it is unreadable."""
         try:
             return read_arrays(self._path(kind))
         except StoreError:
             return None
 
     def about_cached(self, kind: str) -> dict[str, Any] | None:
-        """Return the description of one of ``CACHED``, without its arrays; None as in :meth:`read_cached`."""
+        """Return the description of a cached result in ``CACHED``, without its arrays; None if it is unreadable."""
         try:
             return read_about(self._path(kind))
         except StoreError:
             return None
 
     def write_cached(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-        """Cache the arrays of one of ``CACHED``."""
+        """Store the arrays and the description ``about`` of a cached result, one of ``CACHED``."""
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Copy another store's tetrahedra and modes; their keys decide if they can be used."""
+        """Copy the cached results in ``LENT`` from another store; their keys decide if they can be used."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Copy frames, states, tetrahedra, modes and handles of another store, whose job has the same effect on the
-        same surface: as when the grabs of a take have become this store's springs. The other store is unchanged.
+        """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job gives the same
+        motion of the same surface, such as a live recording whose grabs are springs of this job.
         """
         self.take_cached(other)
         for kind in ("state", "frame"):
@@ -371,28 +375,28 @@ class FrameStore:
     # -- the folder ---------------------------------------------------------------------------------------------------
 
     def size_on_disk(self) -> int:
-        """Return the size of the store, bytes."""
+        """Return the size of all files of the store, bytes."""
         total = 0
         for path in (self.folder / name for name in self._names()):
-            # A running bake deletes old states meanwhile.
+            # A running bake may delete old states meanwhile.
             with contextlib.suppress(OSError):
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
     def is_empty(self) -> bool:
-        """Return True if the store has neither frames nor expensive results."""
+        """Return True if the store has neither frames nor cached results."""
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Remove this store's own files and those named ``beside``, and the folder if it is then empty. Return False,
-        and change nothing, if no readable data identify such files as a bake's. Raise StoreError on failure or a lock.
+        """Delete the files of this store and those named ``beside``, and the folder if it is then empty. Return False,
+        and delete nothing, if the files cannot be identified as a bake's. Raise StoreError if it fails or is locked.
         """
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
             if not self.is_known():
                 return False
             with locked(self.folder):
-                for name in sorted(names, key="about.sinew".__eq__):  # last: leftovers can be deleted later
+                for name in sorted(names, key="about.sinew".__eq__):  # last: it identifies the others
                     remove(self.folder / name)
         if not os.path.isdir(self.folder) or self._names():
             return True
@@ -434,7 +438,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the parts in which two jobs of unequal frame ranges are the same over the frames they share."""
+    """Return the parts in which two jobs with different frame ranges agree in their common frames."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

@@ -1,4 +1,4 @@
-"""Sharing of tetrahedra and modes between stores: playing and baking a body need the same ones."""
+"""Sharing of tetrahedra, modes and other cached results between the stores of live mode and of bakes of one body."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .frame_store import LENT, FrameStore
 
 
 def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
-    """Copy tetrahedra and ``modes`` modes from other stores, if this store has none itself or other ones.
+    """Copy each cached result in ``LENT`` that a store lacks from the first of the ``lenders`` that has it.
 
-    Their keys decide if they can be used.
+    A subspace counts only if it has ``modes`` modes. When the results are read, their keys decide if they can be used.
     """
     for kind in LENT:
         for source in (store, *lenders):
-            about = source.about_cached(kind)  # modes of a fine body are megabytes
+            about = source.about_cached(kind)  # without the arrays: modes of a fine body are megabytes
             if about is None or (kind == "subspace" and about.get("modes") != modes):
                 continue
             if source is store:

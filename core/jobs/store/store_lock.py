@@ -1,7 +1,7 @@
-"""Lock of a frame folder for one process: two Blenders with the same .blend would spoil each other's frames.
+"""Lock of a frame folder for one process: two Blenders with the same .blend would overwrite each other's frames.
 
-The lock is the operating system's, on a file in the folder. It is released when the process that holds it ends, for
-any reason. The file may stay behind after a kill, and means nothing then.
+The operating system locks a file in the folder, and releases it when the process that holds the lock ends, for any
+reason. After a kill the file may remain; it is then unlocked and has no effect.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ else:
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
-"""Seconds for which a process that is being stopped may still hold a folder."""
+"""Waiting time for the lock, s: a process that is being stopped may hold it for so long."""
 PAUSE = 0.05
 _PLACE = 1 << 30
 """Offset of the locked byte: Windows forbids reading locked bytes."""
 _held: dict[str, list[Any]] = {}
-"""Folders that this process holds: the locked file, and the number of holds. Generators may end in any order."""
+"""Locked file and number of holders in this process, by folder; the holders may finish in any order."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,12 +38,12 @@ R = TypeVar("R")
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold a folder; this process may do so several times over.
+    """Context that locks a folder for this process, in which it can be entered several times at once.
 
     Raises
     ------
     StoreError
-        Another process holds it for longer than ``patience`` (s), or the folder is not writable.
+        Another process holds the lock for longer than ``patience`` (s), or the folder is not writable.
     """
     key, path = os.path.realpath(folder), folder / LOCK_NAME
     if key not in _held:
@@ -60,7 +60,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[Any, Any, P], R]:
-    """Let ``work(job, store, ...)`` hold the store's folder."""
+    """Decorate a function ``work(job, store, ...)`` so that the store's folder is locked while it runs."""
 
     @wraps(work)
     def held(job: Any, store: Any, *args: P.args, **keywords: P.kwargs) -> R:
@@ -78,21 +78,21 @@ def _take(path: Path, until: float) -> IO[str]:
         if is_ours:
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
-            with contextlib.suppress(OSError):  # full disk: the owner stays unknown
+            with contextlib.suppress(OSError):  # on a full disk the name of the owner is not stored
                 file.flush()
             return file
         whose = _whose(file)
         file.close()
         if time.monotonic() > until:
             raise StoreError(
-                f"Another Blender works on {path.parent.name} ({whose}).",
-                "Wait until it is done, or stop it there. To bake both, save one .blend under another name.",
+                f"Another process works on {path.parent.name} ({whose}).",
+                "Wait until it is done, or stop it. To bake both, save one .blend under another name.",
             )
         time.sleep(PAUSE)
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Return True if the file could be locked and still exists: its last holder may have deleted it."""
+    """Lock the file. Return True if that succeeds and the file still exists: its last holder may have deleted it."""
     try:
         if os.name == "nt":
             file.seek(_PLACE)
@@ -101,7 +101,7 @@ def _is_ours(file: IO[str], path: Path) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
-    except OSError:  # a network's file system without locks: treated as locked
+    except OSError:  # a network file system without locks: treated as locked by this process
         return True
     return path.is_file() and os.path.samestat(os.fstat(file.fileno()), path.stat())
 
@@ -112,10 +112,10 @@ def _whose(file: IO[str]) -> str:
 
 
 def _let_go(path: Path, file: IO[str]) -> None:
-    if os.name != "nt":  # Windows deletes no open file; elsewhere nobody else may take it meanwhile
+    if os.name != "nt":  # Windows cannot delete open files; elsewhere, delete while no other process can lock it
         with contextlib.suppress(OSError):
             path.unlink()
-    with contextlib.suppress(OSError):  # unwritten data on a full disk
+    with contextlib.suppress(OSError):  # closing can fail with unwritten data on a full disk
         file.close()
     if os.name == "nt":
         with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""Deformation gradients, and assembly of element matrices into systems: done once per mesh, then refilled."""
+"""Deformation gradients, and assembly of element matrices into systems with a sparsity built once per mesh."""

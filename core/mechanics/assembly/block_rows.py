@@ -1,8 +1,8 @@
 """System matrix in block rows, both triangles, for products with vectors.
 
 Block compressed sparse rows of 3 x 3 blocks: row v has the blocks ``starts[v]`` to ``starts[v + 1]``, with ascending
-``columns``. Each is the sum, in a fixed order, of the element blocks of a gather, transposed in the upper triangle, so
-results are bitwise reproducible on any number of threads.
+``columns``. Each block is the sum, in a fixed order, of element blocks (transposed in the upper triangle), so results
+are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .sparsity import corner_pairs, gathered, sum_blocks
 
 
 class BlockRows:
-    """Square matrix of 3x3 blocks over free vertices, refilled from element blocks by a fixed gather.
+    """Square matrix of 3x3 blocks over free vertices, refilled from element blocks by a fixed list of sums.
 
     Attributes
     ----------
     starts (f+1,), columns (b,) : int64
-        Block rows; columns ascending.
+        Block rows, each with ascending columns.
     values : (b,3,3)
     diagonal : (f,) indices of the diagonal blocks
     """
 
     def __init__(self, tets: np.ndarray, number: np.ndarray) -> None:
-        """Build the sparsity; ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is none."""
+        """Build the sparsity; ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is pinned."""
         rows, columns, slots = corner_pairs(tets, number)
         off = rows != columns
         transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])

@@ -10,7 +10,7 @@ import scipy.linalg
 
 
 class LowRank(NamedTuple):
-    """Matrix ``Y C Y^T``: ``vectors`` Y (r,3,k) over the unknowns, ``core`` C (k,k), symmetric, indefinite."""
+    """Matrix ``Y C Y^T``: ``vectors`` Y (r,3,k) over the r unknowns, ``core`` C (k,k), symmetric, maybe indefinite."""
 
     vectors: np.ndarray
     core: np.ndarray
@@ -20,7 +20,7 @@ class LowRank(NamedTuple):
         return LowRank(self.vectors, factor * self.core)
 
     def of(self, rows: np.ndarray) -> LowRank:
-        """Return the matrix restricted to some unknowns."""
+        """Return the matrix restricted to the unknowns ``rows``."""
         return LowRank(self.vectors[rows], self.core)
 
     def times(self, x: np.ndarray) -> np.ndarray:

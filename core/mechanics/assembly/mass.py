@@ -2,7 +2,7 @@
 
 A tet of mass m with its centre of mass at barycentric coordinates c has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``,
 which preserves mass, momentum and weight of the material in it. For full tets, c = 1/4, it is the consistent ``m (1 +
-delta_ab) / 20``; for partially filled ones, the spread about the centre of mass is that of a tet.
+delta_ab) / 20``; for partially filled tets, the second moment about the centre of mass is that of a full tet.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Return scalar element matrices (m,4,4) of tets with corner masses m c (m,4), kg."""
+    """Return scalar element mass matrices (m,4,4), kg, of tets with masses ``m c`` (m,4), kg, at their corners."""
     total = masses.sum(axis=1)[:, None, None]
     products = masses[:, :, None] * masses[:, None, :]
     return 0.8 * np.divide(products, total, out=products, where=total > 0.0) + 0.2 * masses[:, None] * np.eye(4)
 
 
 def mass_blocks(masses: np.ndarray) -> np.ndarray:
-    """Return them as element blocks (m,10,3,3), in the pair order of ``assembly.tangent_blocks``."""
+    """Return element mass matrices as blocks (m,10,3,3), kg, in the pair order of ``assembly.tangent_blocks``."""
     pairs = np.tril_indices(4)
     blocks = np.zeros((len(masses), 10, 3, 3))
     for i in range(3):

@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
         return self._replace(blocks=factor * self.blocks)
 
     def renumbered(self, number: np.ndarray) -> Pairs:
-        """Return the blocks with rows and columns renumbered by ``number`` (n,), ascending, without those of -1."""
+        """Return the blocks with vertices renumbered to ``number`` (n,), ascending; vertices with -1 are dropped."""
         kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
         return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
 
@@ -32,8 +32,8 @@ class Pairs(NamedTuple):
         return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
 
     def lumped(self) -> Pairs:
-        """Return diagonal blocks, diagonal themselves, that bound the stiffness of these off-diagonal blocks from above
-        in every direction.
+        """Return one diagonal matrix (3,3) per vertex; together they bound the stiffness of these off-diagonal blocks
+        from above in every direction.
         """
         vertices, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
         sizes, total = np.abs(self.blocks), np.zeros((len(vertices), 3))
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
         return Pairs(vertices, vertices, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the full matrix of ``count`` vertices, (3n,3n)."""
+        """Return the symmetric matrix (3n,3n), both triangles, over n = ``count`` vertices."""
         off = self.rows != self.columns
         rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
         blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:
-    """Return the blocks of a symmetric matrix (3n,3n)."""
+    """Return the lower triangle of a symmetric matrix (3n,3n) as blocks between vertices."""
     blocks = matrix.tobsr((3, 3))
     blocks.sum_duplicates()
     rows = np.repeat(np.arange(len(blocks.indptr) - 1), np.diff(blocks.indptr))
@@ -60,7 +60,7 @@ def pairs_of(matrix: sp.spmatrix) -> Pairs:
 
 
 def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
-    """Return the sum; None if all are empty."""
+    """Return the sum of several matrices of pair blocks; None if all are empty."""
     several = [each for each in several if len(each.rows)]
     if len(several) < 2:
         return several[0] if several else None

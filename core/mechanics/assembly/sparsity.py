@@ -1,7 +1,8 @@
-"""Sparsity of 3x3 blocks of a tet mesh without its pinned vertices, built once, and the gather that refills its values.
+"""Sparsity, in 3x3 blocks, of the system matrix of a tet mesh without its pinned vertices, and gather of its values.
 
-The lower triangle is stored in compressed columns, the format of sparse Cholesky codes. The list of element blocks of
-every block is fixed, so refilling writes each value once, in parallel and bitwise reproducible.
+The lower triangle is stored in compressed columns, the format of sparse Cholesky codes. A gather lists the element
+blocks that add up to each block of the matrix. Both are built once per mesh, so refilling writes each value once, in
+parallel and bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -24,9 +25,8 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return every element block between two unknowns: row, column, and index 10 e + pair, (k,) int64 each.
-
-    ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is none.
+    """Return the element blocks between two unknowns: their rows, columns, and indices 10 e + pair, (k,) int64 each,
+    for tet e and corner pair 0 to 9. ``number`` (n,) is each vertex's index among the unknowns, -1 for pinned vertices.
     """
     # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
     number = np.asarray(number, dtype=np.int64)
@@ -38,8 +38,8 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class Gather(NamedTuple):
-    """Element blocks summed into each block of a matrix: ``starts`` (b+1,) into ``slots`` (k,), their indices as in
-    :func:`corner_pairs`, and ``transposed`` (k,) bool.
+    """Element blocks summed into each block i of a matrix, ``slots[starts[i]:starts[i+1]]``: ``starts`` (b+1,),
+    ``slots`` (k,) indices as in :func:`corner_pairs`, and ``transposed`` (k,) bool.
     """
 
     starts: np.ndarray
@@ -50,8 +50,8 @@ class Gather(NamedTuple):
 def gathered(
     major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
-    """Return compressed storage of the blocks (major, minor) of ``count`` unknowns to which element blocks at ``slots``
-    are added: starts (count+1,), ascending minor indices (b,) and the gather.
+    """Return the compressed storage, by ``major`` index, of a matrix of ``count`` unknowns, to whose blocks (major,
+    minor) the element blocks at ``slots`` are added: starts (count+1,), ascending minor indices (b,) and the gather.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
@@ -64,15 +64,15 @@ def gathered(
 
 @dataclass(frozen=True)
 class Pattern:
-    """Lower triangle in compressed columns, rows ascending, with ``width`` scalar unknowns per free vertex.
+    """Sparsity of a lower triangle in compressed columns, rows ascending, with ``width`` unknowns per free vertex.
 
     Attributes
     ----------
-    free : (f,) vertices of the unknowns
+    free : (f,) vertices that the unknowns belong to
     column_starts (width f + 1,), row_indices (nnz,) : int64
-        By scalar unknowns.
+        Sparsity by scalar unknowns.
     block_starts (f+1,), block_rows (b,) : int64
-        By vertices, for fill-reducing orderings.
+        Sparsity by vertices, for fill-reducing orderings.
     """
 
     free: np.ndarray
@@ -99,11 +99,11 @@ class BlockSparsity:
     ----------
     free : (f,) vertices that are not pinned, ascending
     number : (n,) int64
-        Index of each vertex among them, -1 if it is pinned.
+        Index of each vertex among the free ones, -1 if it is pinned.
     pattern : Pattern
-        With three scalar unknowns per vertex.
+        Sparsity with three scalar unknowns per vertex.
     coupled : (k,)
-        Keys (:meth:`keys`) of pairs of unknowns that share no tet.
+        Keys (:meth:`keys`) of included pairs of unknowns that share no tet.
     """
 
     coupled = NONE
@@ -121,7 +121,7 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Set the blocks and their gather."""
+        """Set the pattern of blocks, and the gather that fills them."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.
@@ -138,7 +138,7 @@ class BlockSparsity:
         return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
 
     def keys(self, pairs: Pairs) -> np.ndarray:
-        """Return sort keys (k,) of pairs of unknowns, by column, then row."""
+        """Return an integer key per pair of unknowns, (k,), which sorts by column, then row."""
         return pairs.columns * len(self.free) + pairs.rows
 
     def lacks(self, pairs: Pairs) -> np.ndarray:
@@ -151,7 +151,7 @@ class BlockSparsity:
         return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Return the sparsity of the same body with these coupled pairs added to those of its tets."""
+        """Return a copy to whose pattern the pairs of unknowns with the keys ``coupled`` (k,) are added."""
         other, gather, count = copy(self), self._gather, len(self.free)
         keys = np.union1d(self._keys, coupled)
         starts = np.searchsorted(keys, count * np.arange(count + 1))
@@ -162,13 +162,13 @@ class BlockSparsity:
         return other
 
     def add(self, pairs: Pairs, out: np.ndarray) -> None:
-        """Add pairs of unknowns, which must be in the pattern, to its scalar values (nnz,)."""
+        """Add the blocks of pairs, which must be in the pattern, to the scalar values ``out`` (nnz,) of the matrix."""
         p = self.pattern
         local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
         _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
-        """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
+        """Sum element blocks (m,10,3,3) into the scalar values ``out`` (nnz,) of the matrix."""
         _fill_values(
             len(self.free),
             self.pattern.block_starts,
@@ -179,7 +179,7 @@ class BlockSparsity:
         )
 
     def diagonal(self, element_blocks: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the diagonal (k,3) of the sum of element blocks (m,10,3,3) at some unknowns (k,)."""
+        """Return the diagonal (k,3), at the unknowns ``rows`` (k,), of the sum of element blocks (m,10,3,3)."""
         starts, slots = self._gather[:2]
         own = self.pattern.block_starts[rows]
         counts = starts[own + 1] - starts[own]
@@ -211,7 +211,7 @@ def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
 
 @inlined
 def sum_blocks(begin, end, slots, transposed, blocks, out):
-    """Sum the element blocks ``begin`` to ``end`` of a gather into out (3,3)."""
+    """Sum the element blocks ``slots[begin:end]`` of a gather into out (3,3)."""
     for r in range(3):
         for c in range(3):
             out[r, c] = 0.0

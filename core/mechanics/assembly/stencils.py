@@ -13,24 +13,24 @@ from .pairs import Pairs
 
 
 class Stencils(NamedTuple):
-    """Stencils: ``points`` (k,4), padded with -1; symmetric ``blocks`` (k,4,3,4,3) N/m, zero in the padding."""
+    """Hessian stencils: ``points`` (k,4), padded with -1; symmetric ``blocks`` (k,4,3,4,3) N/m, padded with 0."""
 
     points: np.ndarray
     blocks: np.ndarray
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """Return the product of the summed matrix with a vector (p,3), (p,3)."""
+        """Return the product (p,3) of the summed stencils with a vector x (p,3) of the points."""
         out, at = np.zeros_like(x), np.maximum(self.points, 0)
         np.add.at(out, at, np.einsum("kiajb,kjb->kia", self.blocks, x[at], optimize=True))
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the summed matrix of the first ``count`` points, (3n,3n)."""
+        """Return the sum of the stencils as a matrix (3n,3n) over the first n = ``count`` points."""
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
-        """Return the sum as pairs of ``count`` vertices. The first p points are interpolated from vertices ``carriers``
-        (p,c), padded with -1, with weights ``shares`` (p,c). Other points are fixed.
+        """Return the sum of the stencils as blocks of pairs of ``count`` vertices. The first p points are interpolated
+        from vertices ``carriers`` (p,c), padded with -1, with weights ``shares`` (p,c). Other points are fixed.
         """
         room = max(64, 4 * len(self.points))
         while True:
@@ -45,12 +45,12 @@ class Stencils(NamedTuple):
 
 
 def joined_stencils(several: Sequence[Stencils]) -> Stencils:
-    """Return the concatenation of several."""
+    """Return the concatenation of several batches of stencils."""
     return Stencils(*(np.concatenate(parts) for parts in zip(*several)))
 
 
 def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
-    """Return stencils of stiffnesses K (k,3,3) of linear combinations ``shares`` (k,p) of at most four points each."""
+    """Return stencils of stiffnesses K (k,3,3) of linear combinations ``shares`` (k,p) of up to four points each."""
     counts = np.diff(shares.indptr)
     rows = np.repeat(np.arange(len(K)), counts)
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
@@ -61,8 +61,8 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Sum blocks by vertex pairs, found by the hash table ``found``; return their number, or more than fits. Each sum
-    is in the order of the stencils.
+    """Sum blocks by vertex pairs into ``keys`` and ``blocks``; return the number of pairs, or more than fit.
+    ``found`` is a hash table of row indices of ``keys``. Each sum is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

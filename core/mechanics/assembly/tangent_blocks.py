@@ -24,7 +24,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
 
 @inlined
 def shape_gradients_in_frame(N, V, n):
-    """Compute ``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
+    """Compute ``n_a = V^T N_a`` of a tet's second to fourth corner into the rows of n (3,3)."""
     for a in range(3):
         for i in range(3):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
@@ -32,8 +32,8 @@ def shape_gradients_in_frame(N, V, n):
 
 @inlined
 def complete_blocks(masses, out):
-    """Compute the first corner's blocks from the others in out (10,3,3), and add the mass of the corner masses (4,) to
-    all.
+    """Compute the first corner's blocks from the others in out (10,3,3), and add the mass matrix of a tet with corner
+    ``masses`` (4,) kg to all blocks.
     """
     for i in range(3):
         for j in range(3):
@@ -59,8 +59,8 @@ def complete_blocks(masses, out):
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add to K (3,3) the flip and twist terms of a corner pair, with the coefficients ``plus`` = (flip + twist) / 2 and
-    ``minus`` = (flip - twist) / 2 (3,).
+    """Add to K (3,3) the flip and twist terms of a pair of corners with shape gradients na, nb (3,) in the frame, and
+    coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist) / 2, (3,) each.
     """
     for i in range(3):
         for j in range(3):

@@ -1,1 +1,1 @@
-"""Pins of a body."""
+"""Pins of a body, and the proposal of its dynamic nodes."""

@@ -1,13 +1,13 @@
-"""Springs that hold a pinned part of a surface that cuts through tets, at sample points all over its faces.
+"""Springs that hold the pinned part of a surface inside tets, at sample points all over its faces.
 
 Clamping a whole tet that a pinned face cuts would hold the body one cell deep. Instead, a face is held as if material
 of the thickness ``h / kappa`` behind it were clamped:
 
     k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
-The thickness vanishes with h, and the springs yield by about the excess stiffness of clamped linear tets. Edges and
-single vertices have no area, and a strip narrower than a cell too little: there the samples in each tet share
-``kappa_loose E h``, which holds a point and leaves all rotations about it free.
+The thickness vanishes with h, and the springs' compliance about compensates the excess stiffness of clamped linear
+tets. Edges and single vertices have no area, and a strip narrower than a cell has too little: there the samples in each
+tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
 
 Each sample lies in one tet, so its stiffness is part of that tet's block.
 """
@@ -34,13 +34,13 @@ faces that cut through tets.
 """
 
 FEW = 2.0
-"""Least size in cells of a pinned part: a smaller one is held as one of this size."""
+"""Minimum size of a pinned part, in cells: smaller parts are held like one of this size."""
 
 SPACING = 1.0 / 6.0
-"""Distance of samples, in the smallest cells that contain pins."""
+"""Distance between samples, in sides of the smallest cell that contains a pin."""
 
 NARROW = 0.5
-"""Pinned area within a cell of a tet, in squares of a cell's side, below which samples are partly loose."""
+"""Pinned area within one cell of a tet, in squared cell sides, below which samples are held partly like loose ones."""
 
 
 class Anchors(NamedTuple):
@@ -48,9 +48,9 @@ class Anchors(NamedTuple):
 
     Attributes
     ----------
-    embedding : of the samples
-    factors : (s,) m, stiffness per Young's modulus of the tet
-    shares : (s,p) interpolation from the pinned vertices' positions to the samples' targets
+    embedding : tets and barycentric coordinates of the samples
+    factors : (s,) m, stiffness of each spring divided by Young's modulus of its tet
+    shares : (s,p) interpolation from the p pinned vertices' positions to the samples' targets
     """
 
     embedding: Embedding
@@ -64,7 +64,7 @@ def conforms(mesh: TetMesh) -> bool:
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
-    """Return the sides (m,) m of the cubic cells that twelve tets like each would fill."""
+    """Return for each tet the side (m,) m of the cubic cell that twelve such tets would fill."""
     return np.cbrt(12.0 * mesh.volumes)
 
 
@@ -75,12 +75,12 @@ def anchors(
     pinned: np.ndarray,
     held: np.ndarray,
 ) -> Anchors:
-    """Return springs that hold the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
-    between them.
+    """Return springs that hold those of the ``pinned`` surface vertices (p,) that are ``held`` (p,) bool, and all faces
+    and edges between them.
 
     Parameters
     ----------
-    embedding : of the surface's vertices in the mesh
+    embedding : embedding of the surface's vertices in the mesh
     """
     if not held.any():
         nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
@@ -102,10 +102,10 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the faces between held vertices, the remaining edges between them, and the remaining vertices.
+    """Sample the faces between held vertices, edges between them outside these faces, and vertices outside both.
 
     Return surface vertices (s,3), barycentric coordinates (s,3), areas (s,) m², and areas (s,) m² of all faces
-    connected with each sample's; both are 0 without a face.
+    connected with each sample's face. Both areas are 0 for samples that lie on no face.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -117,7 +117,7 @@ def _samples(
     edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
     pieces = subdivision_counts(lengths, spacing)
-    # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
+    # Edges are sampled at both ends too: a pinned vertex alone in its tet would be held by no spring otherwise.
     edge = np.repeat(np.arange(len(edges)), pieces + 1)
     first = np.cumsum(pieces + 1) - pieces - 1
     along = (np.arange(len(edge)) - first[edge]) / pieces[edge]
@@ -133,19 +133,19 @@ def _samples(
 
 
 def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Return the area of the faces connected with each face, (f,) m²."""
+    """Return for each face the total of the ``areas`` (f,) m² of all faces connected with it, (f,) m²."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 
 
 def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
-    """Return the edges that are not among those taken."""
+    """Return the ``edges`` (e,2) that are not in ``taken`` (t,2)."""
     both, count = np.unique(np.concatenate([edges, taken, taken]), axis=0, return_counts=True)
     return both[count == 1]
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the stiffness per Young's modulus, (s,) m, of samples in these tets with these areas (0: loose)."""
+    """Return the stiffness per Young's modulus, (s,) m, of samples in ``tets`` (s,) with areas (s,) m² (0: loose)."""
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)
     place = place.reshape(-1)

@@ -25,18 +25,18 @@ from ..forces.unilateral_springs import Points
 from .anchors import Anchors, anchors, cell_sides, conforms
 
 AT_VERTEX = 1e-9
-"""Barycentric coordinate from which a point is treated as a vertex of its tet, less than 1 by this."""
+"""A point is treated as a vertex of its tet if a barycentric coordinate is at least 1 minus this tolerance."""
 
 REACH = 0.03
-"""Elongation at which pin springs stiffen, in cells; few loads stretch them by twice that, 0.06."""
+"""Elongation, in cell sides, at which pin springs stiffen; few loads stretch them by twice as much, 0.06."""
 
 
 @dataclass(frozen=True)
 class PinSchedule:
-    """Prescribed tet vertices, or unknowns of a subspace, with their targets over the frames.
+    """Prescribed tet vertices, or unknowns of a subspace (corners), with their targets over the frames.
 
-    ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is prescribed
-    in the interval that ends at a frame where it is held, and free in others.
+    ``corners`` (q,) indices, ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is
+    prescribed in the interval that ends at a frame where it is held, and free in others.
     """
 
     corners: np.ndarray
@@ -44,7 +44,7 @@ class PinSchedule:
     held: np.ndarray
 
     def held_corners(self, frame: int) -> np.ndarray:
-        """Return the corners (k,) that are held in the interval that ends at ``frame``, counted from the first."""
+        """Return the corners (k,) that are held in the interval that ends at ``frame``; the first frame is 0."""
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
@@ -62,9 +62,9 @@ class PinnedSurface:
     Parameters
     ----------
     surface, mesh : SurfaceMesh, TetMesh
-    embedding : of the surface's vertices
+    embedding : embedding of the surface's vertices in the mesh
     pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
-    most : number of samples that represent all, each those nearest to it
+    most : maximum number of samples that get a spring; each stands for the samples nearest to it
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins. Of several surface vertices at one tet vertex, the first counts."""
+        """Return the hard pins. If several surface vertices lie at one tet vertex, the first prescribes it."""
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
@@ -91,15 +91,15 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return the surface for one frame, with the vertices that are held in all frames but the first, at their first
-        positions.
+        """Return a copy for a single frame, in which those vertices are held, at their first positions, that are held
+        in all frames after the first.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """Return the surface with its track replaced by ``change`` of it."""
+        """Return a copy with the track of positions replaced by ``change(track)``."""
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
@@ -108,11 +108,11 @@ class PinnedSurface:
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return the choice of samples that represent all."""
+        """Return the c samples that get a spring, and for each sample the nearest of these."""
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """Return the elongations (c,) m at which the springs of these samples stiffen."""
+        """Return the elongations (c,) m at which the springs of the c samples of :meth:`few` stiffen."""
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -134,16 +134,16 @@ class PinnedSurface:
         return Anchors(found.embedding.take(free), found.factors[free], found.shares[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the stiffness (n,n) N/m of the springs between tet vertices in the interval that ends at ``frame``,
-        equal along x, y and z; ``moduli`` (m,) Pa.
+        """Return the springs' stiffness matrix (n,n), N/m, of the tet vertices in the interval that ends at ``frame``,
+        equal along x, y and z; ``moduli`` (m,) Pa are the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """Return the mean elongation of the springs in reaches, weighted by their energy, for displacements (n,3) m of
-        the tet vertices; ``moduli`` (m,) Pa. 0 without springs.
+        """Return the mean elongation of the springs divided by their reach, weighted by their energy, for displacements
+        (n,3) m of the tet vertices and Young's moduli (m,) Pa of the tets; 0 without springs.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -182,11 +182,11 @@ class PinLoad(NamedTuple):
 
 
 class PinSprings(NamedTuple):
-    """Data for the springs of a pinned surface.
+    """Data from which the springs of a pinned surface are built.
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : returns the Points of an Embedding
+    carried : function that returns an Embedding's points as functions of a solver's unknowns
     """
 
     pinned: PinnedSurface
@@ -194,8 +194,8 @@ class PinSprings(NamedTuple):
     carried: Callable[[Embedding], Points]
 
     def holding(self, frame: int, scale: np.ndarray) -> PinLoad | None:
-        """Return the springs in the interval that ends at ``frame``, with each tet's stiffness scaled by (m,); None if
-        there are none.
+        """Return the springs in the interval that ends at ``frame``, with each tet's stiffness times ``scale`` (m,);
+        None if there are no springs.
         """
         found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 STIFF = 100.0
-"""Stiffness over that of the softest vertex, above which a part moves rigidly."""
+"""Stiffness divided by that of the softest vertex from which a part is treated as rigid."""
 MILD = 0.25
 """Exponent of the softness that scales distances: a tenfold softer part counts as 1.8 times as long."""
 
@@ -23,23 +23,23 @@ def propose_nodes(
     part: np.ndarray | None = None,
     mirror: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Propose dynamic nodes: up to ``count`` vertices, int32, in the order of choice.
+    """Return up to ``count`` vertices proposed as dynamic nodes, int32, in the order of choice.
 
     Farthest-point sampling [Gonzalez 1985], with distances scaled by a power of the softness. First each stiff part
-    gets one node and no other; then the soft rest gets the remaining ones.
+    gets a single node; then the soft regions get the remaining nodes.
 
     Parameters
     ----------
     positions : (n,3) m
     softness : (n,) float64
-        1 over Young's modulus, in any unit; 0 where no node may be.
+        Inverse of Young's modulus, in any unit; 0 where no node may be.
     pinned : (p,) vertices
-        Never nodes; nodes are chosen far from them. A stiff part that contains one gets none.
+        Vertices that cannot be nodes; nodes are chosen far from them. A stiff part with a pinned vertex gets no node.
     part : (n,) int, optional
         Label of the stiff part that a vertex belongs to, -1 elsewhere (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 if there is none. Soft
-        regions then get nodes in pairs: a last one without a vertex on the plane is left out.
+        Mirror vertex of each vertex across a plane of symmetry: itself on the plane, -1 if there is none. Soft regions
+        then get nodes in mirror pairs. If only one node is left, it needs an unpaired vertex, or is left out.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part
@@ -53,8 +53,8 @@ def propose_nodes(
 
 
 def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
-    """Return the part (n,) of each vertex of a surface: connected parts that are STIFF times as stiff as its softest
-    vertex, counted from 0; -1 for all others, and where the softness (n,) is 0.
+    """Return the label (n,), from 0, of the stiff part that each surface vertex belongs to: a connected region at least
+    STIFF times as stiff as the softest vertex. All other vertices, also those of ``softness`` (n,) 0, get -1.
     """
     stiff = (softness > 0.0) & (softness * STIFF <= softness.max(initial=0.0))
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
@@ -67,7 +67,7 @@ def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
 
 
 class _Chosen:
-    """The nodes chosen so far, and the distance of each vertex from them and from the pins."""
+    """Nodes chosen so far, and the distance of each vertex to the nearest node or pin."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Chosen:
         own = np.arange(n)
         self.nodes: list[int] = []
         self._positions, self._count = positions, count
-        # A vertex without an opposite one, or whose opposite has another opposite, is unpaired.
+        # A vertex without a mirror vertex, or whose mirror vertex has another one, is unpaired.
         partner = own if mirror is None else np.where(mirror >= 0, mirror, own)
         self.partner = np.where(partner[partner] == own, partner, own)
         self._alone = self.partner == own
@@ -96,7 +96,7 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Make the best of some vertices a node, and the opposite one as well. Return False if none is left."""
+        """Make the best of these vertices, and its mirror vertex, nodes. Return False if none can be a node."""
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
         vertex = self._best(vertices[able[vertices]]) if room > 0 else None
@@ -105,8 +105,8 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Add one node among the vertices of a stiff part, (n,) bool, and the opposite one if it lies elsewhere. Add
-        none if the part contains a pin, or has its node already as the opposite of another.
+        """Choose one node in a stiff part, whose mask is ``inside`` (n,), and its mirror vertex if that is outside the
+        part. Choose none if the part contains a pin, or already a node (the mirror vertex of another).
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -123,7 +123,7 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the farthest of some vertices; None if all are at nodes, or too stiff for one."""
+        """Return the vertex with the largest distance from nodes and pins times softness; None if that is 0 for all."""
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]
         return int(vertices[score.argmax()]) if len(score) and score.max() > 0.0 else None

@@ -1,6 +1,6 @@
 """Forward automatic differentiation to second order in three variables, for energies defined by a formula.
 
-NumPy's operators and the functions of ``FUNCTIONS`` accept a jet like an array (n,).
+NumPy's operators and the functions of ``FUNCTIONS`` accept a :class:`Jet` like an array (n,).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FUNCTIONS: dict[np.ufunc, Callable[[np.ndarray], Derivatives]] = {
 def _power(p: np.ndarray | float) -> Callable[[np.ndarray], Derivatives]:
     def of(x: np.ndarray) -> Derivatives:
         first_factor, second_factor = p * np.ones_like(x), p * (p - 1.0) * np.ones_like(x)
-        # Not 0 * inf at x = 0.
+        # Avoids 0 * inf at x = 0.
         return (
             x**p,
             np.where(first_factor == 0.0, 0.0, first_factor * x ** (p - 1.0)),

@@ -14,7 +14,7 @@ from .isotropic import off_zero
 
 @kernel
 def quadratic_value(sigma, parameters, out):
-    """Compute the energy density, (n,)."""
+    """Compute the energy density into out (n,), Pa."""
     for e in range(len(sigma)):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         trace = x + y + z
@@ -23,7 +23,7 @@ def quadratic_value(sigma, parameters, out):
 
 @kernel
 def quadratic_gradient(sigma, parameters, out):
-    """Compute the principal stresses, (n,3)."""
+    """Compute the principal stresses into out (n,3), Pa."""
     for e in range(len(sigma)):
         pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
         for i in range(3):
@@ -32,7 +32,7 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Compute second derivatives (n,3,3), flip and twist (n,3)."""
+    """Compute the second derivatives into H (n,3,3), flip and twist (n,3) (see ``isotropic``), Pa."""
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]
         trace = sigma[e, 0] + sigma[e, 1] + sigma[e, 2]

@@ -22,26 +22,26 @@ from ...foundation.kernels.jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 LARGEST_EXPONENT = 10.0
-"""2b p above which a polynomial continues the exponential."""
+"""Exponent 2b p above which a polynomial continues the exponential."""
 
 
 @inner_kernel
 def _numbers(own):
-    """Return mu, lambda' and 2b from a tet's parameters."""
+    """Return mu, lambda' and 2b from a tet's parameters mu, lambda and b."""
     rate = 2.0 * own[2]
     return own[0], max(own[1] + own[0] * (1.0 - rate), 0.0), rate
 
 
 @inner_kernel
 def _stretching(s):
-    """Return p without cancellation near rest."""
+    """Return p at principal stretches s (3,), without cancellation near rest."""
     x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
     return x + y + z + 0.5 * (x * x + y * y + z * z)
 
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first and second derivatives of the continued exponential."""
+    """Return the first and second derivatives, by its exponent, of the exponential with its polynomial continuation."""
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)

@@ -17,7 +17,7 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return the inversion-free step sizes (m,), at most 1, along dF (m,3,3) from F (m,3,3) with det F > 0."""
+    """Return inversion-free step sizes (m,), at most 1, from gradients F (m,3,3), det F > 0, along dF (m,3,3)."""
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
     return part

@@ -28,9 +28,10 @@ from .tangent import Tangent, project
 
 @dataclass(frozen=True)
 class PrincipalFunction:
-    """Batch kernels of one energy: functions of ``sigma`` (n,3) and the parameters (n,2+) mu, lambda and further ones.
+    """Kernels of one energy, for n tets: functions of the principal stretches ``sigma`` (n,3) and of the parameters mu,
+    lambda and further parameters of the energy, (n,2+).
 
-    They write into their last arguments. They are serial: 1 ms for 100,000 tets, and half the compile time.
+    They write into their last arguments. They run serially: this takes 1 ms for 100,000 tets, and halves compile time.
     """
 
     fill_value: Callable[..., None]
@@ -60,9 +61,9 @@ class PrincipalFunction:
 class IsotropicEnergy:
     """Energy of the registry, made from the principal kernels of one file.
 
-    ``own`` names the fields of ``MaterialSettings`` that it uses besides: the columns of its parameters after mu and
-    lambda. They are dimensionless, so animated stiffness scales mu and lambda only. With contact between bodies, steps
-    are limited so that no tet inverts if its energy ``prevents_inversion``.
+    ``own`` names the further fields of ``MaterialSettings`` that the energy uses: the columns of its parameters after
+    mu and lambda. They are dimensionless, so animated stiffness scales mu and lambda only. With contact between bodies,
+    steps are limited so that no tet inverts if its energy ``prevents_inversion``.
     """
 
     name: str
@@ -94,11 +95,11 @@ class IsotropicEnergy:
         return self.principal.value(stretch.values, parameters)
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the derivative by S in its eigenframe: principal stresses, (n,3), Pa."""
+        """Return the derivative of the density by S in its eigenframe: the principal stresses, (n,3), Pa."""
         return self.principal.gradient(stretch.values, parameters)
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative by S in its eigenframe, where D is symmetric and twist is unused."""
+        """Return the second derivative by S in its eigenframe, semi-definite if ``projected``; twist is unused."""
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
 
@@ -132,7 +133,7 @@ def principal_hessian(s, own, slope, second, H, flip, twist):
 
 @inner_kernel
 def principal_stress(s, own, slope, out):
-    """Compute the gradient of the same energy into out (3,): ``own s_i + slope J_i``."""
+    """Compute the principal stresses ``own s_i + g' J_i`` of ``own/2 |F|^2 + g(J)`` into out (3,); ``slope`` is g'."""
     out[0] = own * s[0] + slope * s[1] * s[2]
     out[1] = own * s[1] + slope * s[0] * s[2]
     out[2] = own * s[2] + slope * s[0] * s[1]

@@ -33,18 +33,18 @@ class Deformation(NamedTuple):
         return batch_stretch(self.sigma, self.V)
 
     def polar(self) -> Stretch:
-        """Return the polar stretches with their eigendecompositions, which follow from those of F."""
+        """Return the polar stretches with their eigendecompositions, which follow from the decompositions of F."""
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:
-        """Return the rows of the batch that belong to some tets."""
+        """Return the batch of some ``rows``. A slice stands for all rows and returns the batch itself."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
 
 
 class Stretch(NamedTuple):
     """Symmetric stretches with their eigen-decompositions ``S = Q diag(values) Q^T``.
 
-    ``s``: (n,6), the numbers S11, S22, S33, S23, S13, S12; ``values``: (n,3); ``Q``: (n,3,3).
+    ``s``: (n,6), the components S11, S22, S33, S23, S13, S12; ``values``: (n,3); ``Q``: (n,3,3).
     """
 
     s: np.ndarray
@@ -57,5 +57,5 @@ class Stretch(NamedTuple):
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
-        """Return the rows of the batch that belong to some tets."""
+        """Return the batch of some ``rows``. A slice stands for all rows and returns the batch itself."""
         return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

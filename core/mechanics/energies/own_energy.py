@@ -41,18 +41,18 @@ def register_energy(
     Parameters
     ----------
     name : str
-        Not the name of a built-in energy; a registered one is replaced.
+        Not the name of a built-in energy; a custom energy of this name is replaced.
     psi : function
         ``psi(a, b, c, mu, lam)``, Pa, of the three principal stretches and the Lame parameters of the material, using
         + - * / ** and numpy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with array-like
         arguments (n,), must be symmetric in a, b, c, and stress-free and stable at (1, 1, 1). Derivatives are exact.
     everywhere : bool
-        True if psi is valid for zero and negative stretches (c, of inverted tets). Otherwise it is continued below a
-        stretch of 0.1, so that it is finite there and restores inverted tets.
+        True if psi is valid for zero and negative stretches (c is negative in inverted tets). Otherwise it is continued
+        below a stretch of 0.1, so that it is finite there and restores inverted tets.
     label, description : str
         Texts for user interfaces.
 
-    Raises MaterialError if the formula is invalid. A cache of frames stores the name only: rename a changed formula.
+    Raises MaterialError if the formula is invalid. A cache of frames stores only the name: rename a changed formula.
     """
     if name in ENERGIES and not isinstance(ENERGIES[name].principal, OwnFunction):
         raise MaterialError(f"The energy “{name}” is built in.", "Give yours another name.")
@@ -69,7 +69,7 @@ class OwnFunction(PrincipalFunction):
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Return the function of ``psi``, extended below ``LEAST`` unless it is valid ``everywhere``."""
+        """Return the kernels of ``psi``, continued below the stretch ``LEAST`` unless it is valid ``everywhere``."""
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]
@@ -130,4 +130,4 @@ def _check(name: str, principal: OwnFunction) -> None:
     if np.abs(stress).max() > 1e-9:
         raise MaterialError(f"{said} is under stress at rest.", "Make its derivatives vanish at a = b = c = 1.")
     if np.linalg.eigvalsh(curvature[0]).min() <= 0.0 or flip.min() <= 0.0:
-        raise MaterialError(f"{said} resists no deformation at rest.", "Make it convex at a = b = c = 1.")
+        raise MaterialError(f"{said} does not resist every deformation at rest.", "Make it convex at a = b = c = 1.")

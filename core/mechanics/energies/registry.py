@@ -1,4 +1,4 @@
-"""Registry of energies, one line per file. User interfaces list its entries and the tests cover them.
+"""Registry of energies, each defined in one module. User interfaces list its entries, and the tests cover them.
 
 An energy provides ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
 ``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); parameters are the Lame
@@ -24,7 +24,7 @@ ENERGIES: dict[str, IsotropicEnergy] = {
 
 
 def energy(name: str) -> IsotropicEnergy:
-    """Return the energy with this name; MaterialError lists the known names."""
+    """Return the energy with this name; raise MaterialError, which lists the known names, if there is none."""
     if name not in ENERGIES:
         raise MaterialError(f"Unknown energy “{name}”.", f"Choose one of {', '.join(ENERGIES)}.")
     return ENERGIES[name]

@@ -18,8 +18,8 @@ from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
-    """``U``, ``V`` (m,3,3) rotations; ``curvature`` A (m,3,3), ``flip`` and ``twist`` (m,3) of the pairs (2,3), (1,3),
-    (1,2), Pa.
+    """Second derivatives of energy densities in m tets: rotations ``U``, ``V`` (m,3,3); ``curvature`` A (m,3,3), and
+    ``flip`` and ``twist`` (m,3) of the pairs (2,3), (1,3), (1,2), Pa.
     """
 
     U: np.ndarray
@@ -41,7 +41,7 @@ class Tangent(NamedTuple):
 
 @inner_kernel
 def project3(A):
-    """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix, in place."""
+    """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix at zero, in place."""
     minor = A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1]
     determinant = (
         A[2, 2] * minor - A[0, 0] * A[1, 2] * A[1, 2] - A[1, 1] * A[0, 2] * A[0, 2] + 2.0 * A[0, 1] * A[1, 2] * A[0, 2]
@@ -60,7 +60,7 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project to the nearest semi-definite tangent by clamping in place."""
+    """Project tangents to the nearest semi-definite ones, in place, by clamping negative eigenvalues at zero."""
     _project(len(flip), curvature, flip, twist)
 
 

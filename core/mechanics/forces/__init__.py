@@ -1,1 +1,1 @@
-"""Potentials of a body's positions, each with value and gradient; the elastic one also with its Hessian."""
+"""Potentials of a body's positions, with their values and gradients: elasticity, inertia, gravity, and other loads."""

@@ -1,8 +1,8 @@
 """Surfaces that reduce a force field's strength behind them: Blender's *Absorption*.
 
-A field reaches a point along the arm from its nearest point (``FieldCoordinates.arms``). Each surface that the arm
-crosses transmits the fraction ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the
-differences to Blender.
+A field acts on a point along the arm, the vector to it from the field's nearest point (``FieldCoordinates.arms``).
+Each surface that the arm crosses transmits the fraction ``1 - absorption``, however often it is crossed.
+`docs/design/forces.md` lists the differences to Blender.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class AbsorbingSurface:
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
     def transmittance(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-        """Return the fraction (p,) of a field transmitted along arms (p,3) m to points (p,3) m."""
+        """Return the fraction (p,) of a field that the surface transmits along arms (p,3) m to points (p,3) m."""
         if self._kept == 1.0:
             return np.ones(len(points))
         points = np.ascontiguousarray(points, dtype=np.float64)

@@ -12,7 +12,7 @@ from .step_potential import Motion, StepPotential
 
 
 class AccelerationField(StepPotential):
-    """``-sum a . M x`` during one step.
+    """Potential ``-sum a . M x`` of prescribed accelerations a during one step.
 
     Parameters
     ----------

@@ -7,13 +7,13 @@ import scipy.sparse as sp
 
 
 class InertiaPotential:
-    """``1/2 |x - x~|_M^2``: implicit Euler adds it to ``h²`` times the other potentials ([MFEM22] Eq. 2)."""
+    """Inertia ``1/2 |x - x~|_M^2``, which implicit Euler adds to ``h²`` times the other potentials ([MFEM22] Eq. 2)."""
 
     def __init__(self, mass: sp.csr_matrix) -> None:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the potential, kg m², of positions (n,3) m with the ``predicted`` ones (n,3) m."""
+        """Return the potential, kg m², at positions x (n,3) m; ``predicted`` (n,3) m are x~, from inertia alone."""
         d = positions - predicted
         return 0.5 * float((d * (self.mass @ d)).sum())
 
@@ -23,7 +23,7 @@ class InertiaPotential:
 
 
 class GravityPotential:
-    """``-sum_v m_v g . x_v`` with the lumped masses (n,) kg and a uniform acceleration (3,) m/s²."""
+    """Gravity ``-sum_v m_v g . x_v`` with lumped masses m (n,) kg and a uniform acceleration g (3,) m/s²."""
 
     def __init__(self, lumped_masses: np.ndarray, acceleration: np.ndarray) -> None:
         self.forces = lumped_masses[:, None] * np.asarray(acceleration, dtype=np.float64)

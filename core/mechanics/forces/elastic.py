@@ -19,14 +19,14 @@ from ..materials.lame import youngs_modulus
 
 
 class ElasticDensity:
-    """Energy densities at points (all tets, or some), weighted by volume, independent of positions.
+    """Elastic energy at points (a mesh's tets or some of them), as a function of their deformation gradients.
 
     Parameters
     ----------
     weights : (m,) m³
         Volume of material per point.
-    energies : names of the energies; energy_of_tet : (m,) index into them
-    parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of each energy
+    energies : names of the energies; energy_of_tet : (m,) index into ``energies`` per point
+    parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ElasticDensity:
 
     @property
     def shear_modulus(self) -> np.ndarray:
-        """mu of each point at rest, (m,), Pa."""
+        """Shear modulus mu of each point at rest, (m,), Pa."""
         return self.parameters[:, 0]
 
     @property
@@ -71,12 +71,12 @@ class ElasticDensity:
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives by F, not weighted; semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by F, Pa; semi-definite if ``projected``."""
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """Return a deformation and its stretch for strain potentials: the polar stretches; where the energy is linear,
-        the small-strain stretch ``(F + F^T)/2`` without rotation.
+        """Return the deformation and stretch that strain potentials use: the polar stretch, or for linear energies the
+        small-strain stretch ``(F + F^T)/2`` with identity rotations.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:
@@ -90,7 +90,7 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if inversion must be prevented for some energy in contact."""
+        """True if some tets have an energy for which contact must prevent their inversion."""
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
@@ -117,7 +117,7 @@ class ElasticDensity:
     # -- functions of independent stretches -------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:
-        """Return ``sum_e w_e psi_e(S_e)``, J."""
+        """Return the elastic energy ``sum_e w_e psi_e(S_e)`` of stretches S, J."""
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
@@ -125,11 +125,11 @@ class ElasticDensity:
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
-        """Return the principal stresses in the frame of S, (m,3), Pa."""
+        """Return the principal stresses, the derivatives of the densities by S in its eigenframe, (m,3), Pa."""
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives by S, not weighted; semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by S, Pa; semi-definite if ``projected``."""
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class ElasticDensity:
 
 
 class ElasticPotential(ElasticDensity):
-    """``W(x) = sum_e w_e psi_e(F_e(x))``.
+    """Elastic energy ``W(x) = sum_e w_e psi_e(F_e(x))`` of a mesh with vertex positions x.
 
     Parameters
     ----------
@@ -188,11 +188,11 @@ class ElasticPotential(ElasticDensity):
         return deformation_gradients(dx, self.tets, self.N)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the decomposed deformation gradients of positions (n,3). A deformation ``near`` speeds it up."""
+        """Return the decomposed deformation gradients of positions (n,3); a similar deformation ``near`` saves time."""
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
+        """Return minus the nodal forces, (n,3), N, of stresses (m,3,3), Pa: the energy's gradient by positions."""
         return self.gather.stress_forces(stress, self.N, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:

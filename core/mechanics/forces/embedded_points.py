@@ -19,20 +19,20 @@ from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
 
 NO_SHARE = 1e-9
-"""Barycentric weight (in a subspace, fraction of the largest weight) below which a corner (an unknown) does not carry a
-point: round-off.
+"""Barycentric weight that is treated as round-off: a corner of a tet with a smaller weight does not carry the point. In
+a subspace, the same for an unknown, as a fraction of the largest weight.
 """
 
 
 class EmbeddedPoints:
-    """p points of a tet mesh.
+    """p points embedded in a tet mesh.
 
     Parameters
     ----------
-    embedding : Embedding of the points
+    embedding : tets and barycentric coordinates of the points
     tets : (m,4)
     vertex_count : int
-        Vertices of the tet mesh, n.
+        Number n of vertices of the tet mesh.
     """
 
     is_dense = False
@@ -47,7 +47,7 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return positions (p,3) for tet vertices at x (n,3), or interpolate another linear quantity."""
+        """Return the points' positions (p,3) for tet vertices at x (n,3); likewise any other linear quantity."""
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
@@ -55,14 +55,14 @@ class EmbeddedPoints:
         return self.positions(change)
 
     def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the mask (p,) bool of points that stay fixed while these tet vertices do."""
+        """Return the mask (p,) bool of the points that cannot move if these tet vertices are fixed."""
         moves = np.ones(self._spread.shape[0], dtype=bool)
         moves[np.asarray(vertices, dtype=np.int64)] = False
         corners = self._tets[self._embedding.tet_indices]
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, in a fixed order."""
+        """Return forces (p,3) at the points as forces at the tet vertices, (n,3), summed serially in a fixed order."""
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
@@ -70,13 +70,13 @@ class EmbeddedPoints:
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return stencils' stiffness between the points and obstacles as pair blocks between the vertices."""
+        """Return the stiffness of stencils of the points and obstacles as blocks of pairs of tet vertices."""
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices and weights of each point, (p,c). Corners that do not carry a point are -1 and last: each would
-        couple vertices that are not in contact.
+        """Vertices that carry each point, and their weights, (p,c) each. Corners that do not carry the point come last,
+        as -1: they would couple vertices that are not in contact.
         """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE

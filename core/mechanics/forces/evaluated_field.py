@@ -24,15 +24,15 @@ from .field_samples import FieldSamples
 
 @dataclass(frozen=True)
 class EvaluatedField:
-    """Field at one time, in world space.
+    """Force field at one time, in world space.
 
     Attributes
     ----------
-    form, numbers : FieldForm, FieldNumbers
+    form, numbers : type and numeric parameters
     centre : (3,) m; axis : (3,) unit
-    surface : NearestPointSearch of a field of the shape ``SURFACE``, else None
-    points, normals : (k,3) m and (k,3) unit of the shape ``POINTS``, each of which is a field, else None
-    samples : FieldSamples of a kind without a formula, else None
+    surface : search for the nearest point of a field of the shape ``SURFACE``, else None
+    points, normals : (k,3) m and (k,3) unit; for the shape ``POINTS``, each point is a field of its own; else None
+    samples : values of a field whose kind has no formula, else None
     absorbing : surfaces that reduce the field behind them
     """
 
@@ -47,7 +47,7 @@ class EvaluatedField:
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldForce:
-        """Return the force on points (p,3) m."""
+        """Return the force on points (p,3) m, per mass."""
         if self.form.shape == "POINTS":
             each = (
                 self._pull_from(coordinates, normal, points) for coordinates, normal in zip(self.points, self.normals)
@@ -68,7 +68,7 @@ class EvaluatedField:
         if self.absorbing:
             left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, coordinates))
             part = left * part
-            # Accelerations that were sampled contain the falloff; a fluid's flow does not.
+            # Sampled accelerations contain the falloff already; the formula of a fluid's flow applies ``part`` to it.
             samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples
         return field_force(self.form, self.numbers, coordinates, part, samples)
 
@@ -79,7 +79,7 @@ class EvaluatedField:
 
 
 def sum_fields(pulls: Sequence[FieldForce], count: int) -> FieldForce:
-    """Return the sum of forces at the same points; zero if there are none."""
+    """Return the sum of the forces of several fields on the same ``count`` points; zero without fields."""
     return reduce(_both, pulls, FieldForce(np.zeros((count, 3))))
 
 

@@ -16,8 +16,9 @@ Z_DIRECTIONS = ("BOTH", "POSITIVE", "NEGATIVE")
 
 
 class FieldForm(NamedTuple):
-    """Type of a field: ``kind`` of ``field_formulas.FORMULAS``; ``shape``, ``falloff`` and ``z_direction`` of the names
-    above; ``gravitation`` divides a force by the squared distance; ``unit_length`` m.
+    """Type of a field: ``kind``, a key of ``field_formulas.FORMULAS`` or ``SAMPLED``; ``shape``, ``falloff`` and
+    ``z_direction``, from the tuples above; ``gravitation``, which divides the kind FORCE by the squared distance;
+    ``unit_length``, the field's unit of length in m.
     """
 
     kind: str
@@ -29,10 +30,11 @@ class FieldForm(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """Numbers of a field at one time, in its own unit of length.
+    """Numeric parameters of a field at one time, with lengths in the field's ``unit_length``.
 
-    ``damping`` is the second coefficient of a kind: the damping of a harmonic field, or the linear part of drag.
-    ``noise`` is the range in which the strength varies; ``weight`` multiplies the strength for a body.
+    ``damping`` is the second coefficient of a kind: the damping of a harmonic field, or the linear term of drag.
+    ``noise`` is the range in which the strength varies; ``weight`` multiplies the strength for one body. ``radial_min``
+    and ``radial_max`` are distances from the axis for the falloff TUBE, angles in degrees for CONE.
     """
 
     strength: float
@@ -54,11 +56,11 @@ class FieldCoordinates(NamedTuple):
 
     Attributes
     ----------
-    arms : (p,3) from the field's nearest point to each
-    distances : (p,) their lengths
-    axes : (p,3) unit; the field's z axis, or the normal of its surface there
-    centre_arms : (p,3) from the field's centre
-    centre_axis : (3,) unit
+    arms : (p,3) vectors from the field's nearest point to each point
+    distances : (p,) lengths of the arms
+    axes : (p,3) unit; the field's z axis, or the normal of its surface at the nearest point
+    centre_arms : (p,3) vectors from the field's centre to each point
+    centre_axis : (3,) unit; the field's z axis
     """
 
     arms: np.ndarray
@@ -74,12 +76,12 @@ class FieldCoordinates(NamedTuple):
 
 
 def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldCoordinates:
-    """Return points (p,3) relative to a field with a centre and an axis, (3,) each: a point, the line along the axis,
-    or the plane across it.
+    """Return the coordinates of points (p,3) relative to a field with a ``centre`` (3,) and a unit ``axis`` (3,). Its
+    shape is the centre, the line along the axis, or the plane across the axis.
     """
     from_centre = points - centre
     along = (from_centre @ axis)[:, None] * axis
-    # A vortex rotates about a line in either shape.
+    # A vortex rotates about its axis in both shapes, LINE and PLANE.
     if form.shape == "LINE" or (form.shape == "PLANE" and form.kind == "VORTEX"):
         arms = from_centre - along
     elif form.shape == "PLANE":
@@ -91,8 +93,8 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return the arms (p,3) along which a field reaches points: from its nearest point, or from the rest position of a
-    harmonic field.
+    """Return the vectors (p,3) to points along which absorbing surfaces block a field: from its nearest point, or for a
+    harmonic field from the rest position of its spring.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms
@@ -118,6 +120,6 @@ def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: Field
 
 
 def _fade(distance: np.ndarray, least: float, most: float, power: float) -> np.ndarray:
-    """Return 1 up to the least distance, 0 beyond the most, and in between ``(1 + distance - least)^-power``."""
+    """Return the falloff: 1 up to the distance ``least``, then ``(1 + distance - least)^-power``, 0 beyond ``most``."""
     beyond = np.maximum(distance - least, 0.0)
     return np.where(distance > most, 0.0, (1.0 + beyond) ** -power)

@@ -49,9 +49,9 @@ def field_force(
     part: np.ndarray,
     samples: np.ndarray | None = None,
 ) -> FieldForce:
-    """Return the force of a field on points; ``coordinates`` are relative to it, and ``part`` (p,) is the fraction of
-    its strength there. A kind without a formula returns its ``samples`` (p,k) times its weight. Arguments are in the
-    field's own unit of length, the result in metres.
+    """Return the force of a field on p points with these ``coordinates``; ``part`` (p,) is the fraction of the field's
+    strength that reaches each point. Kinds without a formula (``SAMPLED``) use their ``samples`` (p,k) at the points.
+    Arguments are in the field's unit of length, the result in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, coordinates, part)
@@ -66,7 +66,7 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``s w r / d``; with gravitation ``s w r / d³``."""
+    """Return the acceleration ``s w r / d``; with gravitation ``s w r / d³``."""
     strength = numbers.strength * part
     if form.gravitation:
         away = coordinates.distances > np.finfo(np.float32).eps
@@ -75,13 +75,13 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``s w n``."""
+    """Return the acceleration ``s w n``."""
     return FieldForce((numbers.strength * part)[:, None] * coordinates.axes)
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the vortex about a point: ``s w d (n x r) / |n x r|``. About a line, with the velocity ``u = s w n x r``
-    of rotation: ``s w n x u + (u - v)``, the centripetal acceleration and a drag of 1/s towards u.
+    """Return the acceleration of a vortex: about a point ``s w d (n x r) / |n x r|``; about a line ``s w n x u + (u -
+    v)``, a centripetal acceleration and a drag of 1/s towards the velocity ``u = s w n x r`` of rotation.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -95,7 +95,7 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``v x B``, with B of length ``s w``: around the axis for a point or a line, else along it."""
+    """Return the acceleration ``v x B``; B has length ``s w``, around the axis for a point or line, else along it."""
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
@@ -103,7 +103,7 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
+    """Return the acceleration of a damped spring of length rest, ``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
     rate, rest = numbers.strength * part, numbers.rest_length
     near = coordinates.distances > 0.0
     stretch = np.where(near, 1.0 - rest / np.where(near, coordinates.distances, 1.0), float(rest == 0.0))
@@ -111,7 +111,7 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
     pull = FieldForce(-(rate * stretch)[:, None] * coordinates.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
-    # Derivative of the force: full along the arm; across it the part under tension, if the arm can rotate.
+    # Stiffness s w along the arm; across it, if the arm can rotate, s w (d - rest) / d under tension.
     n = coordinates.axes if form.shape == "PLANE" and rest == 0.0 else coordinates.directions
     K = n[:, :, None] * n[:, None, :]
     if form.shape in ("POINT", "POINTS", "LINE"):
@@ -121,19 +121,19 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``q s w r``; the strength contains the charge q."""
+    """Return the acceleration ``q s w r``; ``numbers.strength`` is q s, with the body's charge q."""
     return FieldForce((numbers.strength * part)[:, None] * coordinates.arms)
 
 
 def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return ``-w (s |v| + damping) v``."""
+    """Return the acceleration ``-w (s |v| + damping) v``, with s and damping at most ``STRONGEST_DRAG``."""
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
     return FieldForce(np.zeros_like(coordinates.arms), drag=drag, speed_drag=speed_drag)
 
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
-    """Return ``s w rho (u - flow v)`` with the fluid's velocity u and its density rho, or 1 in all of its domain."""
+    """Return the acceleration ``s w rho (u - flow v)``; u, rho: the fluid's velocity and density (1 if it has none)."""
     influence = numbers.strength * part
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 
@@ -151,10 +151,10 @@ FORMULAS: dict[str, Formula] = {
 }
 
 SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
-"""Kinds sampled at grid nodes, and the numbers per node: accelerations, or ``(rho u, rho)`` of a fluid."""
+"""Kinds sampled at grid nodes, with the number of values per node: an acceleration, or ``(rho u, rho)`` of a fluid."""
 
 WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
-"""Kinds with a damping of their own."""
+"""Kinds to which ``flow`` adds no drag, since their formula contains drag."""
 
 STRONGEST_DRAG = 2.0
 """Upper bound of drag coefficients."""

@@ -9,9 +9,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FieldSamples:
-    """Samples ``values`` (a,b,c,k), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's units.
-    Values are interpolated trilinearly and extended constantly beyond the box. ``field_formulas.SAMPLED`` lists the k
-    numbers.
+    """Samples ``values`` (a,b,c,k), in the field's units, at a grid of nodes, at least two along each axis, in the box
+    from ``low`` to ``high`` (3,) m. They are interpolated trilinearly and extended constantly beyond the box.
+    ``field_formulas.SAMPLED`` lists the k values per node.
     """
 
     low: np.ndarray

@@ -1,13 +1,14 @@
 """Force fields as a load of a step.
 
-Fields are evaluated at the body's positions at the step's beginning, with the fields' state at its end. Terms that
-resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the step's end, so they
-do not overshoot at any strength:
+Fields are evaluated at the body's positions y0 at the step's beginning, with the fields' state at its end. Terms that
+resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the positions y at the
+step's end, so they do not overshoot at any strength. For a mass m and a step h it is
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
-The rest is the constant a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A
-magnetic field rotates that velocity by the angle of the whole step, so it adds no energy.
+with stiffness K, drag c and drag e by the speed. All other terms form the constant acceleration a. Terms that would
+accelerate a body (a negative flow) use the step's initial velocity. A magnetic field rotates that velocity by the angle
+of the whole step, so it adds no energy.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ForceFields:
 
 
 class ForceFieldPotential(StepPotential):
-    """Potential of force fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
+    """Potential of force fields during one step; ``velocities`` (p,3) m/s are those of the points at its beginning."""
 
     def __init__(self, body: MassPoints, pull: FieldForce, velocities: np.ndarray, motion: Motion) -> None:
         self._points, self._masses, self._step = body.points, body.masses, motion.step

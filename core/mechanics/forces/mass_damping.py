@@ -21,15 +21,15 @@ class MassDamping:
     Parameters
     ----------
     mass : (n,n) scalar mass matrix, kg
-    stiffness : ``alpha M`` in the form to which step potentials add their stiffness
-    alpha : 1/s
+    stiffness : ``alpha M`` in the form of the blocks of :meth:`StepPotential.add_stiffness`
+    alpha : damping coefficient, 1/s
     """
 
     def __init__(self, mass: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, alpha: float) -> None:
         self._drag, self._stiffness = alpha * mass, stiffness
 
     def begin(self, motion: Motion) -> MassDampingPotential:
-        """Return the potential of a step."""
+        """Return the damping potential of a step with this motion."""
         return MassDampingPotential(self._drag, self._stiffness, motion)
 
 

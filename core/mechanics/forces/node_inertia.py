@@ -1,4 +1,4 @@
-"""Inertia of a few movements of a body, whose remaining movements are massless (:mod:`...methods.solvers.conjac`)."""
+"""Inertia of a few movements of a body that is massless in all others (:mod:`...methods.solvers.conjac`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .step_potential import LowRankPotential
 
 
 class NodeInertia(LowRankPotential):
-    """``1/2 (Y^T (x - start) - speeds) . M (Y^T (x - start) - speeds) / step²``.
+    """Potential ``1/2 (Y^T (x - start) - speeds) . M (Y^T (x - start) - speeds) / step²`` of k movements.
 
     Parameters
     ----------
-    along : Y (n,3,k), which maps displacements to movements
+    along : Y (n,3,k); a displacement dx of the vertices has the movements ``Y^T dx``, (k,) m
     mass : M (k,k), kg
-    start : (n,3) m; speeds : (k,) m, predicted change of each movement in the step
-    step : s
+    start : (n,3) m, ``Motion.base``; speeds : (k,) m, movements from there that inertia predicts
+    step : duration, s
     """
 
     def __init__(self, along: np.ndarray, mass: np.ndarray, start: np.ndarray, speeds: np.ndarray, step: float) -> None:
@@ -24,7 +24,7 @@ class NodeInertia(LowRankPotential):
         self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, speeds
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return ``Y^T (x - start)`` (k,)."""
+        """Return the movements ``Y^T (x - start)`` (k,) m."""
         return (positions - self._start).ravel() @ self._flat
 
     def value(self, positions: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """Springs of rest length zero from points of the body to targets: ``1/2 sum_p k_p |y_p - t_p|²``.
 
-A soft pin is such a spring whose targets are the body's own animation.
+Soft pins are such springs, with the positions in the body's animation as targets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .step_potential import Motion, StepPotential
 
 
 def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
-    """Share a total stiffness (N/m) in proportion to weights (p,): (p,), N/m.
+    """Return the stiffness (p,), N/m, of springs that share ``total``, N/m, in proportion to ``weights`` (p,).
 
     Raises
     ------
@@ -30,22 +30,22 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
 
 
 def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarray, modulus: float) -> np.ndarray:
-    """Return the stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus
-    in Pa.
+    """Return the stiffness (p,), N/m, of soft pins of strength 1 at surface ``vertices`` (p,) with ``weights`` (p,);
+    ``modulus`` E, Pa.
 
-    Each depends on its own weight and area only: ``E L w a / A`` with the size L and the area A of the surface. So all
-    vertices with weights of 1 have ``E L`` in total, at any mesh resolution.
+    It is ``E L w a / A`` at a vertex of weight w and area a, on a surface of size L and area A. So if all vertices have
+    the weight 1, their total is ``E L`` at any mesh resolution.
     """
     areas = surface.vertex_areas
     return modulus * surface.size / areas.sum() * weights * areas[vertices]
 
 
 class Springs(StepPotential):
-    """Springs during one step.
+    """Springs of rest length zero from points to targets, during one step.
 
     Parameters
     ----------
-    points : EmbeddedPoints, p of them
+    points : the p points
     stiffness : (p,) N/m
         0 releases a point.
     targets : (p,3) m, at the end of the step
@@ -53,12 +53,12 @@ class Springs(StepPotential):
     Raises
     ------
     SpringError
-        A stiffness is negative, or a stiffness or target not a number.
+        A stiffness is negative, or a stiffness or target is not a number.
     """
 
     def __init__(self, points: EmbeddedPoints, stiffness: np.ndarray, targets: np.ndarray) -> None:
         if not (np.isfinite(stiffness) & (np.asarray(stiffness) >= 0.0)).all():
-            raise SpringError("The stiffness of a spring is negative or not a number.", "Set 0 N/m or more.")
+            raise SpringError("The stiffness of a spring is negative or not a number.", "Set at least 0 N/m.")
         if not np.isfinite(targets).all():
             raise SpringError("A target of a spring is not a number.", "Check the animation of its target.")
         self._points, self._stiffness, self._targets = points, stiffness, targets
@@ -78,5 +78,5 @@ class Springs(StepPotential):
         return self._points.spread(self._stiffness[:, None] * away)
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``k_p`` times the identity at each point."""
+        """Add the Hessian: the stiffness ``k_p`` times the identity at each point."""
         self._points.add_stiffness(self._stiffness[:, None, None] * np.eye(3), scale, blocks)

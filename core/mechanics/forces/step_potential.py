@@ -1,8 +1,8 @@
-"""Interfaces of loads on a body during one step besides gravity and elasticity: springs, contact, damping, fields.
+"""Interfaces of the loads on a body in a step besides gravity and elasticity: springs, contact, damping, fields.
 
-A :class:`Load` is made for a step, with the targets and positions at that time. At the step's beginning it becomes a
-:class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and changes no
-solver.
+A :class:`Load` is made for one step, with the targets and obstacle positions at that time. At the step's beginning it
+becomes a :class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and
+changes no solver.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Motion(NamedTuple):
     """Motion in a step: positions ``x_prev`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
     step``, with ``base`` (n,3) m and ``step`` in s. The initial ``velocities`` (n,3) m/s are zero by default.
 
-    Positions are those after the fraction ``theta`` of a time step, whose end is extrapolated. ``base`` is ``x_prev``
-    plus ``extrapolation`` times the displacement from ``x_prev2``, the positions one step earlier.
+    A solver's positions x are those after the fraction ``theta`` of a time step; those at its end are extrapolated.
+    ``base`` is ``x_prev`` plus ``extrapolation`` times the displacement from ``x_prev2``, the positions a step earlier.
     """
 
     x_prev: np.ndarray
@@ -56,13 +56,13 @@ class StepPotential(Protocol):
 
     def update(self, positions: np.ndarray) -> bool:
         """Update lagged terms, after a full step of the solver to these positions or at its solution. Return True if
-        that changed the potential noticeably. By default nothing is lagged.
+        that changed the potential noticeably. By default, there are no lagged terms.
         """
         return False
 
 
 class LowRankPotential(StepPotential):
-    """A potential whose stiffness, N/m, belongs to no single element: ``low_rank``, indefinite."""
+    """A potential whose stiffness is a low-rank matrix over the whole body: ``low_rank``, N/m, possibly indefinite."""
 
     low_rank: LowRank
 
@@ -72,7 +72,7 @@ class LowRankPotential(StepPotential):
 
 class CrossElementPotential(StepPotential):
     """A potential whose stiffness also couples vertices that share no tet. In a subspace, whose matrix is full,
-    :meth:`add_stiffness` adds all of it.
+    :meth:`add_stiffness` adds the whole stiffness.
     """
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
@@ -82,8 +82,8 @@ class CrossElementPotential(StepPotential):
 
 
 class BarrierStepPotential(CrossElementPotential):
-    """Potential that is finite only without intersections. Its obstacles move on prescribed paths, in a step as far as
-    they do not collide.
+    """Contact potential that is finite only without intersections. Obstacles move along prescribed paths, in each step
+    only as far as no collision blocks them.
     """
 
     collider_positions: np.ndarray
@@ -95,7 +95,7 @@ class BarrierStepPotential(CrossElementPotential):
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
         """Return the largest collision-free step size, at most 1, along dx (n,3) m from feasible positions. Obstacles
-        stand still, or make all of their remaining displacement with ``with_remaining``.
+        stand still, or ``with_remaining`` make their whole remaining displacement.
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
@@ -107,21 +107,21 @@ class BarrierStepPotential(CrossElementPotential):
         """Return the derivative of the potential along the remaining displacement of the obstacles, J."""
 
     def end_step(self) -> None:
-        """Begin the next step with the obstacles at their current positions."""
+        """End the step: the next one begins with the obstacles at their current positions."""
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update terms that are lagged until a step's solution, as :meth:`update`."""
+        """Update lagged terms at a solution of the step; return True if that changed the potential noticeably."""
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
         """Return True if friction requires another iteration after the last one, which led to these positions."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest distance between surfaces over the barrier's activation distance; inf without contact."""
+        """Return the smallest distance of surfaces, divided by the barrier's range (dhat); inf without contact."""
 
 
 class StrainPotentialStep(NamedTuple):
-    """Terms of a strain potential in a step of Mixed FEM: the part of the ``multiplier`` (m,6), Pa; the ``curvature``
-    along the step, J; and ``condensed``, the curvature along the changes of the stretches due to the positions only, J.
+    """Contributions of a strain potential to a step of Mixed FEM: to the ``multiplier`` (m,6), Pa; its ``curvature``
+    along the step, J; and ``condensed``, its curvature along the stretch changes that only the positions cause, J.
     """
 
     multiplier: np.ndarray
@@ -130,8 +130,8 @@ class StrainPotentialStep(NamedTuple):
 
 
 class StrainPotential:
-    """A potential of stretches: those of the deformation, or the independent ones of Mixed FEM. One that ``is_strong``
-    may cancel most of the elastic energy.
+    """A potential of the tets' stretches, either of the deformation or the independent stretches of Mixed FEM. If it
+    ``is_strong``, it may cancel most of the elastic energy.
     """
 
     is_strong = False
@@ -143,21 +143,22 @@ class StrainPotential:
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the condensed derivative: stresses (m,3,3) by F, not weighted, Pa. The stretches of the positions
-        differ from ``stretch`` by ``apart`` (m,6); with ``bends``, second derivatives along them are included.
+        """Return the derivative by F, with independent stretches condensed out: stresses (m,3,3), Pa, without volume
+        weights. ``apart`` (m,6) is the stretch of the positions minus ``stretch``; ``bends`` includes second
+        derivatives along it.
         """
         raise NotImplementedError
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the low-rank part of the stiffness, N/m, indefinite."""
+        """Return the low-rank term of the stiffness, N/m, which may be indefinite."""
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the stretch measure's second derivatives, times the potential's slope, to the elastic ones, in place."""
+        """Add the second derivatives of the stretch measure, times the potential's slope, to ``tangent``, in place."""
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the terms for a step ds (m,6) of the stretches; those of the positions differ by ``apart`` (m,6)."""
+        """Return the contributions for a step ds (m,6) of the stretches; ``apart``, ``bends`` as in :meth:`forces`."""
         raise NotImplementedError
 
 
@@ -170,5 +171,5 @@ class Load(Protocol):
 
 LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
 """Loads during a step: a sequence, or a function that returns them after a fraction (0 to 1) of the step. Obstacles are
-always at their positions at its end.
+always at their positions at the step's end.
 """

@@ -1,13 +1,14 @@
 """Springs of rest length zero that stiffen with elongation: ``FIRM`` times as stiff under large loads as under small
 ones.
 
-Each is a soft spring k whose elongation is limited by its reach g, in series with one of the stiffness ``m k``, m =
-FIRM. In units of g, and of ``k g`` for forces, its elongation under a force f is
+Each is a soft spring of stiffness k, whose elongation is limited by its reach g, in series with a spring of stiffness
+``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, its elongation under a force f is
 
-    c(f) = f / m + (1 - 1/m) f / (1 + f)        which is f where that is small, and 1 + f / m where it is large
+    c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
 This is a convex potential of the elongation, but Newton's method converges slowly on it: each iteration reduces a large
-elongation by a fraction and loses the force. So the springs are linearised about a force in each iteration of a solver,
+elongation by a fraction and loses the force. So each iteration of a solver linearises the springs about a force f_0; at
+the elongation a the force is then
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 
@@ -26,16 +27,16 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Largest error of the elongation for its force at convergence, in reaches."""
+"""Largest difference, in reaches, of an elongation a from c(f) of its force f at convergence."""
 
 
 class StiffeningSprings:
-    """Springs during a step, as a load.
+    """Springs from points to targets that stiffen at elongations near ``reach``, as the load of one step.
 
     Parameters
     ----------
-    points : Points, c of them; stiffness : (c,) N/m; reach : (c,) m
-    before, targets : (c,3) m, at the beginning and at the end of the step
+    points : the c points; stiffness : (c,) N/m; reach : (c,) m
+    before, targets : (c,3) m, targets at the beginning and at the end of the step
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """The springs linearised about forces (c,3), in units of their stiffness times their reach."""
+    """Stiffening springs, linearised about ``forces`` (c,3) in units of stiffness times reach."""
 
     def __init__(
         self, points: Points, stiffness: np.ndarray, reach: np.ndarray, targets: np.ndarray, forces: np.ndarray
@@ -77,8 +78,8 @@ class LinearSprings(Springs):
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise about the component along the elongation of the forces at these positions. Return True if that
-        changed the springs.
+        """Linearise about the forces at these positions, of which only the component along the elongation is kept.
+        Return True if that changed the springs.
         """
         away = self._away(positions)
         forces = self._forces_at(away)
@@ -108,7 +109,7 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the force (c,) at an elongation (c,), both in the module's units."""
+    """Return the force f (c,) for elongations ``give`` = c(f) (c,), both in the units of the module's docstring."""
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
     # The two forms of a quadratic equation's root, each where it does not cancel.
@@ -116,15 +117,15 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return ``c(f) / f``, or ``c'(f)`` with the power 2."""
+    """Return ``c(f) / f`` (c,) for forces f (c,), or with ``power`` 2 the derivative ``c'(f)``."""
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """Return the elongations (c,3) under forces (c,3)."""
+    """Return the elongations (c,3), in reaches, under forces (c,3)."""
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 
 def _along(displacements: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return vectors (c,3) divided by ``lengths`` and multiplied by ``sizes`` (c,); 0 where the length is 0."""
+    """Return vectors (c,3) divided by ``lengths`` (c,) and multiplied by ``sizes`` (c,); 0 where the length is 0."""
     return displacements * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

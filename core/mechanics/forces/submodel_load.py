@@ -8,7 +8,7 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """A load on one body as a load on the joined model, by the body's vertices and tets."""
+    """A load on one body as a load on the joined model, in which ``vertices`` and ``tets`` are the body's slices."""
 
     def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
         self._load, self._vertices, self._tets = load, vertices, tets
@@ -21,13 +21,13 @@ class SubmodelLoad:
 
 
 class SubmodelPotential(StepPotential):
-    """The potential of one body as a function of the joined model's vertices. Strain and low-rank potentials exist once
-    per model and cannot be split by bodies: ValueError.
+    """The potential of one body as a function of the joined model's vertices. Raise ValueError for strain and low-rank
+    potentials, which exist once per model and cannot be split by bodies.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
         if isinstance(own, (StrainPotential, LowRankPotential)):
-            raise ValueError(f"{type(own).__name__} is no sum over bodies")
+            raise ValueError(f"{type(own).__name__} is not a sum over bodies")
         self._own, self._vertices, self._tets = own, vertices, tets
 
     def value(self, positions: np.ndarray) -> float:
@@ -42,7 +42,7 @@ class SubmodelPotential(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add the stiffness to the body's blocks, as :meth:`StepPotential.add_stiffness`."""
-        # In a subspace, blocks are those of a full matrix by unknowns, not of tets.
+        # In a subspace, ``blocks`` is a full matrix over the unknowns (3,r,3,r), not blocks of tets.
         is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
         own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
         self._own.add_stiffness(positions[self._vertices], scale, own)

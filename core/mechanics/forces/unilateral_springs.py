@@ -1,6 +1,6 @@
 """Springs that push and never pull, in one iteration of a solver: ``1/2 k max(d - n.u, 0)²`` at points displaced by u.
 
-The depths d and normals n are those of each point's first contact.
+The depths d and normals n are those of each point's first contact in the iteration.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class Points(Protocol):
 
 
 class Penetration(NamedTuple):
-    """Depths (p,) m, negative or -inf without contact, and the outward normals (p,3), unit."""
+    """Penetration depths of points, (p,) m, negative or -inf without contact, and outward unit normals (p,3)."""
 
     depths: np.ndarray
     normals: np.ndarray
 
 
 class UnilateralSprings:
-    """Springs of one obstacle during one iteration.
+    """Springs between points and one obstacle during one iteration.
 
     Parameters
     ----------
     points : Points
-    unknowns : at the beginning of the iteration
+    unknowns : values at the beginning of the iteration
     stiffness : (p,) N/m; 0 disables a point
     touch : Penetration at these unknowns
     look : function that returns the Penetration at given unknowns
@@ -65,7 +65,7 @@ class UnilateralSprings:
         return self._points.positions(self._unknowns + change) - self._positions
 
     def extend_candidates(self, change: np.ndarray) -> None:
-        """Add the springs of points that are in contact after a change of the unknowns."""
+        """Add springs (candidates) at all points that are in contact after a change of the unknowns."""
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
@@ -76,8 +76,8 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the depths (p,) m of candidate springs for displacements u (p,3) m, negative without contact; 0
-        elsewhere.
+        """Return the depths (p,) m of the candidate springs for displacements u (p,3) m, negative without contact; 0 at
+        other points.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
@@ -88,7 +88,7 @@ class UnilateralSprings:
     def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
         """Activate the springs that push when the points are displaced by u (p,3) m. Return True if the active set
         changed; ``scale`` times the stiffness of added springs is then added to a system's blocks, and that of removed
-        ones subtracted.
+        springs subtracted.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
@@ -101,8 +101,8 @@ class UnilateralSprings:
         return True
 
     def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
-        """Return the work rate of the springs, J, when the points move from u in the direction ``along`` (p,3) m: a
-        function of the step size t, per unit of t.
+        """Return a function of the step size t: the work of the springs per unit of t, J, when the points move from
+        displacements u (p,3) m along ``along`` (p,3) m.
         """
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))
@@ -121,4 +121,4 @@ class UnilateralPotential(StepPotential, Protocol):
         """Return True if any spring pushes."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Return True if the other terms need another iteration after the last one, which led to these unknowns."""
+        """Return True if terms besides the springs require another iteration after the one that led to ``unknowns``."""

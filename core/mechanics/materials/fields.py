@@ -4,12 +4,12 @@
 (``surface_to_tet_transfer.py``). 2. Layers (``layers.py``), by region or depth, are applied in order; the last one
 wins. 3. Stiffness maps are transferred like weights and set the stiffness of materials with two moduli.
 
-Blending, with weights w: the modulus geometrically, ``E = prod E_i^w_i`` (moduli span decades; the geometric mean lies
-between the Voigt and Reuss bounds, and half 1e4, half 1e8 gives 1e6); in tets cut by the sharp border of a layer by the
-power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.6 (``ModulusBlend``); Poisson's ratio linearly; density linearly,
-because weights are volume fractions and mass must be conserved. The energy is that of the largest weight, the first of
-equals; its own parameters are blended linearly between the materials with this energy. A material with two moduli, E at
-map value t = 0 and E' at t = 1, has the modulus ``E^(1-t) E'^t``: its weight is split between the two.
+Young's modulus is blended with weights w by the geometric mean ``E = prod E_i^w_i``: moduli span decades, the mean lies
+between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. Tets cut by the sharp border of a layer
+use the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.6 (``ModulusBlend``). Poisson's ratio and density are blended
+linearly: weights are volume fractions, and mass must be conserved. A tet gets the energy of the material with the
+largest weight, the first one of a tie; further parameters of this energy are blended linearly between the materials
+that use it. The modulus of a material with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 """
 
 from __future__ import annotations
@@ -32,23 +32,25 @@ from .surface_to_tet_transfer import transfer_map, transfer_weights
 from .weight_normalization import normalize_weights
 
 CUT_EXPONENT = 0.6
-"""Exponent p of the power mean in cut tets. With it, a two-cell-thick stiff bar in a soft body bends like quadratic
-hexahedra within 15 %, at contrasts from 1e2 to 1e6 in any orientation; deflections are up to 3 times too large with
-the geometric mean (0), 0.75 times with Voigt's (1) (``bench physics --case "inclusion*"``). It also reduces locking.
+"""Exponent p of the power mean in cut tets. A stiff bar, two cells thick, in a soft body then deflects within 15 % of a
+mesh of quadratic hexahedra, for moduli 1e2 to 1e6 times those of the body and any orientation. It deflects up to
+3 times too much with p = 0 (geometric mean), 0.75 times the correct amount with p = 1 (Voigt) (``bench physics --case
+"inclusion*"``). The power mean also reduces locking.
 """
 
 
 @dataclass(frozen=True)
 class ModulusBlend:
-    """Young's moduli of m tets, blended from those of their materials.
+    """Blend of the Young's moduli of materials in m tets.
 
     Attributes
     ----------
     weights : (m, K) float64
-        Weights of the materials' moduli (``settings.moduli``); rows sum to 1.
+        Weights of the K moduli of all materials (``settings.moduli``); rows sum to 1.
     is_cut : (m,) bool
-        Tets cut by the sharp border of a layer: their weights are volume fractions, not a mixture.
+        True for tets cut by the sharp border of a layer: their weights are volume fractions, not a mixture.
     moduli : (K,) float64, Pa
+        Young's moduli of all materials; a material with two moduli has two of them.
     """
 
     weights: np.ndarray
@@ -56,7 +58,9 @@ class ModulusBlend:
     moduli: np.ndarray
 
     def youngs_modulus(self, change: np.ndarray | None = None) -> np.ndarray:
-        """Return the blended moduli (m,), Pa, exact in pure tets. ``change`` (K,) is added to the log moduli."""
+        """Return the blended moduli (m,), Pa; a tet of one modulus gets it exactly. ``change`` (K,) is added to the
+        logarithms of the moduli.
+        """
         values = self.moduli if change is None else self.moduli * np.exp(change)
         dominant = self.weights.argmax(axis=1)
         pure = self.weights[np.arange(len(self.weights)), dominant] == 1.0
@@ -67,7 +71,7 @@ class ModulusBlend:
 
 @dataclass(frozen=True)
 class MaterialFields:
-    """Parameters of m tets.
+    """Material parameters of m tets.
 
     Attributes
     ----------
@@ -85,7 +89,7 @@ class MaterialFields:
     modulus_blend : ModulusBlend
         Blend from which ``youngs_modulus`` is computed.
     empty_layers : tuple of int
-        Layers that cover no tet: too thin for the resolution, too deep, or outside the body.
+        Indices of layers that cover no tet: too thin for the resolution, too deep, or outside the body.
     """
 
     youngs_modulus: np.ndarray
@@ -109,7 +113,7 @@ def material_fields(
     stiffness_maps: np.ndarray | None = None,
     tet_materials: np.ndarray | None = None,
 ) -> MaterialFields:
-    """Return the parameters of every tet.
+    """Return the material parameters of every tet.
 
     Parameters
     ----------
@@ -117,17 +121,17 @@ def material_fields(
     embedding : Embedding
         The n surface vertices in the mesh.
     surface_weights : (n, k) float64
-        Painted weights; the first material fills up to a sum of one, larger sums are scaled down
-        (``weight_normalization.py``).
-    materials : k settings
-    layers : applied on top of the painted materials, in order
+        Painted weights of the k materials. If a vertex has a sum below one, the first material gets the difference;
+        larger sums are scaled down (``weight_normalization.py``).
+    materials : settings of the k materials
+    layers : layers on top of the painted materials, applied in order
     surface : SurfaceMesh, optional
         Triangles over the n vertices, for interpolating weights between vertices, which coarse surfaces need, and for
         depth.
     stiffness_maps : (n, k) float64, optional
-        0 to 1 of each material at each vertex; only columns of materials with a ``painted_modulus`` are read.
+        Map values, 0 to 1, at each vertex; only columns of materials with a ``painted_modulus`` are read.
     tet_materials : (m,) int, optional
-        Material of each tet, instead of painted weights.
+        Index of each tet's material, used instead of painted weights.
 
     Raises
     ------
@@ -141,7 +145,7 @@ def material_fields(
         if values.shape != (n, k):
             raise MaterialError(
                 f"The weights have shape {values.shape}, not {(n, k)}.",
-                "Give one row a surface vertex and one column a material.",
+                "Give one row per surface vertex and one column per material.",
             )
     if tet_materials is None:
         weights = _normalized(transfer_weights(mesh, embedding, surface, painted))
@@ -155,7 +159,7 @@ def material_fields(
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
-    """Normalize transferred weights in place; tets that received none get the first material."""
+    """Normalize transferred weights (m,k) in place and return them; tets without weights get the first material."""
     uneven = weights.sum(axis=1) != 1.0
     weights[uneven] = normalize_weights(weights[uneven])
     return weights
@@ -167,8 +171,8 @@ def blend(
     stiffening: np.ndarray | None = None,
     laid: Laid | None = None,
 ) -> MaterialFields:
-    """Return the parameters for weights (m, k) whose rows sum to 1; ``stiffening`` (m, K - k) are the stiffness maps, 0
-    to 1, of the materials with two moduli.
+    """Return the parameters of tets with material weights (m, k) whose rows sum to 1. ``stiffening`` (m, K - k) are the
+    values, 0 to 1, of the stiffness maps of the K - k materials with two moduli, 0 by default.
     """
     ratios, densities = (
         np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")
@@ -194,7 +198,9 @@ def blend(
 
 
 def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return means of values (k,j) with weights (m,k), exact where all values equal the dominant one."""
+    """Return the means (m,j) of the materials' values (k,j) with weights ``alike`` (m,k), which need not sum to 1. The
+    mean is exact if all averaged values equal that of the tet's ``dominant`` (m,) material.
+    """
     own = values[dominant]
     return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]
 
@@ -207,7 +213,7 @@ def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
 def _shared_between_moduli(
     weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
 ) -> np.ndarray:
-    """Return the weights (m, K) of the moduli."""
+    """Return the weights (m, K) of all moduli: ``stiffening`` (m, K - k) splits the weight of materials with two."""
     ranged = _ranged(materials)
     if not ranged:
         return weights

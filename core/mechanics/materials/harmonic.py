@@ -20,21 +20,21 @@ TOLERANCE = 1e-10
 
 
 def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Extend vertex values into the rest of the mesh.
+    """Extend values from some vertices to all others by harmonic interpolation.
 
     Parameters
     ----------
     mesh : TetMesh, n vertices
     known : (n,) bool
-        Vertices with prescribed values.
+        Mask of the vertices with prescribed values.
     values : (n, k) float64
-        Read where ``known``.
+        Prescribed values; other rows are ignored.
 
     Returns
     -------
     values : (n, k) float64
     reached : (n,) bool
-        False in connected components without a known value; these rows are 0.
+        False for vertices of connected components without a known value; their values are 0.
 
     Raises
     ------
@@ -60,7 +60,8 @@ def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) ->
 def stiffness(mesh: TetMesh) -> scipy.sparse.csr_matrix:
     """Return the stiffness matrix of the Laplacian, (n, n), for lengths in units of the mesh's size.
 
-    Per tet ``K_ab = n_a . n_b / (36 V)`` with the doubled area normals n of the opposite faces.
+    The matrix of a tet of volume V is ``K_ab = n_a . n_b / (36 V)``; n_a is the normal of the face opposite to corner
+    a, with twice the face's area as its length.
     """
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
@@ -78,6 +79,6 @@ def _solve(A: scipy.sparse.csr_matrix, b: np.ndarray, start: np.ndarray, precond
     if failed or not np.isfinite(solution).all():
         raise MaterialError(
             "The painted weights could not be transferred into the body.",
-            "Choose another resolution: the tets are flat.",
+            "Change the resolution of the body: some of its tets are flat.",
         )
     return solution

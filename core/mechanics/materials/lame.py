@@ -12,7 +12,7 @@ from ...foundation.errors import MaterialError
 
 
 def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shear modulus mu and lambda, both in Pa, in the broadcast shape of the arguments.
+    """Return the Lamé parameters mu and lambda, both in Pa, in the broadcast shape of the arguments.
 
     Raises
     ------
@@ -21,9 +21,9 @@ def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tup
     """
     E, nu = np.broadcast_arrays(np.asarray(youngs_modulus, dtype=float), np.asarray(poissons_ratio, dtype=float))
     if not (np.isfinite(E) & (E > 0.0)).all():
-        raise MaterialError("Young's modulus is not positive everywhere.", "Set a stiffness over 0 Pa.")
+        raise MaterialError("Young's modulus is not positive everywhere.", "Set a modulus above 0 Pa.")
     if not ((nu > -1.0) & (nu < 0.5)).all():
-        raise MaterialError("Poisson's ratio is not under 0.5 everywhere.", "Set it between 0 and 0.499.")
+        raise MaterialError("Poisson's ratio is not between -1 and 0.5 everywhere.", "Set it between 0 and 0.499.")
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
 
 

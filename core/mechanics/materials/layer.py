@@ -1,4 +1,4 @@
-"""Layer of a material on top of the painted ones; ``layers.py`` applies it."""
+"""Layer of one material on top of the painted materials; ``layers.py`` applies it to tets."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 @dataclass(frozen=True)
 class Layer:
-    """Region or depth in which a material covers the painted ones and earlier layers.
+    """Region or range of depths in which a material replaces the painted materials and earlier layers.
 
     Attributes
     ----------
     material : int
         Index into the materials.
     surfaces : tuple of SurfaceMesh
-        Closed surfaces in the body's space; the layer covers their union. None: everywhere.
+        Closed surfaces in the body's space; the layer covers their union, or the whole body if there are none.
     depth : DepthSettings or None
+        Range of depths below the body's surface; None: all depths.
     map : (n,) float64 or None
         Weight of the layer at each vertex of the body's surface, 0 to 1; None: 1.
     """
@@ -38,11 +39,13 @@ class Layer:
         if self.map is not None:
             values = self.map
             if values.ndim != 1 or not np.isfinite(values).all():
-                raise MaterialError("The map of a layer is not a list of numbers.", "Paint the map again.")
+                raise MaterialError("The map of a layer is not a list of numbers.", "Give a finite number per vertex.")
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
-        """Raise SettingsError if the layer does not fit these numbers of materials and surface vertices."""
+        """Raise SettingsError if the layer's material or map does not fit a body with this number of ``materials`` and
+        of surface ``vertices``.
+        """
         if not 0 <= self.material < materials:
             raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:

@@ -1,15 +1,14 @@
 """Layers: materials on top of the painted ones, within closed surfaces or by depth below the body's surface.
 
-Layers are applied in order: where a layer covers the fraction a of a tet, ``w <- (1 - a) w + a e_k``, so the last of
-several full covers wins. A layer covers:
+Layers are applied in order: where a layer of material k covers the fraction a of a tet, ``w <- (1 - a) w + a e_k``. So
+of several layers that cover a tet fully, the last wins. The fraction a is the product of those that the layer has:
 
-- by a region, the fraction of the tet's volume in the body that is inside it, by winding number (whole tets, by their
-  centroids, make a two-cell-thick stiff bar parallel to the lattice 0.58 to 1.86 times as soft);
-- by a depth, the fraction of the tet's volume in the body in that depth range: a skin thinner than the tets has a
-  partial weight;
-- by a map, its values on the surface, transferred like painted weights.
-
-Several of them in one layer are multiplied.
+- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (if tets are
+  assigned whole by their centroids, a stiff bar, two cells thick and parallel to the lattice, is 0.58 to 1.86 times as
+  soft);
+- a depth: the fraction of the tet's volume in the body in that depth range, so that a skin thinner than the tets gets
+  a partial weight;
+- a map: its values on the surface, transferred like painted weights.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .layer import Layer
 from .surface_to_tet_transfer import PROBES
 
 POINT = 1e-12
-"""Width, m, of a probe that is treated as a point."""
+"""Edge length, m, of a cube so small that it stands for a point."""
 
 
 class Laid(NamedTuple):
@@ -47,13 +46,13 @@ def apply_layers(
     surface: SurfaceMesh | None,
     carry_map: Callable[[np.ndarray], np.ndarray],
 ) -> Laid:
-    """Apply the layers to the weights (m,k) in place.
+    """Apply the layers to the material weights (m,k) of the tets, in place.
 
     Parameters
     ----------
     surface : SurfaceMesh or None
         The body's surface, from which depth is measured.
-    carry_map : transfers a map (n,), 0 to 1, from the surface's vertices to the tets, (m,)
+    carry_map : function that transfers a map (n,), 0 to 1, from the surface's vertices to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
     is_cut = np.zeros(len(weights), dtype=bool)
@@ -61,7 +60,8 @@ def apply_layers(
     for number, layer in enumerate(layers):
         if not 0 <= layer.material < weights.shape[1]:
             raise MaterialError(
-                f"Layer {number} names material {layer.material} of {weights.shape[1]}.", "Choose its material again."
+                f"Layer {number} names material {layer.material} of {weights.shape[1]}, counted from 0.",
+                "Choose the layer's material again.",
             )
         part = np.ones(len(weights))
         if layer.surfaces:
@@ -82,7 +82,9 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return the fraction (m,) of each tet's volume in the body that lies in any of the closed surfaces."""
+    """Return the fraction (m,) of each tet's volume in the body that lies in any of the closed surfaces. ``below``
+    measures depth in the body; None: tets lie entirely in the body.
+    """
     for surface in surfaces:
         surface.validate()
     regions = [SurfaceDepth(surface) for surface in surfaces]
@@ -99,7 +101,9 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
 
 
 def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
-    """Return the fraction (m,) of each tet's volume in the body that lies in a depth range."""
+    """Return a depth layer's mean weight (m,) over each tet's volume in the body: without fade, the fraction of this
+    volume in the depth range. ``below`` measures depth in the body.
+    """
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)
     # Depth is 1-Lipschitz: tets entirely on one side need no probes.
@@ -110,7 +114,7 @@ def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) 
 
 
 def _extents(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centroids (m,3), and the distance of each one's farthest corner, (m,)."""
+    """Return the centroids of the tets, (m,3) m, and their distances to the farthest corner of the tet, (m,) m."""
     corners = mesh.rest_positions[mesh.tets]
     centroids = corners.mean(axis=1)
     return centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
@@ -123,8 +127,9 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Refine covered fractions (m,) of the ``mixed`` tets: the mean over those probes that lie in the body, if any.
-    ``cover`` takes probes (k,3) and the edge length (k,), m, of a cube with each probe's volume.
+    """Return the covered fractions ``part`` (m,), refined in the ``mixed`` tets (indices) by the mean over those of
+    their sample points (``PROBES``) that lie in the body, if any. ``cover`` returns the covered fractions (k,) of cubes
+    with centres (k,3) m and edge lengths (k,) m.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -139,14 +144,17 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the fraction of a cube of this width, m, beyond a border at signed distance ``past``, m, of its centre.
-    Counting centres only misses a seventh of a slab thinner than a cell that is parallel to the lattice.
+    """Return the fraction of a cube of edge length ``width``, m, that lies beyond a border; ``past``, m, is the signed
+    distance of its centre beyond the border. Counting only centres would miss a seventh of a slab that is thinner than
+    a cell and parallel to the lattice.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """Return the weight of a layer, 0 to 1, at depths in m (negative outside)."""
+    """Return the weight of a layer, 0 to 1, in cubes of edge length ``width``, m, whose centres are at these depths, m
+    (negative outside the body).
+    """
     past = depths - depth.depth
     core = np.clip(past / depth.fade, 0.0, 1.0) if depth.fade > 0.0 else _sharp(past, width)
     return core if depth.kind == "core" else 1.0 - core

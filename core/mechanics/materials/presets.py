@@ -31,4 +31,4 @@ PRESETS: tuple[MaterialSettings, ...] = (
     MaterialSettings("Plastic", youngs_modulus=2e9, poissons_ratio=0.35, density=1050.0),
     MaterialSettings("Steel", youngs_modulus=2e11, poissons_ratio=0.29, density=7850.0),
 )
-"""Living tissue from soft to stiff, then all others."""
+"""Presets: Soft Flesh, other tissues and shell, then inanimate materials."""

@@ -1,15 +1,15 @@
 """Softening of soft tets at an interface with much stiffer ones, against locking.
 
-A linear tet with a vertex on something rigid is held by it like a clamp, and a tet cut by an interface has one modulus
-for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount with 12 cells
-along both, 0.88 times with 32. As pin springs compensate the excess stiffness of clamped linear tets
-(``geometry/mesh/rigid_clamp.py``), tets at such a vertex are softened:
+Linear tets are too stiff beside a rigid part that holds their vertices like a clamp, and a tet cut by an interface has
+one modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount with
+12 cells along both bars, 0.88 times with 32. As pin springs compensate this excess stiffness
+(``geometry/mesh/rigid_clamp.py``), tets at the vertices of much stiffer tets are softened:
 
-    E' = E / (1 + GIVE / kappa s),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
+    E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
-with the largest modulus around each corner, and the kappa of pins on an area as large as the interface. It affects tets
-within one cell of the stiffer ones, so it vanishes with refinement. Moduli that vary smoothly, by less than ``RATIO``
-per cell, are unchanged; so are the stiff tets themselves.
+E_stiffest is the largest modulus of the tets at a corner, kappa that of pins on an area as large as the interface. This
+correction affects tets within one cell of the stiffer tets, so it vanishes with refinement. Moduli that vary smoothly,
+by less than ``RATIO`` per cell, are unchanged; so are those of the stiff tets.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
 GIVE = 8.0
-"""Fitted to a half stiff bar, held at that end, 1.4 to 8 cells thick (``benchmarks/physics/lattice.py``)."""
+"""Strength of the softening, fitted to half stiff bars, 1.4 to 8 cells thick (``benchmarks/physics/lattice.py``)."""
 
 
 def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
-    """Return softened Young's moduli (m,), Pa, from the blended ones (m,)."""
+    """Return Young's moduli (m,), Pa: ``moduli`` (m,), Pa, softened in tets beside much stiffer ones."""
     stiffest = np.zeros(len(mesh.rest_positions))
     np.maximum.at(stiffest, mesh.tets, moduli[:, None])
     held = np.maximum(0.0, 1.0 - RATIO * moduli[:, None] / stiffest[mesh.tets]).mean(axis=1)
@@ -40,9 +40,9 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return the square root, in cells, of the area of the interface that each of some tets (k,) touches, (k,).
-    ``stiffness`` (n,) rises from one material to the other, so its gradient's integral is area times rise [coarea
-    formula].
+    """Return the size, in cells, of the interface that each tet ``hanging`` (k,) touches: the square root of its area,
+    (k,). ``stiffness`` (n,), a log modulus per vertex, rises from one material to the other, so the integral of its
+    gradient is the area times the rise [coarea formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

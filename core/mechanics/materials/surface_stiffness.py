@@ -23,7 +23,8 @@ def surface_stiffness(
 ) -> np.ndarray:
     """Return Young's modulus (n,), Pa, at each vertex of a surface; arguments as for ``fields.material_fields``.
 
-    A shell covers the whole surface, a core none of it; a region covers the vertices inside it.
+    Layers by depth cover the whole surface if they are shells, and none of it if they are cores. Layers by region cover
+    the vertices inside the region.
     """
     shares = normalize_weights(weights)
     origin = surface.positions.mean(axis=0)

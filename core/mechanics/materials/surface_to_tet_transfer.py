@@ -2,13 +2,14 @@
 
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean over the surface inside it: borders are as sharp as one tet.
-3. The others get the harmonic extension of these values. It blurs a sharp border by as much as the border is deep; so
-   where the surrounding weights are pure, a tet gets ``p² / sum p²`` with the fractions p of its volume in which each
-   weight is largest: p = 0.15 is noise, and would cost two thirds of a stiff tet's modulus at a contrast of 1e3.
+3. All other tets get the harmonic extension of the surface's weights. It blurs a sharp border the more, the deeper it
+   lies. So where the surrounding weights are pure, a tet gets ``p² / sum p²``; p is the fraction of its volume in which
+   a weight is largest. The squares suppress noise: p = 0.15 of a material 1e3 times as soft would cost two thirds of a
+   stiff tet's modulus.
 
-Purity, with weights w and harmonic means <>, is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance: 0 for equal
-weights everywhere around, 1 for one material per point, 1/3 for a linear ramp from 0 to 1. Sharpening begins at 1/3 and
-is full from 2/3 on, so painted gradients are kept.
+Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
+It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
+Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ PROBES = (
 def transfer_weights(
     mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
 ) -> np.ndarray:
-    """Transfer weights (n,k) with rows that sum to 1 from the surface's vertices to the tets, (m,k); 0 in components
-    that the surface does not touch. ``embedding`` is of the vertices; without ``surface`` they are the only samples.
+    """Return the weights (m,k) of the tets for weights ``painted`` (n,k), whose rows sum to 1, at the surface's
+    vertices; 0 in components of the mesh that the surface does not touch. ``embedding`` locates the n vertices in the
+    mesh. Without ``surface``, only the vertices are sampled, not the triangles.
     """
     m = len(mesh.tets)
     if len(painted) == 0:
@@ -55,13 +57,15 @@ def transfer_weights(
 
 
 def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
-    """Transfer a map (n,), 0 to 1, to the tets, (m,)."""
+    """Return a map's values (m,) in the tets from its ``values`` (n,), 0 to 1, at the surface's vertices."""
     part = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
     return np.clip(part, 0.0, 1.0)
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return sharpened tet weights (m,k) from harmonic ones at their corners (m,4,k), and the mean of w.w (m,)."""
+    """Return sharpened tet weights (m,k) from the harmonic weights w at the tets' corners (m,4,k) and ``squares`` (m,),
+    the harmonic mean of w.w in each tet.
+    """
     mean = corners.mean(axis=1)
     of_mean = (mean**2).sum(axis=1)
     mixed = np.flatnonzero(of_mean < 1.0 - 1e-9)
@@ -77,7 +81,8 @@ def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights at each tet vertex that surface points depend on: known (n,) bool, values (n, k).
+    """Return a mask (n,) bool of the tet vertices that surface points depend on, and the mean weights (n,k) there, of
+    those points' weights ``painted`` (s,k) and areas (s,).
 
     A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
     """
@@ -92,7 +97,9 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights in each tet that contains surface points: crossed (m,) bool, values (m, k)."""
+    """Return a mask (m,) bool of the tets that contain surface points, and the mean weights (m,k) there, of those
+    points' weights ``painted`` (s,k) and areas (s,).
+    """
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0
     sums = [np.bincount(embedding.tet_indices, area * column, m) for column in painted.T]

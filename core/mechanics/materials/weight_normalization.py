@@ -1,7 +1,7 @@
 """Normalization of painted material weights, shared by all interfaces.
 
-The first material fills up to a sum of one, also where nothing is painted; larger sums are scaled down. Negative
-weights count as zero.
+If the weights at a vertex sum to less than one, the first material gets the difference, also where nothing is painted;
+larger sums are scaled down to one. Negative weights count as zero.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""Largest deviation of a sum from one that is treated as round-off: such weights are scaled, up or down."""
+"""Largest shortfall of a sum below one that is treated as round-off: such weights are scaled up instead."""
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
     """Return weights (n, k) with rows that sum to 1, from weights (n, k), k >= 1.
 
-    MaterialError names the first vertex with a weight that is not a number.
+    Raise MaterialError, which names the vertex, if a weight is not a number.
     """
     shares = np.asarray(weights, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(shares))
     if len(bad):
-        raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Paint the map there again.")
+        raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Correct it in the map.")
     shares = np.maximum(shares, 0.0)
     shares /= np.maximum(shares.max(axis=1, keepdims=True), 1.0)  # first by the largest, so that no sum overflows
     missing = 1.0 - shares.sum(axis=1)

@@ -6,12 +6,12 @@ the stiffness (Eqs. 14, 15). Both derive from
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all quantities but x fixed at the start: q linearises the coordinates of the stretch potential there. In Y, K is
-the elastic stiffness, so q excludes the share of the pins' springs in a mode. Internal friction is that of the stretch
-potential.
+with all quantities but x fixed at the start, where q linearises the coordinates of :mod:`.stretch_potential`. K in Y is
+the elastic stiffness, so q excludes the part of a mode's stiffness due to springs of pins. Stiffness-proportional
+damping is that of the stretch potential.
 
 Two points differ from the paper. First, current modes are paired with the modes at rest, turned by the mean rotation of
-the body, by MAC instead of their number. If C is not diagonal, the orthogonal matrix P nearest to their overlap rotates
+the body, by MAC instead of their index. If C is not diagonal, the orthogonal matrix P nearest to their overlap rotates
 it. Second, the search begins at these modes instead of the last step's: a step depends only on the state at its start,
 so a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
 
@@ -34,7 +34,10 @@ from .vibrations import Springs
 
 
 class CurrentModes:
-    """Published method of [EigenFit19]; see :class:`.methods.MatchMethod`."""
+    """EigenFit as published [EigenFit19]: modes of the current shape, by an eigenproblem per step.
+
+    Interface: :class:`.methods.MatchMethod`.
+    """
 
     name = "current_modes"
     label = "EigenFit (Current Modes)"
@@ -52,11 +55,13 @@ class CurrentModes:
         self._known: tuple[np.ndarray, TrackedModes, LowRank] | None = None
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
-        """Return the load, with the stiffness at each element or cubature point scaled by (c,)."""
+        """Return the load. ``scale`` (c,) multiplies the stiffness of each element or cubature point; ``beta``, s, is
+        the stiffness-proportional damping.
+        """
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return q (k,), kg^(1/2) m, and ``Y C Y^T``, N/m, at a step's start x (r,3)."""
+        """Return q (k,), kg^(1/2) m, and ``Y C Y^T``, N/m, at the positions x (r,3) at a step's start."""
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
         if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
@@ -84,19 +89,19 @@ class CurrentModes:
 
 
 class CurrentLoad:
-    """Load of V: ``modes``, the stiffness factors ``scale`` (c,), and the internal friction ``beta``, s."""
+    """Load with V of ``modes``: stiffness factors ``scale`` (c,), stiffness-proportional damping ``beta``, s."""
 
     def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
         self._modes, self._scale, self._beta = modes, scale, beta
 
     def begin(self, motion: Motion) -> CurrentPotential:
-        """Return V in a step."""
+        """Return the potential V in a step with this motion."""
         return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
 
 
 class CurrentPotential(LowRankPotential):
-    """V during a step, with ``friction`` times the same quadratic form of the change of q from the base; ``q`` (k,),
-    kg^(1/2) m, at the step's start.
+    """Potential V during a step, plus ``friction`` times the same quadratic form of the change of q from the base of
+    the time integration rule. ``q`` (k,), kg^(1/2) m, is taken at the step's start.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
@@ -109,7 +114,7 @@ class CurrentPotential(LowRankPotential):
         return self._q + (x - self._start).ravel() @ self._rows
 
     def value(self, positions: np.ndarray) -> float:
-        """Return V, J, at ``positions`` (r,3)."""
+        """Return the potential, J, at ``positions`` (r,3) m."""
         q = self._coordinates(positions)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))

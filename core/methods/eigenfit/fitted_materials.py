@@ -11,10 +11,11 @@ modulus would trade one error against the other. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-Gauss-Newton iterations recompute the modes and halve the step until the sum decreases. Each solves the dual problem,
-with as many unknowns as pairs i, j. v mixes a modulus's share of the energy of all modes with the tet's share of the
-volume, in the proportion ``by_volume``. No single eps and v are best for all bodies: the match at rest predicts little
-of the remaining dynamic error. If trials are possible, the best of a few is used.
+Each Gauss-Newton iteration solves the dual problem, with as many unknowns as pairs i, j. It halves its step until the
+sum, with recomputed modes, decreases. The weight v is a mean of two fractions: of the energy of all modes that is due
+to the modulus, and of the volume that is in the tet; ``by_volume`` is the weight of the latter. No single eps and v are
+best for all bodies: the match at rest predicts little of the remaining dynamic error. If trials are possible, the best
+of a few is used.
 """
 
 from __future__ import annotations
@@ -36,25 +37,25 @@ ROUNDS, FARTHEST = 12, 1.0
 """Largest number of Gauss-Newton iterations, and the bound of a change of z in one."""
 
 MOST = 4.0
-"""Bound of |z|: factors from about a fiftieth to fifty."""
+"""Bound of |z|: the factors exp z are between about 1/50 and 50."""
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
-"""GAINED, GAINED_WHOLE: least relative decrease of the sum for another iteration, in a subspace and in all vertices. In
-all vertices an iteration costs as much as a few steps, and another one gains little. SHORTEST: smallest fraction of a
-step that is tried.
+"""GAINED, GAINED_WHOLE: least relative decrease of the objective with which the iterations continue, in a subspace and
+in all vertices. In all vertices an iteration costs as much as a few steps and gains little. SHORTEST: smallest fraction
+of a step that is tried.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults that suit most bodies."""
+"""Defaults of eps and ``by_volume`` that suit most bodies."""
 
 OFF_DIAGONAL_WEIGHT = 0.3
-"""Weight a of off-diagonal entries."""
+"""Weight a of off-diagonal entries of the modal stiffness."""
 
 RESIDUAL = 1e-2
-"""Residual of modes in an iteration; the relative error of eigenvalues is its square."""
+"""Relative residual of modes in an iteration; the relative error of eigenvalues is its square."""
 
 CROSSING = 4
-"""Number of modes beyond those found at rest; a matched mode may cross into them."""
+"""Number of modes that are computed beyond those at rest, since a matched mode may change places with one of them."""
 
 
 class OneStiffness:
@@ -62,7 +63,7 @@ class OneStiffness:
 
     name = "one_stiffness"
     label = "One Stiffness"
-    description = "The whole body softer or stiffer, so that its first vibration is right (DAC); as fast as unmatched"
+    description = "Scale the whole body's stiffness, so that its first vibration is right (DAC); as fast as unmatched"
     of_positions = controls = False
     variants = ((),)
 
@@ -72,7 +73,7 @@ class OneStiffness:
         self.stiffness = np.full(len(space.elastic.weights), spectra.fine[pairs.fine[0]] / spectra.coarse[first])
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """Return None: the stiffness alone changes."""
+        """Return None: this method changes only the stiffness and adds no load."""
 
 
 class FittedMaterials:
@@ -80,7 +81,7 @@ class FittedMaterials:
 
     name = "fitted_materials"
     label = "Fitted Materials"
-    description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as fast as unmatched"
+    description = "Scale the stiffness of each region, so that the vibrations are right at rest; as fast as unmatched"
     of_positions = controls = False
     variants = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
 
@@ -99,11 +100,11 @@ class FittedMaterials:
             self.stiffness = np.exp(_fit(_Fit(space, spectra, pairs, springs, eps, by_volume)))
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """Return None: the stiffness alone changes."""
+        """Return None: this method changes only the stiffness and adds no load."""
 
 
 def _fit(fit: _Fit) -> np.ndarray:
-    """Return z (m,2) after the iterations of a fit."""
+    """Return the logarithms z (m,2) of the factors of both moduli after the iterations of a fit."""
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
     for _ in range(ROUNDS):
@@ -124,7 +125,7 @@ def _fit(fit: _Fit) -> np.ndarray:
 class _Fitted(NamedTuple):
     """Modes for some moduli: ``found``, all of them; ``modes`` (k,r,3), the matched ones; ``firmness`` (k(k+1)/2,), the
     weights of the residuals; ``away``, the weighted residuals ``T - U^T K U`` on and above the diagonal; ``total``, the
-    sum to minimise.
+    objective.
     """
 
     found: np.ndarray
@@ -135,7 +136,7 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares problem of a space's moduli."""
+    """Least-squares problem for the moduli of a space."""
 
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
@@ -154,14 +155,14 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """Evaluate z (m,2), with the modes found from nearby modes (k,r,3)."""
+        """Evaluate the fit at z (m,2). The modes are computed from nearby modes ``near`` (k,r,3)."""
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """Evaluate the start point, where the modes in all vertices are known. In a subspace the modes beyond add no
-        cost.
+        """Evaluate the fit at the initial z. In all vertices the modes are known there. In a subspace they are
+        recomputed with further modes, which add no cost.
         """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
@@ -176,7 +177,7 @@ class _Fit:
         return _Fitted(found.modes, now.modes, firmness, away, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Return the Gauss-Newton step from z, (m,2)."""
+        """Return the Gauss-Newton step (m,2) from z (m,2)."""
         J = self._energies(z, now.modes).reshape(len(now.away), -1)
         J *= now.firmness[:, None]
         v = self._v.ravel()
@@ -185,7 +186,9 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return ``u_i . K_e u_j`` of the elements at rest for each of the two moduli, (k(k+1)/2,m,2), 1/s²."""
+        """Return ``u_i . K_e u_j`` of each element e at rest, for the pairs i <= j of modes and the two moduli,
+        (k(k+1)/2,m,2), 1/s².
+        """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])
         beside = (changes[:, [1, 2, 5]] + changes[:, [3, 6, 7]]) * np.sqrt(0.5)

@@ -1,4 +1,4 @@
-"""Report of a match: the matched vibrations, their frequencies, and remedies for the unmatched ones."""
+"""Report of a match: the matched vibrations, their frequencies, and remedies for unmatched ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """Vibration of a subspace: ``frequency``, Hz, without the match; ``right``, Hz, of the body in all its vertices, 0
-    if unmatched; ``share``, the part of the mode in the span of the fine modes.
+    """Vibration of the body in its space: ``frequency``, Hz, without a match; ``right``, Hz, of the finer body, 0 if
+    unmatched; ``share``, the fraction of the mode in the span of the fine modes.
     """
 
     frequency: float
@@ -23,7 +23,7 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """``words`` for an artist, "" if nothing is matched; the ``vibrations``, slowest first."""
+    """Result of a match: ``words`` for the user, empty if nothing is matched, and the ``vibrations``, slowest first."""
 
     words: str = ""
     vibrations: tuple[Vibration, ...] = ()
@@ -34,12 +34,12 @@ class Match(NamedTuple):
 
 
 REFUSED = "Vibrations are not matched: "
-"""Beginning of the words if no vibrations could be found or compared (MatchError)."""
+"""First words of the report if vibrations could not be computed or compared (MatchError)."""
 
 
 class _Words(NamedTuple):
-    """Words for the finer body, and the settings to raise for a vibration without a counterpart (``unlike``), for one
-    that is too soft (``limp``), and for a smaller error (``remedy``).
+    """Words of the report: a name for the ``finer`` body, and the settings to raise for a vibration without a
+    counterpart (``unlike``), for one that is too soft (``limp``), and for a smaller error (``remedy``).
     """
 
     finer: str
@@ -52,10 +52,12 @@ OF_MESHES = {
     True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
     False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
-"""Words by ``Spectra.is_one_mesh``."""
+"""Words of the report by ``Spectra.is_one_mesh``."""
 
 SLOW = 0.95
-"""Ratio to the right frequency. A complete coarse body is too stiff and does not vibrate below it."""
+"""Frequency relative to that of the finer body below which a vibration is reported. A coarse body whose pins hold as
+firmly is stiffer, so its vibrations are not slower.
+"""
 
 
 def match_summary(
@@ -66,9 +68,9 @@ def match_summary(
     off: Sequence[Estimate] = (),
     is_tried: bool = False,
 ) -> Match:
-    """Return the report for the lowest ``count`` vibrations; ``is_chosen``: their number was chosen automatically.
-    ``off`` holds the expected errors of the body, if known; ``is_tried``: they were measured in trial simulations, one
-    per push.
+    """Return the report for the lowest ``count`` vibrations; ``is_chosen``: this number was chosen automatically.
+    ``off``: the expected errors of the body, if known; ``is_tried``: they were measured in trial simulations, one per
+    load.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -89,7 +91,7 @@ def match_summary(
 
 
 def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """Return the report for the lowest ``count`` vibrations if they are controlled without a match."""
+    """Return the report for the lowest ``count`` vibrations if their stiffness is controlled without a match."""
     match = match_summary(spectra, pairs, count)
     if not match.vibrations:
         return match
@@ -98,7 +100,7 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
-    """Return the words about vibrations that ``factors`` (frames,k) control but that were not found."""
+    """Return words about vibrations that ``factors`` (frames,k) control but that were not computed, or ""."""
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
     return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
 
@@ -120,14 +122,14 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """Report a match that is not used, since the trial did not show a smaller error with it."""
+    """Return the words about a match that is not used, since its trial did not show a smaller error."""
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return the words about the error of the body relative to its movement. Between two meshes no error without the
-    match is given: the coarse vibrations are those of firm pins.
+    """Return the words about the error of the body relative to its movement. Without a trial between two meshes, the
+    unmatched error is omitted: the estimate assumes firmer pins than the body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
@@ -136,13 +138,13 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
 
 
 def _range(parts: Sequence[float]) -> str:
-    """Format the least and the largest error in per cent of the movement: "5 %", "3 to 12 %"."""
+    """Return the range of errors, from fractions of the movement, in per cent: "5 %", "3 to 12 %"."""
     ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
     return f"{' to '.join(dict.fromkeys(ends))} %"
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
-    """Return a sentence for each reason why vibrations are unmatched, given the number of ``found`` fine ones."""
+    """Return one sentence per reason why vibrations are unmatched. ``found``: number of fine vibrations."""
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
@@ -154,7 +156,7 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
 
 
 def _named(modes: Sequence[int]) -> str:
-    """Return the numbers in words, with ranges: "Vibrations 1, 3 to 7 and 9 are"."""
+    """Return a subject and verb for vibrations with these indices, with ranges: "Vibrations 1, 3 to 7 and 9 are"."""
     runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
     *before, last = [
         each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])

@@ -1,7 +1,7 @@
-"""Pairing of coarse and fine modes, and the stiffness that gives the coarse ones the fine frequencies.
+"""Pairing of coarse and fine modes, and the stiffness with which the coarse modes have the fine frequencies.
 
-Modes are paired by their overlap ``B_ij = u_i^T M v_j`` of mass-orthonormal modes. Its square is the modal assurance
-criterion (Allemang and Brown 1982). [EigenFit19] Sec. 3.4 pairs them by their number, which fails if modes cross.
+Modes are paired by the overlap ``B_ij = u_i^T M v_j`` of mass-orthonormal modes. Its square is the modal assurance
+criterion (Allemang and Brown 1982). [EigenFit19] Sec. 3.4 pairs modes by their index, which fails if they cross.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, modal_loads, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
-"""Least share of a coarse mode in the span of the found fine modes; modes below it are not matched."""
+"""Least fraction of a coarse mode in the span of the computed fine modes; modes below it are not matched."""
 
 SPARE = 10
-"""Number of fine modes beyond the matched ones; the last coarse modes can lie in their span."""
+"""Number of fine modes beyond the matched ones, since the last coarse modes can lie in their span."""
 
 MOST = 20
-"""Number of coarse modes to find if the matched number is chosen automatically."""
+"""Number of coarse modes to compute if the number of matched modes is chosen automatically."""
 
 LIMP = 0.3
-"""Ratio to the right eigenvalue under which too few cubature points feel a coarse mode: its remaining stresses define
-no usable coordinate. Bodies moved correctly from 0.37 on, and were thrown about at 0.06.
+"""Eigenvalue of a coarse mode, relative to the fine one, below which too few cubature points resolve the mode: its
+stresses at these do not define a usable coordinate. Bodies moved correctly from 0.37 on, and were thrown about at 0.06.
 """
 
 CLUSTER = 1.01
-"""Ratio of eigenvalues under which modes form a cluster, which is matched as a whole or not at all."""
+"""Ratio of successive eigenvalues below which modes form a cluster, which is matched as a whole or not at all."""
 
 
 NEAR = 1.15
-"""Ratio of eigenvalues under which coarse modes may mix one another's fine modes, between two meshes."""
+"""Ratio of coarse eigenvalues below which modes may mix with the fine modes of each other, between two meshes."""
 
 MIXED = 0.2
-"""Share of a coarse mode in another one's fine mode from which both count as mixed, at any ratio of eigenvalues.
-Example: the two slowest modes of a crab on four feet, 1.24 apart, are each half of both fine ones. Without this bound
-they had the frequencies of each other's shapes.
+"""Squared overlap of a coarse mode with the fine mode of another from which both count as mixed, at any ratio of
+eigenvalues. Example: the two slowest modes of a crab on four feet, 1.24 apart, are each half of both fine ones. Without
+this bound each had the frequency of the other's shape.
 """
 
 
 class Spectra(NamedTuple):
     """Vibrations of a body in its space and of the finer body to match, without rigid motions.
 
-    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and mass-orthonormal modes of the space. There is one more
-    than are matched, which shows if the last belongs to a cluster. ``fine`` (f,): eigenvalues of the finer body, 1/s².
-    ``overlap`` (c,f): B. ``is_one_mesh``: the finer body is the same mesh in all its vertices. ``coarse_pulls``,
-    ``fine_pulls`` (c,l), (f,l): modal loads of accelerations (:func:`.vibrations.pulls`).
+    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and mass-orthonormal modes of the space: the modes to match
+    and the next one, which shows if the last to match belongs to a cluster. ``fine`` (f,): eigenvalues of the finer
+    body, 1/s². ``overlap`` (c,f): B. ``is_one_mesh``: the finer body is the same mesh in all its vertices.
+    ``coarse_pulls``, ``fine_pulls`` (c,l), (f,l): modal loads of l accelerations (:func:`.vibrations.modal_loads`).
     """
 
     coarse: np.ndarray
@@ -68,8 +68,9 @@ class Spectra(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Paired modes: ``coarse``, ``fine`` (k,), their numbers; ``shares`` (c,), the part of each coarse mode in the span
-    of the fine ones; ``alone`` (a,), coarse modes without a fine counterpart that the cubature feels well.
+    """Paired modes: ``coarse``, ``fine`` (k,), their indices; ``shares`` (c,), the fraction of each coarse mode in the
+    span of the fine ones; ``alone`` (a,), indices of coarse modes without a fine counterpart that the cubature resolves
+    well.
     """
 
     coarse: np.ndarray
@@ -86,9 +87,9 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` modes of a model's space, with the next one, and the candidate fine modes. The fine
-    modes are those of the model in all its vertices, or of a ``finer`` model of the same body. If one of these is the
-    space itself, its own modes serve. ``springs`` hold the unknowns of a subspace.
+    """Return the lowest ``count`` + 1 modes of a model's space and the fine modes that may match them. Fine modes are
+    those of the model in all its vertices, or of a ``finer`` model of the same body. If that model is the space itself,
+    its own modes serve. ``springs`` hold the unknowns of a subspace.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -107,7 +108,7 @@ def find_spectra(
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
-    """Return modes of a space at the vertices of its mesh, or of a finer one, (c,n,3)."""
+    """Return modes (c,r,3) of a space as displacements (c,n,3) of the vertices of its mesh, or of a ``finer`` mesh."""
     if space.is_reduced:
         modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
     if finer is None:
@@ -117,8 +118,8 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """Return the lowest ``count`` coarse modes paired with fine ones. Modes outside the span of the fine ones, limp
-    modes, and a cluster that ``count`` would cut are not matched.
+    """Return the pairs of the lowest ``count`` coarse modes with fine ones. Modes outside the span of the fine ones,
+    modes that the cubature does not resolve, and a cluster that ``count`` would cut are not matched.
     """
     assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -128,7 +129,7 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
-    """Return the largest number up to ``count`` of lowest modes that cuts no cluster."""
+    """Return the largest number, at most ``count``, of lowest modes that does not cut a cluster."""
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1
@@ -136,9 +137,9 @@ def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target of the paired modes, as columns of coarse ones: the orthogonal matrix Q (k,k) nearest to B.
-    Between two meshes, a small overlap of modes far apart in frequency comes only from the difference of the meshes.
-    There Q is block-diagonal by clusters of modes that are near or strongly mixed.
+    """Return the shapes that the paired modes should have, in the basis of the coarse ones: the orthogonal matrix Q
+    (k,k) nearest to B. Between two meshes, a small overlap of modes with distant frequencies only reflects the
+    difference of the meshes. There Q is block-diagonal, by clusters of modes that are near or strongly mixed.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
@@ -157,8 +158,8 @@ def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return F (k,k), which maps a core C of modes (k,r,3) with dq/dx (r,3,k) to ``F C F^T``. Between two meshes the
-    acting springs of pins are those of the modes, and q excludes their deformation.
+    """Return F (k,k), which maps a core C for modes (k,r,3) to ``F C F^T`` for the coordinates q with dq/dx (r,3,k).
+    They differ between two meshes, where springs of pins take part in the modes but not in q.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
@@ -168,7 +169,7 @@ class Matching:
 
     name = "stretch_potential"
     label = "EigenFit"
-    description = "A potential of the stretches, from the vibrations at rest: matches all of them in every pose"
+    description = "Add a potential of the stretches, from the vibrations at rest: matches all of them in every pose"
     of_positions, controls = False, True
     variants = ((),)
     stiffness = None
@@ -189,13 +190,13 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """Return the core C (k,k), 1/s², that gives the modes the eigenvalues ``right`` (k,), 1/s²."""
+        """Return the core C (k,k), 1/s², with which the modes have the eigenvalues ``right`` (k,), 1/s²."""
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
-        """Return the load, with the stiffness of each element scaled by (c,), so that V has the same share of every
-        energy; None without a correction. ``beta``, s, is the stiffness-proportional damping. ``factors`` (f,) multiply
-        the right eigenvalues of the first f coarse modes.
+        """Return the load of V, or None without a correction. The stiffness of elements is multiplied by ``scale``
+        (c,), and V keeps its bounds relative to the elastic energy. ``beta``, s, is the stiffness-proportional damping.
+        ``factors`` (f,) multiply the target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

@@ -1,4 +1,4 @@
-"""Check that a body and a finer one are the same body at two resolutions, as a match requires."""
+"""Check that a body and a finer one are the same body at two resolutions, which a match of vibrations requires."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from ...mechanics.constraints.anchors import cell_sides
 from ..model.model import Model
 
 LIGHTEST, HEAVIEST = 0.8, 1.25
-"""Bounds of the mass ratio to the finer body: frequencies scale with its root."""
+"""Bounds of the ratio of the masses of body and finer body: frequencies scale with its inverse square root."""
 
 APART = 2.0
-"""Largest distance between the extents of the pinned vertices, in cells of the coarse body: pins hold whole tets."""
+"""Largest distance between the bounding boxes of the held vertices, in cells of the coarse body: pins hold whole tets.
+"""
 
 NARROW = 0.5
-"""Extent in cells under which pins act as a point or a line on the coarse body. The extent is two standard deviations
-along the second longest axis. Bars of extent 0.45 and 0.47 had errors of 96 and 51 % of their amplitude, and 184 and
-134 % when matched. Bars held by a whole end are correct from 0.58 on.
+"""Extent of pins, in cells, below which they act as a point or a line on the coarse body. The extent is two standard
+deviations along the second longest axis. Bars of extent 0.45 and 0.47 had errors of 96 and 51 % of their amplitude, and
+184 and 134 % when matched. Bars held by a whole end are correct from 0.58 on.
 """
 
 
 def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> None:
-    """MatchError if a model and a finer one, each with the pins of its vibrations, are not the same body. The check
-    precedes the modal analysis. ``pins`` (k,3) m: positions of the surface that the pins hold.
+    """Raise MatchError if ``coarse`` and ``finer`` do not represent the same body; call it before the modal analysis.
+    ``pins`` (k,3) m: surface points that are held in that analysis.
     """
     vertices, more = len(coarse.mesh.rest_positions), len(finer.mesh.rest_positions)
     if more <= vertices:
@@ -41,7 +42,7 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
     if not LIGHTEST <= ratio <= HEAVIEST:
         raise MatchError(
             f"the body has {ratio:.2g} times the mass of its finer lattice.",
-            "Give sheets a thickness (Solidify), or raise Cells Across.",
+            "Give sheets a thickness (Solidify), or raise Cells Across (resolution).",
         )
     if len(coarse.held):
         held = np.isin(coarse.mesh.tets, coarse.held).any(axis=1)
@@ -52,7 +53,7 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
         if np.abs(np.subtract(*ends)).max() > APART * cell:
             raise MatchError(
                 "pins hold different regions of the body and of its finer lattice.",
-                "Raise Cells Across, or choose Draft.",
+                "Raise Cells Across (resolution), or choose Draft tetrahedra.",
             )
 
 
@@ -61,11 +62,11 @@ def _parts(mesh: TetMesh) -> int:
 
 
 def _second_deviation(positions: np.ndarray) -> float:
-    """Return the standard deviation of positions (k,3) along the second longest axis, m: 0 for a point or a line."""
+    """Return the standard deviation of positions (k,3) m along the second longest axis, m: 0 for a line."""
     away = positions - positions.mean(axis=0)
     return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(positions))[1], 0.0)))
 
 
 def _ends(positions: np.ndarray) -> np.ndarray:
-    """Return the corners (2,3) of the bounding box of positions (k,3)."""
+    """Return the lowest and highest corner (2,3) of the bounding box of positions (k,3)."""
     return np.array([positions.min(axis=0), positions.max(axis=0)])

@@ -1,5 +1,5 @@
-"""Registry of methods that match a body's vibrations to a finer one, one line per class. Interfaces offer the listed
-methods, and the tests run all of them.
+"""Registry of methods that match the vibrations of a body to those of a finer one. User interfaces offer all listed
+methods, and the tests run them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .vibrations import Springs
 
 
 class MatchMethod(Protocol):
-    """Interface of a match method. ``name`` is its word in the settings, ``label`` and ``description`` are its texts
-    for the artist. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its
-    negative curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
-    ``variants``: alternative values of its further arguments; the first is for bodies that cannot be tried.
+    """Interface of a match method. ``name`` is its value in the settings; ``label`` and ``description`` are its texts
+    for the user. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its negative
+    curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
+    ``variants``: values of its further arguments that trials compare; without trials the first is used.
 
-    ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness of each element
-    or cubature point, or its mu and lambda; None for no change.
+    ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness, or mu and
+    lambda, of each element or cubature point; None for no change.
     """
 
     name: ClassVar[str]
@@ -41,12 +41,12 @@ class MatchMethod(Protocol):
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
-        """Match a space at its rest stiffness; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
+        """Match a space by its vibrations at rest; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
-        """Return the load, if any, with the stiffness of each element or cubature point scaled by (c,). ``beta``, s, is
-        the stiffness-proportional damping. ``factors`` (f,) multiply the slowest vibrations' stiffness, if the method
-        ``controls`` them.
+        """Return the load of the method in a step, or None. ``scale`` (c,) multiplies the stiffness of each element or
+        cubature point. ``beta``, s, is the stiffness-proportional damping. ``factors`` (f,) multiply the stiffness of
+        the slowest vibrations, if the method ``controls`` them.
         """
 
 
@@ -59,7 +59,7 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label}, or {Matching.label} where a trial simulation is much nearer with it",
+        f"{FittedMaterials.label}, or {Matching.label} if its error in a trial simulation is much smaller",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
@@ -69,12 +69,12 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_methods(
     solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False
 ) -> tuple[type[MatchMethod], ...]:
-    """Return the methods to be tried; the first is used where a trial is not possible. SettingsError lists the known
-    ones.
+    """Return the methods to try; the first one is used if trials are not possible. SettingsError lists the known
+    methods.
 
     The automatic choice begins with materials, which add no cost to a step and are more accurate on most bodies
-    (``docs/design/eigenfit.md``). But materials cannot control vibrations. With ``frees_pins`` (all pins are released
-    at some frame), materials that are right in flight sag too much before the release.
+    (``docs/design/eigenfit.md``). But materials cannot control vibrations. If all pins are released at some frame
+    (``frees_pins``), materials that are right for the free body sag too much before the release.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -85,7 +85,7 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """SettingsError if the chosen method is unknown, does not support the solver, or cannot control vibrations."""
+    """Raise SettingsError if the match method is unknown, or does not support the solver or controlled vibrations."""
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(

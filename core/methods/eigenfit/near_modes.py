@@ -24,35 +24,35 @@ from ..subspaces.space import Space
 from .vibrations import Springs, Vibrations, reduced_vibrations
 
 RIGID = 0.01
-"""Ratio to the lowest eigenvalue at rest under which a mode counts as rigid."""
+"""Eigenvalue relative to the lowest one at rest below which a mode counts as rigid."""
 
 SHIFT = 0.1
-"""Shift s relative to the lowest eigenvalue at rest: T exists for a free body too. With a smaller shift, rigid motions
-hide all others in ``T V``.
+"""Shift s relative to the lowest eigenvalue at rest. With a shift, T exists for a free body too. With a smaller one,
+rigid motions hide all other modes in ``T V``.
 """
 
 ROUNDS, RESIDUAL = 8, 1e-3
-"""Largest number of blocks, and the residual ``|T u - t u| / t`` of the last wanted mode at which they end. The
-relative error of eigenvalues is its square.
+"""Largest number of blocks, and the residual ``|T u - t u| / t`` of the last wanted mode at which no more are built.
+The relative error of eigenvalues is its square.
 """
 
 DEPENDENT = 1e-10
-"""Share of a block's squared size under which its new directions count as round-off."""
+"""Fraction of a block's squared size below which a new direction counts as round-off."""
 
 
 class NearModes(Protocol):
-    """Finder of modes of a space."""
+    """Finder of the lowest modes of a space at changing tangents."""
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return the lowest mass-orthonormal modes that are not rigid, at a tangent, from nearby modes (k,r,3). There
-        are ``count`` of them and ``beyond`` more, which may be less exact; fewer if the finder converges before.
-        ``scale``: approximate ratio of the stiffness to that at rest.
+        """Return the lowest mass-orthonormal modes that are not rigid, at a tangent, from nearby modes ``near``
+        (k,r,3): ``count`` modes and ``beyond`` further ones, which may be less exact, or fewer if the block method
+        finds no more. ``scale``: approximate ratio of the stiffness to that at rest.
         """
 
 
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
-    """Return the finder of modes of a space. ``springs`` hold a reduced space; ``lowest`` is its lowest eigenvalue at
-    rest, 1/s². The blocks end at the ``residual``.
+    """Return the finder of modes of a space. ``springs`` hold a reduced space; ``lowest`` is the space's lowest
+    eigenvalue at rest, 1/s²; ``residual`` is the tolerance in all vertices.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
@@ -64,7 +64,7 @@ class _Dense:
         self._rigid = int(np.sum(at_rest < RIGID * lowest))
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return modes, as :meth:`NearModes.find`."""
+        """Return the lowest modes by the dense eigenproblem, as :meth:`NearModes.find`."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
         found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
         return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
@@ -86,7 +86,7 @@ class _Sparse:
             self._held = entries, held.data
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return modes, as :meth:`NearModes.find`."""
+        """Return the lowest modes by a block Krylov method, as :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
         entries, stiffness = self._held
@@ -101,7 +101,7 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest ``count + beyond`` pairs that are not rigid motions."""
+        """Return the lowest ``count + beyond`` eigenvalues and eigenvectors that are not rigid motions."""
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
             new = self._new(block, V, MV)
@@ -122,7 +122,7 @@ class _Sparse:
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """Return the part of a block outside the span of V, mass-orthonormal. Two passes remove round-off."""
+        """Return a mass-orthonormal basis of the part of a block outside the span of V. Two passes remove round-off."""
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):
             block = block - V @ (MV.T @ block)
@@ -133,8 +133,8 @@ class _Sparse:
 
 
 class TrackedModes(NamedTuple):
-    """Successors of other modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal, maps the
-    other modes to them.
+    """Modes paired with k earlier ones: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal,
+    maps the earlier modes to them.
     """
 
     eigenvalues: np.ndarray
@@ -143,8 +143,8 @@ class TrackedModes(NamedTuple):
 
 
 def track_modes(found: Vibrations, others: np.ndarray, mass: Any) -> TrackedModes:
-    """Return the successors of mass-orthonormal modes (k,r,3) among the found ones, paired by the modal assurance
-    criterion.
+    """Return those of the ``found`` modes that continue the earlier mass-orthonormal modes ``others`` (k,r,3), paired
+    by the modal assurance criterion.
     """
     weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
     overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T

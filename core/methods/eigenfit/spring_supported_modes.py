@@ -1,8 +1,9 @@
-"""Match of a body held by soft springs: they take part in its vibrations but not in q.
+"""Match of a body held by soft springs, which take part in its vibrations but not in the coordinates q of V
+(:mod:`.stretch_potential`).
 
 There ``Y = dq/dx`` differs from ``M U``: ``K + Y C Y^T`` has other modes as well as other eigenvalues, and C has no
-closed form. Near rest all motion lies in the span of the found modes and of the displacements ``(K + s M)^-1 Y`` by the
-forces Y. C is found there iteratively. With the current modes U',
+closed form. Near rest all motion lies in the span of the vibration modes and of the displacements ``(K + s M)^-1 Y``
+due to the forces Y. C is computed iteratively in this span. With the current modes U',
 
     G^T dC G = T - Lambda',    G = Y^T U'
 
@@ -25,12 +26,12 @@ DEPENDENT = 1e-12
 
 
 class SpringSupportedModes:
-    """Reduced model of a body with its springs near rest.
+    """Reduced model of a body and its springs near rest.
 
     Parameters
     ----------
     space, springs : the body and the springs that hold it
-    found : modes of it; paired : (k,) numbers of the matched ones; gradients : (r,3,k) their dq/dx
+    found : its vibrations; paired : (k,) indices of the matched ones; gradients : (r,3,k) dq/dx of these
     """
 
     def __init__(
@@ -48,8 +49,8 @@ class SpringSupportedModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return C (k,k), 1/s², that gives the matched modes the stiffness ``target`` (k,k), 1/s², from a nearby core.
-        Without convergence, return the best iterate.
+        """Return C (k,k), 1/s², with which the matched modes have the stiffness ``target`` (k,k), 1/s², by iterations
+        from a nearby core ``near``. If they do not converge, return the best iterate.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf

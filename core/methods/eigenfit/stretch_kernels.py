@@ -18,9 +18,7 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density relative to the shear modulus, for strains of 1e-6: below it, round-off dominates the quotient of two
-energies.
-"""
+"""Energy density over the shear modulus, at strains of 1e-6; below it, round-off dominates a quotient of energies."""
 
 
 @parallel_kernel
@@ -70,7 +68,8 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
     """Fill ``out`` with ``factor given + (along . given) onto``, for vectors (m,6). With ``along`` the bend and
-    ``onto`` the shift it maps changes of stretches to changes of the measure; with both exchanged it is the transpose.
+    ``onto`` the shift, it maps changes of stretches to changes of phi (:mod:`.stretch_measure`); with the two exchanged
+    it is the transpose.
     """
     for e in range(begin, end):
         part = 0.0
@@ -82,8 +81,8 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Replace a ``share`` (m,) of second derivatives of psi, at principal stretches and stresses (m,3), by the same
-    share of ``dphi : C : dphi``, in place.
+    """Replace the fraction ``share`` (m,) of the second derivatives of psi, at principal stretches and stresses (m,3),
+    by the same fraction of ``dphi : C : dphi``, in place.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -20,8 +20,8 @@ from .stretch_kernels import LEAST, fill_along, fill_measure, subtract_curvature
 
 
 class Measured(NamedTuple):
-    """phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the derivative of the
-    factor. Off-diagonal entries of derivatives are doubled. ``energies`` (m,), Pa; ``stresses`` (m,3), principal ones,
+    """Measure phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the derivative of
+    the factor by the stretch, with doubled off-diagonal entries. ``energies`` (m,), Pa; principal ``stresses`` (m,3),
     Pa; ``values`` (m,3), principal stretches; ``at_rest`` (m,2), 2 mu and lambda, Pa.
     """
 
@@ -35,25 +35,25 @@ class Measured(NamedTuple):
 
     @property
     def phi(self) -> np.ndarray:
-        """Return phi, (m,6)."""
+        """Strain measure phi, (m,6)."""
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """Return the change of phi by changes of stretches (m,6), (m,6)."""
+        """Return the change (m,6) of phi due to changes ds (m,6) of the stretches."""
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
+        """Return the derivative (m,6) of ``by . phi`` by the stretches, for ``by`` (m,6)."""
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add the second derivatives of ``by . phi`` by stretches to those of psi, in place, as if by (m,6) were
-        parallel to ``C : phi``; nothing is added where it would stiffen an element. Otherwise, a potential that cancels
-        most of a body's stiffness needs up to five times the iterations.
+        """Add the second derivatives of ``by . phi`` by the stretches to those of psi in ``tangent``, in place, as if
+        ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are unchanged. Without this, a
+        potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
 
 
 class StretchMeasure:
-    """phi of a body's elements for an elastic energy."""
+    """Strain measure phi of a body's elements, for its elastic energies."""
 
     def __init__(self, elastic: ElasticDensity) -> None:
         self._elastic = elastic
@@ -72,7 +72,7 @@ class StretchMeasure:
         """2 mu and lambda, (m,2), Pa."""
 
     def at(self, stretch: Stretch) -> Measured:
-        """Return phi of m stretches."""
+        """Return the measure phi at the stretches of all m elements."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         shift, factor, bend = stretch.s - IDENTITY_STRETCH, np.empty(m), np.empty((m, 6))

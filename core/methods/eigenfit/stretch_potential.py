@@ -32,20 +32,20 @@ from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-"""Factors of off-diagonal entries of a symmetric tensor: each stands for two."""
+"""Number of entries of a symmetric tensor that each of its six numbers stands for."""
 
 
 STILL = 1e-12
-"""Square of a strain under which a body counts as undeformed."""
+"""Squared strain below which a body counts as undeformed."""
 
 
 class StretchModes:
-    """Coordinates q of k modes.
+    """Coordinates q of k modes, as functions of the stretches.
 
     Parameters
     ----------
     elastic : elastic density of the space's unknowns
-    rest : (r,3) the unknowns at rest
+    rest : (r,3) unknowns at rest
     eigenvalues : (k,) 1/s²; modes : (k,r,3)
     """
 
@@ -66,7 +66,7 @@ class StretchModes:
         """dq/dx at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """Return dq/dx, (r,3,k), or its columns for the modes ``which``."""
+        """Return dq/dx, (r,3,k), or only its columns for the modes with the indices ``which``."""
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
@@ -74,12 +74,12 @@ class StretchModes:
         return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
-        """Return q (k,), kg^(1/2) m."""
+        """Return the coordinates q (k,), kg^(1/2) m, for the measure phi of all elements."""
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
-        """Return G (k,k), s², with ``1/2 q . G^-1 q <= W`` (Cauchy-Schwarz) for elements stiffer or softer than those
-        of the modes: products of the modes' stresses by the inverse of Hooke's C.
+        """Return G (k,k), s², with ``1/2 q . G^-1 q <= W`` (Cauchy-Schwarz), for ``elastic`` with scaled element
+        stiffness: products of the modes' stresses by the inverse of Hooke's C.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
@@ -88,8 +88,8 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return L (k,k), which changes C to ``L C L^T`` for elements scaled by (m,), so that V keeps its bounds
-        relative to W; ``sqrt(scale)`` times the identity for a uniform scale.
+        """Return L (k,k), which changes C to ``L C L^T`` if the stiffness of elements is multiplied by ``scale`` (m,),
+        so that V keeps its bounds relative to W. For a uniform scale, L is ``sqrt(scale)`` times the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -100,56 +100,56 @@ class StretchModes:
         return root[:, None] * L / root
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """Return q (k,), kg^(1/2) m, at unknowns x (r,3)."""
+        """Return the coordinates q (k,), kg^(1/2) m, at unknowns x (r,3)."""
         return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
-        """Return the change of q by changes of stretches (m,6), (k,)."""
+        """Return the change (k,) of q due to changes ds (m,6) of the stretches."""
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative of ``by . q`` by stretches, not weighted, (m,6)."""
+        """Return the derivative (m,6) of ``by . q`` by the stretches, per unit volume."""
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative of ``by . q`` by phi, not weighted, (m,6)."""
+        """Return the derivative (m,6) of ``by . q`` by phi, per unit volume."""
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative of ``by . q`` by F, not weighted, (m,3,3)."""
+        """Return the derivative (m,3,3) of ``by . q`` by F, per unit volume."""
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
-        """Return dq/dx at rest, turned by the mean rotation of the body, (r,3,k)."""
+        """Return dq/dx at rest, (r,3,k), rotated by the mean rotation of the body."""
         return mean_rotation(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the rotation (3,3) nearest to the rotations of all elements, by weights (m,)."""
+    """Return the rotation (3,3) nearest to the rotations of all elements, weighted by ``weights`` (m,)."""
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
 
 
 class StretchLoad:
-    """V as a load.
+    """Load with the potential V of the stretches.
 
     Parameters
     ----------
     modes : StretchModes, of k modes
     core : C (k,k), 1/s²
-    beta : s, internal friction, which acts on the corrected stiffness as on the elastic one
-    is_strong : C may be many times the stiffness of the modes
+    beta : s, stiffness-proportional damping, which acts on V as on the elastic energy
+    is_strong : True if C may be many times the stiffness of the modes
     """
 
     def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0, is_strong: bool = False) -> None:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return V in a step, plus ``beta / (2 step) (q - q_b) . C (q - q_b)`` with friction. q_b is the ``base`` of
-        the time integration rule, applied to q.
+        """Return V in a step, plus ``beta / (2 step) (q - q_b) . C (q - q_b)`` with damping. q_b is the ``base`` of the
+        time integration rule, applied to q.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -159,8 +159,8 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Return the share of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
-        possible: ``-V / ((1 - r) W)``, 0 to 1, with r the least share that V leaves of any strain.
+        """Return the fraction of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
+        possible: ``-V / ((1 - r) W)``, 0 to 1. r is the least fraction of W that V leaves at any strain.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -170,7 +170,7 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """V during a step, with ``friction`` times the same quadratic form of the change of q from ``base`` (k,)."""
+    """Potential V in a step, plus ``friction`` times the same quadratic form of the change of q from ``base`` (k,)."""
 
     def __init__(
         self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
@@ -186,15 +186,15 @@ class StretchPotential(StrainPotential):
         return (1.0 + self._friction) * self._core
 
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
-        """Return the measure and q at a stretch. They are cached: an iteration begins where a line search ended."""
+        """Return phi and q at a stretch. They are cached, since an iteration begins where a line search ended."""
         if self._last is None or self._last[0] is not stretch.values:
             at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
     def _change(self, at: Measured, apart: np.ndarray) -> np.ndarray:
-        """Return the change of q by ``apart`` (m,6), the difference of stretches to those of positions. It is cached,
-        since an iteration needs it twice.
+        """Return the change (k,) of q due to ``apart`` (m,6): the stretches of the positions minus the independent
+        ones. It is cached, since an iteration needs it twice.
         """
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not apart:
             self._apart = at, apart, self._modes.change(at, apart)
@@ -204,7 +204,7 @@ class StretchPotential(StrainPotential):
         return self._core @ (q + self._friction * (q - self._base))
 
     def value(self, stretch: Stretch) -> float:
-        """Return V, J."""
+        """Return the potential at a stretch, J."""
         _, q = self._at(stretch)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
@@ -212,7 +212,7 @@ class StretchPotential(StrainPotential):
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return stresses, as :meth:`StrainPotential.forces`."""
+        """Return the condensed stresses (m,3,3) Pa of the potential, as :meth:`StrainPotential.forces`."""
         at, q = self._at(stretch)
         by = self._slope(q)
         if apart is not None and bends:
@@ -220,10 +220,10 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return ``Y C Y^T`` with ``Y = dq/dx`` at rest, turned with the body in the step's first iteration. On a bar
-        with an amplitude of half its length it needs as few iterations as the exact Y. A strong potential has the exact
-        Y in each iteration: with ten times the stiffness, the approximate one takes up to three times the iterations,
-        and the merit of Mixed FEM has no descent direction.
+        """Return the stiffness ``Y C Y^T``, N/m. Y is dq/dx at rest, rotated with the body in the step's first
+        iteration. On a bar with an amplitude of half its length it needs as few iterations as the exact Y. A strong
+        potential uses the exact Y in each iteration: with ten times the stiffness, the approximate one takes up to
+        three times the iterations, and the merit of Mixed FEM has no descent direction.
         """
         if self.is_strong:
             used = np.flatnonzero(self._core.any(axis=0))
@@ -233,12 +233,12 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Soften a tangent, as :meth:`StrainPotential.soften`."""
+        """Add the second derivatives of q, times the slope of V, to the elastic tangent where they soften it."""
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the terms of a step, as :meth:`StrainPotential.step_by`."""
+        """Return the terms for a step ds (m,6) of the independent stretches, as :meth:`StrainPotential.step_by`."""
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)

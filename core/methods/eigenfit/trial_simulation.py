@@ -1,8 +1,9 @@
 """Error of a matched body in a trial simulation before a bake, against the finer body under the same load.
 
-Vibrations about the rest shape predict small movements only. In a movement of a fifth of the size, a boat in 8 modes
-with correct vibrations was off by 21 % of it, where 6 had been predicted. The load is made of the slowest vibrations,
-so that every body has one, free bodies too. A uniformly stiffer body moves through the same displacements in less time.
+Vibrations about the rest shape predict small movements only. In a movement of a fifth of its size, a boat in 8 modes
+with correct vibrations was off by 21 % of the movement, where 6 % had been predicted. The load excites the slowest
+vibrations, so that it exists for every body, also a free one. A uniformly stiffer body moves through the same
+displacements in less time, so its trial needs no new simulation.
 """
 
 from __future__ import annotations
@@ -29,34 +30,35 @@ from .methods import MatchMethod
 from .vibrations import Springs, Vibrations, rigid_count, vibrations
 
 PUSHING, BESIDE = 4, 6
-"""Number of the slowest vibrations that make the load, each by an equal force; and number of further ones that are
-computed, since the load contains clusters of equal eigenvalues as a whole.
+"""Number of the slowest vibrations that the load excites, each by an equal force; and number of further vibrations that
+are computed, since the load contains whole clusters of equal eigenvalues.
 """
 
 BENT = 0.1
-"""Largest linear displacement under the load, as a part of the size. The movement overshoots it by half."""
+"""Largest static linear displacement under the load, over the body's size. The movement overshoots it by half."""
 
 STEPS = 16
 """Time steps per period of the slowest vibration."""
 
 MORE = 4
-"""Number of vibrations tried beyond the fewest that suffice by the estimate at rest."""
+"""Number of vibrations tried beyond the sufficient number by the estimate at rest."""
 
 ITERATIONS = 100
-"""Most iterations of a step: trial simulations are compared only if their steps converge."""
+"""Largest number of iterations of a step: trial simulations are comparable only if their steps converge."""
 
 NEARER, WORSE = 0.8, 0.005
-"""Largest error of a body matched to another mesh, over that of the plain body, with which the match is accepted; and
-largest increase of the error under any load, as a part of the movement.
+"""Largest error of a body matched to another mesh, relative to the error without a match, with which the match is
+accepted; and largest increase of the error under any load, relative to the movement.
 """
 
 COSTLIER_GAIN = 0.03
-"""Least reduction of the error, as a part of the movement, for which a method with costlier steps is chosen."""
+"""Least reduction of the error, relative to the movement, for which a method with costlier steps is chosen."""
 
 
 class ReferenceTrajectory(NamedTuple):
-    """Trial simulation: load ``push`` (n,3) N; ``eigenvalue`` 1/s² of the slowest vibration; ``displacements``
-    (steps+1,n,3) m, float32 as in the store, with STEPS time steps per period of that vibration.
+    """Trial simulation of the finer body: load ``push`` (n,3) N; ``eigenvalue`` 1/s² of the slowest vibration;
+    ``displacements`` (steps+1,n,3) m, float32 as in the frame store, with STEPS time steps per period of that
+    vibration.
     """
 
     push: np.ndarray
@@ -69,7 +71,7 @@ class ReferenceTrajectory(NamedTuple):
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> ReferenceTrajectory:
-        """Return the simulation of a body that is ``by`` times as stiff."""
+        """Return the simulation of a body that is ``by`` times as stiff: same displacements, other load and time."""
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
@@ -80,9 +82,9 @@ def reference_trajectory(
     swings: int = 1,
     across: bool = False,
 ) -> ReferenceTrajectory:
-    """Simulate all vertices of a model for a number of periods. The load excites its slowest vibrations or, with
-    ``across``, all of them: forces across and a torque about the longest side. The loads ``held`` act beside the pins.
-    DivergenceError if positions are not finite.
+    """Simulate all vertices of a model for ``swings`` periods of its slowest vibration. The load excites the slowest
+    vibrations or, with ``across``, all: forces across the longest side and a torque about it. The loads ``held`` act
+    besides the pins. Raise DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -92,7 +94,7 @@ def reference_trajectory(
         X = model.mesh.rest_positions
         thin, middle, long = np.eye(3)[np.argsort((np.ptp(X, axis=0) / model.size).round(6), kind="stable")]
         pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
-        if rigid:  # a free body shall bend without a rigid motion
+        if rigid:  # so that a free body bends without rigid motion
             pushing = np.tensordot(np.tensordot(found.modes, model.mass @ pushing), found.modes, axes=1)
     push = model.mass @ pushing
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
@@ -104,7 +106,8 @@ def reference_trajectory(
 
 def _parts(found: Vibrations) -> np.ndarray:
     """Return the factors (k,) of the modes in the load: for each cluster of equal eigenvalues, the projection of a
-    fixed random field. They do not depend on the signs and on the basis within a cluster, which round-off decides.
+    fixed random field. The load then does not depend on the signs of modes or on the basis within a cluster, which
+    round-off decides.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -120,9 +123,9 @@ class ErrorTest:
 
     Parameters
     ----------
-    swings : reference simulations of the finer body, one for each load
+    swings : reference simulations of the finer body, one per load
     space : the space without a match
-    held : loads beside its pins, without and with a match
+    held : loads that act besides the pins: without a match, and with one
     lift : (f,r) interpolation from the space's unknowns to the finer body's vertices
     surface : (s,f), (s,r) interpolation from the finer body's vertices and from the space's unknowns to the surface,
         where errors are measured; None measures them at the finer body's vertices
@@ -143,11 +146,11 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest error of a point over the largest displacement, under the load with the largest error."""
+        """Return the largest error of a point over the largest displacement, for the load with the largest error."""
         return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """Return the errors under each load, without and with a match."""
+        """Return the errors without and with a match, per load."""
         return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
     def _errors(self, matching: MatchMethod | None) -> list[float]:
@@ -175,15 +178,17 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the errors under each load allow a match. On one mesh, no load may increase the error."""
+    """Return True if the errors ``off`` per load allow a match: no load may increase the error, and between two meshes
+    the largest error must fall below NEARER times the unmatched one.
+    """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
     return is_one_mesh or max(each.matched for each in off) < NEARER * max(each.plain for each in off)
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Return the pairs of the lowest ``count`` modes. If that number is not ``is_set``, also try MORE modes, which may
-    be better.
+    """Return the candidate pairs of modes: those of the lowest ``count`` modes and, unless the user has set that number
+    (``is_set``), those of MORE further modes, which may be better.
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
@@ -198,10 +203,11 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the match with the least error; without ``off``, which returns the error of a match, the first method's.
+    """Return the match with the least error. ``off`` returns the error of a match; without it, return the first
+    method's.
 
-    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ``variants``
-    of a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on another
+    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ``variants`` of
+    a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on another
     machine makes the same choice.
     """
     if off is None:
@@ -237,10 +243,8 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Return the unknowns (steps+1,r,3) of a space under a load ``push`` (r,3) N from rest, in the time steps of
-    ``swing``.
-    """
-    # BDF2, since implicit Euler damps steps this long: it showed an error of 8 % for a body that is off by 13 %.
+    """Return the unknowns (steps+1,r,3) of a space under a load ``push`` (r,3) N from rest, in steps of ``swing``."""
+    # BDF2, since implicit Euler damps steps this long: it gave an error of 8 % for a body with 13 %.
     settings = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=ITERATIONS, solver=solver, integrator="bdf2")
     stepper, state = make_solver(space, settings), space.rest_state()
     pins, acting, seen = state.positions[space.pinned], (AccelerationField(push), *loads), [state.positions]

@@ -1,7 +1,7 @@
-"""Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or of a subspace.
+"""Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or in a subspace.
 
-K is the elastic stiffness at rest with the springs that hold the body. Modes are mass-orthonormal. Each free part has
-six modes of zero frequency, a part that hangs on a point three (:func:`rigid_count`).
+K is the elastic stiffness at rest plus the springs that hold the body. Modes are mass-orthonormal. Each free connected
+part has six modes of zero frequency; a part that is held at a point has three (:func:`rigid_count`).
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from ..subspaces.reduced_stiffness import symmetric
 from ..subspaces.space import Space
 
 HELD = 1e-9
-"""Stiffness of a rigid motion relative to the stiffest hold; below it, the motion counts as free."""
+"""Stiffness of the pins in a rigid motion, relative to the stiffest pin, below which the motion counts as free."""
 
 
 RESIDUAL = 1e-9
-"""Residual of modes in all vertices. The relative error of eigenvalues is its square; convergence to round-off takes
-more solves.
+"""Relative residual of modes in all vertices. The relative error of eigenvalues is its square; convergence to round-off
+takes more solves.
 """
 
 
 class Springs(NamedTuple):
-    """Springs that hold a body at rest: ``points``, p of them; ``stiffness`` (p,) N/m."""
+    """Springs that hold a body at rest: their p ``points``, and their ``stiffness`` (p,) N/m."""
 
     points: Points
     stiffness: np.ndarray
 
 
 class Vibrations(NamedTuple):
-    """``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3), displacements of the r
-    unknowns of the space, zero at pins.
+    """Vibrations of a space: ``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3), displacements of the
+    space's r unknowns, zero at pins.
     """
 
     eigenvalues: np.ndarray
@@ -53,17 +53,17 @@ class Vibrations(NamedTuple):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Return the frequencies, Hz, (k,)."""
+        """Frequencies (k,), Hz."""
         return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
 
     def after(self, rigid: int, count: int) -> Vibrations:
-        """Return ``count`` vibrations after the first ``rigid``."""
+        """Return the ``count`` vibrations that follow the first ``rigid`` ones."""
         return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
 
 
 def rigid_count(model: Model) -> int:
-    """Return the number of rigid modes of a model: six for each free part, three for one that hangs on a point, one for
-    one on a hinge.
+    """Return the number of rigid modes of a model: for each connected part six if it is free, three if it is held at a
+    point, one if it is held at a hinge.
     """
     rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
     part = np.empty(n, dtype=np.int64)
@@ -86,8 +86,8 @@ def rigid_count(model: Model) -> int:
 
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a model in all its vertices. ArpackError or FactorizationError if there
-    are none.
+    """Return the lowest ``count`` vibrations of a model in all its vertices. Raise ArpackError or FactorizationError if
+    they cannot be computed.
     """
     K, M, pattern = _at_rest(model)
     values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
@@ -95,7 +95,7 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the lower triangle of K between the free vertices, M, and their pattern."""
+    """Return the lower triangle of the stiffness K of the free vertices, their mass M, and the pattern of K."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_bound(model, tangent, model.pinned)
     free = pattern.free
@@ -105,7 +105,7 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
 
 
 def stiffness_lower_bound(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
-    """Return the lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
+    """Return the lower triangle of a tangent's stiffness over all vertices but ``pinned`` ones, and its pattern."""
     sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
@@ -115,14 +115,14 @@ def stiffness_lower_bound(model: Model, tangent: Tangent, pinned: Sequence[int])
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Expand vectors (3 f,k) of the free vertices to all vertices, (k,n,3)."""
+    """Return vectors (3 f,k) of the free vertices as displacements (k,n,3) of all vertices."""
     out = np.zeros((columns.shape[1], n, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
     return out
 
 
 def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """Return ``(K + shift M)^-1`` times forces (k,r,3): static displacements, also of a free body."""
+    """Return the displacements ``(K + shift M)^-1 f`` for forces f (k,r,3). Due to the shift a free body has them."""
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
         columns = np.ascontiguousarray(forces[:, pattern.free].reshape(len(forces), -1).T)
@@ -136,8 +136,8 @@ def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, sh
 def space_vibrations(
     space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body, in its subspace, which ``springs`` hold beside its pins, or in
-    all its vertices.
+    """Return the lowest ``count`` vibrations of a body in its space: in all its vertices, or in a subspace, where
+    ``springs`` hold it besides its pins.
     """
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
@@ -145,8 +145,8 @@ def space_vibrations(
 def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in its subspace, which ``springs`` hold beside its pins, at rest
-    or at a tangent.
+    """Return the lowest ``count`` vibrations of a body in its subspace, held by ``springs`` besides its pins, at a
+    tangent or at rest.
     """
     K, M, free = _reduced(space, springs, tangent)
     values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
@@ -156,7 +156,7 @@ def reduced_vibrations(
 def _reduced(
     space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return K and M between the free unknowns, all of x, then of y and z, (3 f,3 f), and these unknowns (f,)."""
+    """Return K and M of the free unknowns, (3 f,3 f), with all x first, then y and z; and their indices (f,)."""
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
     if tangent is None:
@@ -169,16 +169,16 @@ def _reduced(
 
 
 def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
-    """Expand vectors (3 f,k) of the free unknowns to all unknowns, (k,r,3)."""
+    """Return vectors (3 f,k) of the free unknowns as changes (k,r,3) of all unknowns."""
     out = np.zeros((columns.shape[1], r, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
     return out
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the modal loads (k,12) of accelerations on modes (k,n,3) of a model's vertices: uniform fields, as of
-    weight and shaken pins, and fields that grow linearly along an axis, by as much over the body's size. On a free body
-    only the latter have a load.
+    """Return the modal loads (k,12) of twelve accelerations on modes (k,n,3) of a model's vertices: uniform ones, as of
+    weight and shaken pins, and those that grow linearly along an axis, by 1 over the body's size. On a free body only
+    the linear ones have a load.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

@@ -1,8 +1,8 @@
-"""Merged model of several bodies that may touch: their vertices, and their tets, are concatenated.
+"""Merged model of several bodies that may collide: their vertices, and their tets, are concatenated.
 
-Matrices are block-diagonal, so each body moves as it would alone, except that iterations end together and a line search
-uses one step size for all. Solvers see one model. Loads on one body use points of the merged model (:func:`points_of`);
-states and pin targets of each body are accessed by :class:`model.Slices`.
+Matrices are block-diagonal, so each body moves as it would alone, except that all share the iterations and the step
+size of line searches. Solvers see one model. Loads on one body use points of the merged model (:func:`points_of`);
+:class:`model.Slices` select the states and pin targets of each body.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .state import State
 
 
 def merge_models(models: Sequence[Model]) -> Model:
-    """Return the merged model of bodies, in order; its ``slices`` identify them."""
+    """Return the merged model of bodies, in the given order. Its ``slices`` are the vertices and tets of each."""
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     ends = np.cumsum([[0, 0], *([len(mesh.rest_positions), len(mesh.tets)] for mesh in meshes)], axis=0)
     slices = tuple(Slices(*(slice(int(a), int(b)) for a, b in zip(*ends[k : k + 2]))) for k in range(len(models)))
@@ -66,15 +66,15 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points embedded in one body's tets as points of the merged model."""
+    """Return points embedded in the tets of the body with index ``body``, as points of the merged model."""
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """Return the states of the bodies as one; all must have the same time and step length, else CorruptFrameError."""
+    """Return the states of the bodies as one. Raise CorruptFrameError if only some of them have a previous step."""
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
-        raise CorruptFrameError("Saved states are of different steps.", "Bake from the start.")
+        raise CorruptFrameError("Some saved states hold a previous step and others do not.", "Bake from the start.")
     return State.from_arrays(
         {
             name: value if name == "previous_time_step" else np.concatenate([each[name] for each in arrays])
@@ -85,7 +85,7 @@ def merge_states(states: Sequence[State]) -> State:
 
 
 def split_state(whole: Model, state: State) -> list[State]:
-    """Return the state of each body."""
+    """Return the state of each body, from a state of the merged model."""
     return [
         State.from_arrays(
             {
@@ -100,6 +100,6 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the concatenation of arrays (m,k), padded on the right with zeros to equal width."""
+    """Return the arrays (m,k) concatenated along m, each padded on the right with zeros to the largest width."""
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

@@ -1,4 +1,4 @@
-"""Model: the discretised body, validated once, that every solver steps."""
+"""Model of a body: its validated discretisation, for all solvers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Rings of neighbours of an inverted tet whose stretches are not useful as initial guess."""
+"""Rings of neighbours around an inverted tet whose polar stretches are a bad initial guess."""
 
 
 class Slices(NamedTuple):
@@ -52,10 +52,10 @@ class Model:
     mass : (n,n) scalar consistent mass matrix, kg
     pinned : (p,) vertices with prescribed positions
     anchors : (n,n) or None
-        Stiffness of the springs of other pins, equal along x, y and z, N/m. They are loads in steps; here they are for
-        building subspaces.
-    nodes : dynamic nodes that carry its motion in ConJac
-    slices : of each body of a merged model (:mod:`.merged_model`)
+        Stiffness of the springs of pins other than ``pinned``, equal along x, y and z, N/m. In steps these
+        springs are loads; the matrix is used to build subspaces and to find vibrations.
+    nodes : dynamic nodes, which carry the motion of the body in ConJac, or None
+    slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape of a body is being scaled
     """
 
@@ -92,7 +92,7 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the mesh's vertex positions at a state's positions, (n,3), m."""
+        """Return the positions (n,3) m of the mesh's vertices, for a state's positions: the same array."""
         return positions
 
     @property
@@ -102,7 +102,7 @@ class Model:
 
     @property
     def size(self) -> float:
-        """Longest side of the body at rest, of several bodies the smallest, m."""
+        """Longest side of the body at rest, m; of the smallest body in a merged model."""
         rest = self.mesh.rest_positions
         return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
 
@@ -112,31 +112,31 @@ class Model:
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement, m, and its vertex, for a change of the unknowns, here the positions."""
+        """Return the largest displacement in a ``change`` (n,3) m of the positions, and its vertex."""
         squares = (change * change).sum(axis=1)
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the selected tets, a mask (m,), dilated by the rings of bad initial stretches."""
+        """Return the mask (m,) of the chosen tets and their neighbours within AROUND_INVERTED rings."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pins and around them."""
+        """Return the mask (m,) of the tets at pinned vertices and of those around them."""
         return self.dilate_selection(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Return a context that allows all BLAS threads: factorisations use them."""
+        """Return a context in which the BLAS uses all its threads, which speed up factorisations."""
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Return the model's linear system; ``choice`` is an already chosen linear solver."""
+        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: by the settings."""
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return a tangent plus the mass times a factor as element blocks (m,10,3,3), to which step potentials add
-        stiffness.
+        """Return the element blocks (m,10,3,3) of a tangent plus ``mass_factor`` times the mass. Step potentials add
+        their stiffness to such blocks. Without a tangent, only the mass counts.
         """
         masses = mass_factor * self.masses
         if tangent is None:
@@ -146,25 +146,25 @@ class Model:
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
-        """Return points embedded in the mesh as functions of the unknowns. Weights need not sum to one: then they are
-        other linear combinations of a tet's corners.
+        """Return points embedded in the mesh, as functions of the unknowns. If a point's weights do not sum to one, it
+        is another linear combination of a tet's corners, such as a difference.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Maximum number of surface points for contact; None: all are needed."""
+        """Largest number of surface points for contact; None, since this model needs all."""
         return None
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the generalized forces (n,3), N, of vertex accelerations (n,3), m/s²."""
+        """Return the nodal forces (n,3) N that cause the vertex accelerations (n,3) m/s²."""
         return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return an initial state.
+        """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero.
 
-        Stretches are initialised to ``S(F)``, or to the identity around inverted tets, where the polar stretch is a bad
-        guess: a scrambled body would not recover.
+        Stretches are initialised to ``S(F)``, or to the identity around inverted tets. There the polar stretch is a bad
+        guess from which a scrambled body would not recover.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
@@ -177,7 +177,7 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return the same body, with the same mass, and the rest shape scaled by ``size``."""
+        """Return the model of the same body, with the same mass, whose rest shape is scaled by ``size``."""
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_of_tet, elastic.parameters
         weights = size**3 * elastic.weights
@@ -185,7 +185,7 @@ class Model:
         return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
     def rest_state(self) -> State:
-        """Return the state at rest in the rest shape."""
+        """Return the state in the rest shape without velocity."""
         return self.state_at(self.mesh.rest_positions)
 
 
@@ -206,9 +206,9 @@ def build_model(
     mesh : TetMesh
         Its ``fill`` scales the volume of mass and energy.
     youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
-    energies : name, or names indexed by ``energy_of_tet`` (m,)
+    energies : name of the energy, or several names, which ``energy_of_tet`` (m,) indexes
     pinned : vertices with positions prescribed in each step
-    own : (m,j) further parameters of each tet's energy (``IsotropicEnergy.own``); by default those of
+    own : (m,j) further parameters of each tet's energy (``IsotropicEnergy.own``); None: the defaults of
     ``MaterialSettings``
 
     Raises
@@ -221,16 +221,16 @@ def build_model(
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
     energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
     if energy_of_tet.shape != (m,) or energy_of_tet.min() < 0 or energy_of_tet.max() >= len(energies):
-        raise MaterialError("The energies do not fit the tets.", "Give one index into the energies a tet.")
+        raise MaterialError("The energies do not fit the tets.", "Give one index into the energies per tet.")
     usual = own_parameters([MaterialSettings(energy=name) for name in energies])[energy_of_tet]
     own = usual if own is None else own
     if own.shape != usual.shape:
         raise MaterialError(
-            f"The energies' own parameters have shape {own.shape}, not {usual.shape}.", "Give a row a tet."
+            f"The energies' own parameters have shape {own.shape}, not {usual.shape}.", "Give one row per tet."
         )
     pinned = np.unique(np.asarray(pinned, dtype=np.int64))
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
-        raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
+        raise PinError("A pinned vertex is not a vertex of the mesh.", "Choose the pins again.")
     if len(pinned) == len(mesh.rest_positions):
         raise PinError(
             "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
@@ -253,7 +253,7 @@ def _checked(
     poissons_ratio: np.ndarray | float,
     density: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return material parameters of every tet, (m,) each; MaterialError names the first tet with an invalid one."""
+    """Return modulus, Poisson's ratio and density per tet, (m,) each. MaterialError names the first invalid tet."""
     for values in (youngs_modulus, poissons_ratio, density):
         if np.shape(values) not in ((), (len(mesh.tets),)):
             raise MaterialError(

@@ -1,8 +1,8 @@
 """Dynamic nodes: regions of a body that carry its motion in ConJac ([ConJac20]).
 
-A node of the paper is a vertex. But the compliance of a single vertex depends on its tets, and diverges as the mesh is
-refined. Here a node is the mean over a ball, independent of the mesh. Its radius is the distance of the nearest other
-node: touching balls minimise the deformation between them that is left to the quasistatic part.
+In the paper a node is a vertex. But the compliance of a single vertex depends on its tets, and diverges as the mesh is
+refined. Here a node is the mean position in a ball, independent of the mesh. The ball's radius is the distance of the
+nearest other node: touching balls minimise the deformation that is left to the quasistatic part between them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
 SMALLEST, LARGEST = 0.12, 0.45
-"""Bounds of the radii of balls, relative to the body's size. The first frequency of a cube with one node is 1.03 times
-the correct one with the largest, 1.12 times with less than half of it."""
+"""Bounds of the radii of balls, relative to the body's size. A cube with one node has 1.03 times its correct first
+frequency with the largest radius, and 1.12 times with less than half of it.
+"""
 
 SAMPLES = 400
-"""Approximate number of points in a ball."""
+"""Approximate number of sample points in a ball."""
 
 
 class Nodes(NamedTuple):
-    """Dynamic nodes: ``centres`` (k,), vertices; ``rows`` (k,n): B, where ``B x`` are the nodes' positions: means, each
-    row sums to one.
+    """k dynamic nodes: ``centres`` (k,), one vertex per node; ``rows`` B (k,n): ``B x`` are the positions of the nodes,
+    means of the positions x of vertices. Each row sums to one.
     """
 
     centres: np.ndarray
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return ``B^T`` for all three axes, (n,3,3k), columns by node, then axis."""
+        """Return ``B^T`` for all three axes, (n,3,3k), with columns by node, then axis."""
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()
         for i in range(3):
@@ -43,14 +44,14 @@ class Nodes(NamedTuple):
 
 
 def single_vertices(centres: np.ndarray, count: int) -> Nodes:
-    """Return nodes that are single vertices, in a mesh of ``count`` vertices."""
+    """Return nodes that are single vertices, the ``centres`` (k,), in a mesh of ``count`` vertices."""
     k = len(centres)
     return Nodes(centres, sp.csr_matrix((np.ones(k), (np.arange(k), centres)), shape=(k, count)))
 
 
 def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
-    """Return nodes that are balls around vertices (k,), weighted less towards their rim, restricted to the vertex's
-    connected component and without the shares of ``pinned`` vertices.
+    """Return nodes that are means over balls around the vertices ``centres`` (k,), with weights that decrease towards
+    the rim. Only the centre's connected component counts, and ``pinned`` vertices have no weight.
     """
     rest, label, count = mesh.rest_positions, islands(mesh), len(mesh.rest_positions)
     is_given = np.zeros(count)
@@ -61,29 +62,27 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
         own = label[mesh.tets[found.tet_indices, 0]] == label[centre]
         weight = np.where(own & ~found.outside, 1.0 - np.sum(unit**2, axis=1), 0.0)
         row = np.asarray((weight @ found.matrix(mesh.tets, count)).ravel()) * (1.0 - is_given)
-        row[centre] += (
-            SMALLEST * SMALLEST * max(float(row.sum()), 1.0)
-        )  # parts so thin that no sample of the ball is inside
+        row[centre] += SMALLEST * SMALLEST * max(float(row.sum()), 1.0)  # for thin parts without a sample inside
         rows.append(sp.csr_matrix(row / row.sum()))
     return Nodes(centres, sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, count)))
 
 
 def radii(positions: np.ndarray, size: float) -> np.ndarray:
-    """Return the radii (k,) m of balls at positions (k,3) for this body size: clipped nearest-neighbour distances."""
+    """Return the radii (k,) m of balls at positions (k,3) m: nearest-neighbour distances within bounds by body size."""
     if len(positions) < 2:
         return np.full(len(positions), LARGEST * size)
     return np.clip(cKDTree(positions).query(positions, k=2)[0][:, 1], SMALLEST * size, LARGEST * size)
 
 
 def islands(mesh: TetMesh) -> np.ndarray:
-    """Return the label of each vertex's connected component, (n,)."""
+    """Return the label of the connected component (island) of each vertex, (n,)."""
     label = np.empty(len(mesh.rest_positions), dtype=np.int64)
     label[mesh.tets.ravel()] = np.repeat(vertex_components(mesh.tets), 4)
     return label
 
 
 def _ball() -> np.ndarray:
-    """Return points of the unit ball, on a face-centred cubic lattice."""
+    """Return about SAMPLES points of the unit ball, on a face-centred cubic lattice."""
     step = (4.0 * np.pi / 3.0 / SAMPLES * 4.0) ** (1.0 / 3.0)
     cells = np.arange(-int(1.0 / step) - 1, int(1.0 / step) + 2) * step
     corners = np.stack(np.meshgrid(cells, cells, cells, indexing="ij"), axis=-1).reshape(-1, 1, 3)

@@ -1,4 +1,4 @@
-"""State of a body at one time: all that a solver needs to continue bitwise identically."""
+"""State of a body at one time: all data that a solver needs to continue with bitwise identical results."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...numerics.integrators.time_step import History
 
 @dataclass(frozen=True)
 class State:
-    """Positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of the mixed method.
+    """Positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of Mixed FEM.
 
-    ``stretch`` belongs to the state because the mixed method, stopped early, has not converged to ``S(F(x))``.
-    ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m, in the first body
-    of a group in contact: positions of the colliders now and one step ago.
+    ``stretch`` belongs to the state because it differs from ``S(F(x))`` if Mixed FEM stops before it converges.
+    ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m are the positions of
+    the colliders now and one step ago. In a group of bodies in contact, only the first body stores them.
     """
 
     positions: np.ndarray
@@ -26,7 +26,7 @@ class State:
     colliders: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name, for the frame store."""
+        """Return the arrays of the state by name, for the frame store."""
         arrays = {"positions": self.positions, "velocities": self.velocities, "stretch": self.stretch}
         if self.history is not None:
             arrays["previous_positions"] = self.history.positions
@@ -38,7 +38,7 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """Return the state of :meth:`arrays`; CorruptFrameError if they are not those of a state."""
+        """Return the state with the arrays of :meth:`arrays`. Raise CorruptFrameError if they do not form a state."""
         try:
             history = None
             if "previous_positions" in arrays:
@@ -57,7 +57,7 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if the shapes match a body of this size; kernels would otherwise read out of bounds."""
+        """Return True if all shapes match these numbers of vertices and tets; else kernels would read out of bounds."""
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)

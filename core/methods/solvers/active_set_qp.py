@@ -18,12 +18,12 @@ from ...mechanics.forces.unilateral_springs import UnilateralSprings
 from ..subspaces.dense_system import DenseSystem
 
 ROUNDS = 20
-"""Largest number of active sets in one iteration."""
+"""Largest number of active sets that are tried in one Newton iteration."""
 
 
 class QPSolution(NamedTuple):
-    """Solution of the model: ``change`` (n,3) of the unknowns, and its work ``residual_work`` against the residual
-    gradient, kg m².
+    """Minimizer of the quadratic model: the ``change`` (n,3) of the unknowns, and its work ``residual_work`` against
+    the residual gradient, kg m².
     """
 
     change: np.ndarray
@@ -85,7 +85,9 @@ def _line_minimum(
     obstacles: Sequence[UnilateralSprings],
     scale: float,
 ) -> float:
-    """Return the part of the segment from dx to new at which the model is least."""
+    """Return the fraction (0 to 1) of the segment from dx to new at which the model is least. R and R_new (n,3) are the
+    gradients of its quadratic part at both ends.
+    """
     segment = new - dx
     first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))
     works = [

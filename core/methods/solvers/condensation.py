@@ -53,14 +53,14 @@ from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, sha
 
 @inlined
 def _stress_of(A, flip, E):
-    """``H_s`` times a stretch, six numbers in the frame Q."""
+    """Return ``H_s E`` for a symmetric stretch E, six numbers in the frame Q. A, flip: the two parts of ``H_s``."""
     x, y, z = A
     return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
 
 
 @inlined
 def _inner(A, B):
-    """``sum_ij A_ij B_ij`` of symmetric matrices given as six numbers."""
+    """Return ``sum_ij A_ij B_ij`` of symmetric matrices A, B, six numbers each."""
     return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
 
 
@@ -89,12 +89,13 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Write the element matrices of ``J^T H_s J`` plus mass to blocks (m,10,3,3). Return the stresses
-    ``J^T (g_s + H_s c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,).
+    """Write the element matrices of ``J^T H_s J`` plus mass to blocks (m,10,3,3). Return the stresses ``J^T (g_s + H_s
+    c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,).
 
     Weights w (m,) are volumes times h², m³ s²; N (m,4,3) are shape function gradients, 1/m; ``masses`` (m,4) are
-    element masses, kg. Twists are those of an s that agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with
-    ``t = diag(V^T (dpsi/dS) V)``. Tension makes them positive.
+    element masses, kg. ``turning`` selects second derivatives of the polar stretch that are added. Its twists assume
+    that s agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, positive under
+    tension.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -120,7 +121,7 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stresses and ``w c . H_s c`` as :func:`condense`, without element matrices."""
+    """Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,), without element matrices."""
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     _condensed_stress(m, *mixed, weights, P, disagreement)
@@ -143,7 +144,7 @@ def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
 @inner_kernel
 def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights):
     for lane in range(LANES):
-        # Surplus lanes repeat the last element.
+        # Lanes beyond the last element repeat it.
         e = min(first + lane, end - 1)
         _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
         load_matrix(W, at.N + lane, N[e, 1:])
@@ -181,9 +182,7 @@ def _condense(
 def _condense_exactly(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
 ):
-    """Condense with the complete second derivative of the polar stretch. It is a separate kernel since few bodies need
-    it compiled.
-    """
+    """Condense with the complete second derivative of the polar stretch. A kernel apart, as few bodies compile it."""
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
@@ -212,7 +211,9 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the stress and ``c . H_s c`` of a lane. Return the shares, T and the two parts of ``H_s``."""
+    """Store the stress and ``c . H_s c`` of a lane. Return the shares ``sigma_i / (sigma_i + sigma_j)``, T and the two
+    parts of ``H_s``.
+    """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
     E = congruent(transposed(Q), six(W, at.APART + lane))
@@ -235,7 +236,7 @@ def _condense_lanes(W):
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
-        # Factors of the six numbers of the second stretch in w dS . H_s dS.
+        # Scale H_s by the weight. Shear entries count twice in w dS . H_s dS.
         w = W[at.WEIGHT + lane]
         A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
         flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
@@ -254,7 +255,7 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Stretches E of a corner with ``n = V^T N`` that moves along x, y and z."""
+    """Return the stretches E of a corner that moves along x, y and z, with ``n = V^T N``."""
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
 
@@ -335,7 +336,7 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists, both signs, to the curvature of the local update."""
+    """Add the work of the twists, positive or negative, to the curvature of the local update."""
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

@@ -1,6 +1,4 @@
-"""Row offsets of the workspace in which elements are condensed, by lanes: inputs of an element, then outputs of
-condensation and local update.
-"""
+"""Row offsets of the workspace for LANES elements side by side: input, then output of condensation or local update."""
 
 from __future__ import annotations
 

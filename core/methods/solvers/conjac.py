@@ -9,10 +9,10 @@ by the mass:
 2. Newton's method with line search and fixed nodes, until the forces on all other vertices balance;
 3. set the velocities to ``J u'``.
 
-The exact flow dissipates no energy ([ConJac20]'s own step: :mod:`.conjac_published`). The nonlinear energy that J
-neglects can add or remove some, so scaled vibrations give a step the energy of its linear system. If the error is
-large, or with contact, the step minimizes over all vertices with the nodes' inertia. In free flight the quasistatic
-forces exclude rigid motion. If a free part has too few nodes to rotate, its rigid motions are additional unknowns.
+The exact integration dissipates no energy (the step of [ConJac20]: :mod:`.conjac_published`). J neglects nonlinear
+energy, so vibrations are scaled until a step ends with the energy of its linear system. If the error is large, or with
+contact, the step minimizes a potential of all vertices with the nodes' inertia. In free flight the quasistatic forces
+exclude rigid motion. If the nodes of a free part cannot represent its rotation, its rigid motions become unknowns.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 QUASISTATIC_MASS = 1e-9
-"""Part of the mass that quasistatic vertices keep in a step, so that the matrix of unconstrained parts has a factor."""
+"""Fraction of their mass that quasistatic vertices keep. Without it, matrices of unconstrained parts are singular."""
 
 MINIMIZATION_MASS = 1e-6
-"""Part of the mass in the matrix of a minimization over all vertices, so that it has a factor."""
+"""Fraction of the mass in the matrix of a minimization over all vertices, so that it is not singular."""
 
 MIN_ITERATIONS = 30
-"""Largest number of iterations of such a minimization, unless ``max_iterations`` is larger."""
+"""Iteration cap of a minimization over all vertices, unless ``max_iterations`` is larger."""
 
 LOAD_ROUNDS = 4
-"""Fixed-point rounds that find the end-of-step forces other than elasticity."""
+"""Largest number of fixed-point iterations for the non-elastic forces at the end of a step."""
 
 REFACTORIZE_ABOVE = 0.1
-"""Part of the last correction's decrement above which the tangent is factorised again."""
+"""Ratio of successive decrements of quasistatic corrections above which the tangent is factorised again."""
 
 ROUND_OFF = 1e-9
-"""Part of the potentials' magnitude below which an energy error is round-off."""
+"""Energy error relative to the potentials' magnitude below which it counts as round-off."""
 
 AT_REST = 1e-12
-"""Squared displacement in a step, over the body's size, below which the body is at rest."""
+"""Mean squared displacement in a step, over the body's squared size, below which the body is at rest."""
 
 ENERGY_TOLERANCE = 0.1
-"""Part of the kinetic energy by which a step may exceed its linear system's energy before it is repeated."""
+"""Excess over the energy of a step's linear system, relative to the kinetic energy, above which the step repeats."""
 
 
 class ConJacSolver(StepSolver):
@@ -76,7 +76,7 @@ class ConJacSolver(StepSolver):
     modified).
 
     Settings: ``max_iterations`` limits the quasistatic corrections (a minimization gets at least ``MIN_ITERATIONS``);
-    ``tolerance`` also ends the rounds for other forces. The others are those of :class:`StepSolver` without
+    ``tolerance`` also ends the iterations for other forces. The others are those of :class:`StepSolver` without
     ``integrator``: free steps are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
     """
 
@@ -84,10 +84,10 @@ class ConJacSolver(StepSolver):
         super().__init__(self._quasistatic_space(model), settings, linear_solver)
         self._set_model(model)
         self.drag = self.mass_damping_load(model)
-        self.integrator = bdf2  # keeps its history
+        self.integrator = bdf2  # stores the previous step in each state
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Continue with the same body, as :meth:`StepSolver.follow`."""
+        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
         super().follow(self._quasistatic_space(model), pinned, stiffness)
         newton = self._newton
         self._set_model(model)
@@ -98,7 +98,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Advance a state, as :meth:`StepSolver.step`, for any ``integrator``."""
+        """Return the state after a step, and its report. If the matrix is not positive definite, use Newton FEM."""
         self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -106,7 +106,7 @@ class ConJacSolver(StepSolver):
             return fallback_step(self, state, pin_targets, time_step, loads)
 
     def _quasistatic_space(self, model: Space) -> Space:
-        """Return the quasistatic space: the nodes' centres are prescribed, and masses are nearly zero."""
+        """Return the model for quasistatic solves: the nodes' centres are prescribed, and masses are nearly zero."""
         nodes = self._nodes_of(model)
         given = np.union1d(model.pinned, nodes.centres).astype(np.int64)
         return replace(model, masses=QUASISTATIC_MASS * model.masses, pinned=given)
@@ -124,7 +124,7 @@ class ConJacSolver(StepSolver):
         self._newton: NewtonSolver | None = None
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Solve a step, as :meth:`StepSolver.solve`."""
+        """Return a step's solution: exact nodes and quasistatic vertices, or a minimization over all vertices."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             rigid = self._rigid.components_at(state.positions)
@@ -138,7 +138,7 @@ class ConJacSolver(StepSolver):
             report.converged, report.reason = False, ""
         if not touches and end is None:
             end = self._minimized(state, reduced, step, report)
-            report.reason += f"{REDONE_BY}Implicit Euler, as the nodes' own motion gained energy"
+            report.reason += f"{REDONE_BY}Implicit Euler, as the exact motion of the nodes gained energy"
             return end
         pins, h, loads = self._step_arguments
         bdf2_step = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
@@ -150,13 +150,13 @@ class ConJacSolver(StepSolver):
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Record the gradient of the potential that was minimized, as :meth:`StepSolver._record_gradient`."""
+        """Return the gradient (n,3) kg m of the potential that the step minimized, and record its norm."""
         return super()._record_gradient(at, state, self._minimized_potential or step, report)
 
     def _minimized(
         self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
     ) -> Solution:
-        """Solve a step, with any contact, by Newton's method over all vertices; the basis T carries the mass."""
+        """Return a step's solution by Newton's method over all vertices, also with contact. T alone has inertia."""
         time, k = step.time, reduced.map.J.shape[2]
         speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
@@ -194,7 +194,7 @@ class ConJacSolver(StepSolver):
         report: StepReport,
         projected: bool = False,
     ) -> ReducedSystem:
-        """Return the reduced system at a state, from the tangent there, which is projected if it is not definite."""
+        """Return the reduced system at a state. Its tangent is projected if not definite or if ``projected``."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
@@ -208,7 +208,7 @@ class ConJacSolver(StepSolver):
             stiffness[:k, :k] = map_.stiffness - QUASISTATIC_MASS * mass[:k, :k]
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.damping is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
-            if has_others and by_tets and not rigid:  # few elements, often
+            if has_others and by_tets and not rigid:  # often few elements
                 other = self._other_stiffness(ahead, deformation, step)
                 elastic = stiffness - project_stiffness(other, self.model.mesh.tets, T)
             elif has_others:
@@ -222,14 +222,14 @@ class ConJacSolver(StepSolver):
         return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
     def _unresolved_rigid_motions(self, rigid: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rigid motions that no node resolves, (n,3,c), and M times these."""
+        """Return the rigid motions that leave all nodes at rest, (n,3,c), and M times these motions."""
         unresolved = self._rigid.unresolved_motions(self._nodes, rigid)
         return unresolved, (self.model.mass @ unresolved.reshape(len(unresolved), -1)).reshape(unresolved.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the tangent at a deformation, projected if necessary, plus the other potentials at x (n,3) m."""
+        """Factorise the tangent, projected if necessary, plus the other potentials at x (n,3) m. Return the tangent."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -252,7 +252,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
-        """Return the solution along the nodes' exact motion, or None if it gains energy."""
+        """Return the solution by exact integration of the nodes, or None if it gains too much energy."""
         T, x0, h = reduced.T, state.positions, step.h
         with report.timed("local"):
             speeds = reduced.speeds(self.model.mass @ (h * state.velocities))
@@ -299,8 +299,8 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each body, the final energy beyond its linear system's, and the linear system's kinetic energy.
-        ``flow`` holds u, u' and the forces besides elasticity; ``displacements`` (n,3) m and their elastic part.
+        """Return, for each body, the final energy minus its linear system's, and that system's kinetic energy. ``flow``
+        holds u, u' and forces besides elasticity; ``displacements`` holds dx (n,3) m and its elastic part.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -323,7 +323,7 @@ class ConJacSolver(StepSolver):
         forces: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the nodes' displacement u, their final speeds, and the final forces besides elasticity, (k,) each."""
+        """Return the nodes' displacement u in a step, their final speeds and final non-elastic forces, (k,) each."""
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
         has_others = k > 0 and (bool(step.potentials) or step.damping is not None)
@@ -334,7 +334,7 @@ class ConJacSolver(StepSolver):
                 b, S_p = self._other_forces(state, deformation, reduced, prescribed_dx, u, step)
                 elastic = reduced.elastic
             before = u
-            # One thread: synchronization at so small a matrix costs hundreds of times the work shared.
+            # One thread: for so small a matrix, synchronization costs hundreds of times the arithmetic.
             with one_blas_thread():
                 u, end_speeds = exponential_step(reduced.mass, elastic, speeds, forces, (b, S_p))
             if self.model.max_displacement(reduced.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
@@ -350,9 +350,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return b and S_p (:mod:`.modal_integration`) of the forces besides elasticity and weight, after displacement
-        u.
-        """
+        """Return b and S_p (:mod:`.modal_integration`) of the forces besides elasticity and weight, at u."""
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -377,8 +375,8 @@ class ConJacSolver(StepSolver):
         elastic_dx: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
-        """Return the linear system's potential energy after displacements dx (n,3) m. Forces besides elasticity and
-        weight keep their initial energy. Only the elastic part ``elastic_dx`` (n,3) m of dx has a stiffness.
+        """Return the potential energy of the linear system after displacements dx (n,3) m. Forces besides elasticity
+        and weight keep their initial energy. Only the elastic part ``elastic_dx`` (n,3) m of dx has a stiffness.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         delta_F_elastic = self.elastic.delta_F(elastic_dx)
@@ -391,14 +389,14 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Return the part of the kinetic energy of velocities (n,3) missing in the nodes' speeds (k,); 0 at rest."""
+        """Return the fraction of the kinetic energy of velocities (n,3) that the speeds (k,) in T lack; 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0
         return max(1.0 - float(speeds @ reduced.mass @ speeds) / before, 0.0)
 
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return the gradient of elasticity, its correction and weight, times h², (n,3) kg m."""
+        """Return h² times the gradient of elasticity, strain potential and gravity, (n,3) kg m; zero at pins."""
         stress = self.elastic.stress(deformation)
         if step.strain is not None:
             stress = stress + step.strain.forces(*self.elastic.strained(deformation))
@@ -416,8 +414,8 @@ class ConJacSolver(StepSolver):
         most: int,
         refactorizes: bool = True,
     ) -> NewtonIterate:
-        """Move the quasistatic vertices until their forces balance a ``load`` (n,3) kg m, with at most ``most``
-        corrections. With ``refactorizes``, the tangent is factorised again if the step's own converges too slowly.
+        """Move the quasistatic vertices until their forces balance a ``load`` (n,3) kg m, in at most ``most``
+        corrections. With ``refactorizes``, factorise the tangent again if the initial one converges too slowly.
         """
         map_, last, most = reduced.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:
@@ -429,7 +427,7 @@ class ConJacSolver(StepSolver):
             if refactorizes and -float((g * dx).sum()) > REFACTORIZE_ABOVE * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
-                # Rigid motions that no node resolves have no stiffness, and have changed since the step's beginning.
+                # Rigid motions that leave the nodes at rest have no stiffness, and changed since the step's beginning.
                 unresolved, momenta = self._unresolved_rigid_motions(self._rigid.components_at(at.x))
                 T = np.concatenate([reduced.map.J, unresolved], axis=2)
                 reduced = reduced._replace(T=T, unresolved_momenta=momenta)

@@ -1,15 +1,15 @@
 """Map of [ConJac20] from dynamic nodes to all vertices, ``v = J v_d``: the forces on quasistatic vertices balance.
 
 A node is a mean ``B x`` (:mod:`..model.nodes`). J's columns are the displacements dx of least energy ``1/2 dx . K dx``
-with ``B dx = d``. If one vertex of each node, its centre c, is fixed, the stiffness K_qq of the others has a factor.
-With
+with ``B dx = d`` for unit d. If one vertex of each node, its centre c, is fixed, the stiffness K_qq of all other
+vertices q is not singular. With
 
     Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T,      dx = (y, Y y - Q mu)
 
 the energy is least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement),
 ``A = B_c + B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6.
-``S = J^T K J`` is the force ``-mu`` for unit d. The same small matrix yields the response of the other vertices to
-forces on them while the nodes are fixed (the paper's b_q).
+``S = J^T K J`` is the force ``-mu`` for unit d. The same small matrix yields the displacements due to forces
+on the quasistatic vertices while the nodes are fixed (the paper's b_q).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..model.nodes import Nodes
 
 CORNERS = 4
 ROWS = 1024
-"""Vertices whose momenta are computed at once."""
+"""Number of vertices per chunk in a product with the mass matrix."""
 
 
 class ConJacMap:
@@ -70,7 +70,7 @@ class ConJacMap:
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
 
     def newton_step(self, gradient: np.ndarray) -> np.ndarray:
-        """Return Newton's step (n,3) m for a gradient (n,3) kg m while the nodes are fixed."""
+        """Return Newton's step (n,3) m of the quasistatic vertices for a gradient (n,3) kg m, with fixed nodes."""
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
         p = self._system.solve(-g)
@@ -81,18 +81,18 @@ class ConJacMap:
         return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
-        """Return displacements (n,3,c) for columns y and mu, (6k,c)."""
+        """Return the displacements (n,3,c) of all vertices for c solutions y and mu of the small system, (6k,c)."""
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
 
     def _rows(self, columns: np.ndarray) -> np.ndarray:
-        """Return ``B x`` (3k,c) for columns x (n,3,c)."""
+        """Return the node displacements ``B x``, (3k,c), for c displacements x of all vertices, (n,3,c)."""
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
     def _coupling(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertices (f,) that K couples to the centres, and minus K's columns there, (f,3,3k). Element blocks
-        and the low-rank part of the matrix contribute.
+        """Return the f vertices that K couples to the nodes' centres, (f,), and minus K's entries of these vertices and
+        the centres, (f,3,3k). K consists of element blocks and the low-rank part of the matrix.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
@@ -103,7 +103,7 @@ class ConJacMap:
         for other in range(CORNERS):
             first, second = np.maximum(corner, other), np.minimum(corner, other)
             pair = self._system.blocks[element, first * (first + 1) // 2 + second]
-            # The rows of a pair's block belong to its first corner.
+            # A pair's block has its rows for the corner with the larger index, so others are transposed.
             pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
             index = np.searchsorted(coupled, tets[element, other])
             np.subtract.at(coupling, (index, slice(None), node[tets[element, corner]]), pair)
@@ -115,9 +115,7 @@ class ConJacMap:
 
 
 def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return ``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k). Only tets with nonzero blocks are
-    visited.
-    """
+    """Return ``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k). Zero blocks are skipped."""
     coupled = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
     total = np.zeros((T.shape[2], T.shape[2]))
     for a in range(CORNERS):
@@ -130,9 +128,9 @@ def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np
 
 
 class ReducedSystem(NamedTuple):
-    """Reduced system of a body in a step: ``map``; the basis ``T`` (n,3,k), J and the rigid motions that no node
-    resolves; M times these rigid motions (n,3,c); ``mass`` ``T^T M T`` (k,k); ``stiffness`` ``T^T K T`` (k,k) and its
-    elastic part; the ``tangent`` of K.
+    """Reduced system of a body in a step. ``map``: ConJacMap. ``T`` (n,3,k): basis of J's columns and the c rigid
+    motions that leave all nodes at rest. ``unresolved_momenta`` (n,3,c): M times these motions. ``mass``, ``stiffness``
+    (k,k): ``T^T M T``, ``T^T K T``; ``elastic`` (k,k): elastic part of the stiffness. ``tangent``: tangent of K.
     """
 
     map: ConJacMap
@@ -144,14 +142,14 @@ class ReducedSystem(NamedTuple):
     tangent: Tangent
 
     def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
-        """Return Newton's step (n,3) m for a gradient (n,3) kg m, by a map, while the basis T is fixed."""
+        """Return Newton's step (n,3) m for a gradient (n,3) kg m by a map, while the motions in T are fixed."""
         first = map_.J.shape[2]
         unresolved, momenta = self.T[:, :, first:], self.unresolved_momenta
         dx = map_.newton_step(gradient - momenta @ project_vector(unresolved, gradient))
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) in T that are nearest, by the mass, to velocities with momenta (n,3)."""
+        """Return the speeds (k,) whose motion is nearest, in the mass norm, to velocities with momenta (n,3)."""
         if not self.mass.size:
             return np.zeros(0)
         return scipy.linalg.solve(self.mass, project_vector(self.T, momenta), assume_a="pos")
@@ -162,7 +160,7 @@ class ReducedSystem(NamedTuple):
 
 
 def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Return ``T^T pull`` (k,) for forces (n,3) and columns T (n,3,k)."""
+    """Return ``T^T f`` (k,) for forces f (n,3) and columns T (n,3,k)."""
     return np.tensordot(T, forces, axes=((0, 1), (0, 1)))
 
 

@@ -29,11 +29,11 @@ class PublishedConJacSolver(ConJacSolver):
     """ConJac's published step ([ConJac20] Algorithm 1): one linear velocity solve, then ``corrections`` quasistatic
     Newton steps.
 
-    The corrections use the step's own factor. The first uses the forces at the step's beginning.
+    The corrections use the factor of the velocity solve. The first uses the forces at the step's beginning.
 
-    Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the part of each Newton step taken (0: by line
-    search, from recomputed forces); ``corrections``; the others are those of :class:`StepSolver`, without
-    ``integrator``.
+    Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the length of each Newton step (0: by line
+    search, from recomputed forces); ``corrections``, the number of Newton steps; and those of :class:`StepSolver`
+    without ``integrator``.
     """
 
     def _nodes_of(self, model: Space) -> Nodes:
@@ -41,11 +41,11 @@ class PublishedConJacSolver(ConJacSolver):
         return single_vertices(nodes.centres, model.unknowns)
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Solve a step, as :meth:`StepSolver.solve`."""
+        """Return a step's solution by the published algorithm."""
         beta, gamma = self.settings.damping_factor, self.settings.stabilization
         before, rigid = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
         reduced = self._reduced_system(state, before, rigid, step, report, projected=True)
-        # Unresolved rigid motions have no stiffness. If nodes resolve all of them, the step is the paper's.
+        # Rigid motions that leave the nodes at rest have no stiffness. Without any, the step is the paper's.
         balanced = rigid if reduced.T.shape[2] > 3 * len(self._nodes.centres) else []
         with report.timed("solve"):
             x, T = self.start(state.positions, step), reduced.T
@@ -57,7 +57,7 @@ class PublishedConJacSolver(ConJacSolver):
         if gamma == 0.0:
             at = self.evaluate(x, step, before)
             x = self._quasistatic_correction(
-                at, reduced, np.zeros_like(x), step, report, self.settings.corrections, renews=False
+                at, reduced, np.zeros_like(x), step, report, self.settings.corrections, refactorizes=False
             ).x
         while report.iterations < self.settings.corrections and not report.reason:
             correction = gamma * reduced.map.newton_step(self._rigid.balanced(g, balanced))

@@ -23,18 +23,16 @@ from ...numerics.integrators.time_step import TimeStep
 from .stretch_damping import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
-"""Rounds that update lagged potentials (friction, the law of pin springs) at a step's solution. Each round is a Newton
-iteration of that law. A step of ten seconds in a subspace takes four, ordinary steps one or two.
+"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. Each is
+a Newton iteration of the law. Ordinary steps need one or two, a step of ten seconds in a subspace four.
 """
 
 MAX_LAGGING_UPDATES = 30
-"""Iterations that may update lagged potentials before the solution. If these do not suffice, only the rounds update
-them.
-"""
+"""Largest number of iterations per step that update lagged potentials. Later, they are updated at solutions only."""
 
 
 class NewtonIterate(NamedTuple):
-    """Positions x (n,3) m with their deformation, and the incremental potential there with its magnitude, kg m²."""
+    """Positions x (n,3) m, their deformation, and the incremental potential there with its magnitude, kg m²."""
 
     x: np.ndarray
     deformation: Deformation
@@ -83,8 +81,8 @@ class IncrementalPotential:
     def value_without_elastic(
         self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
     ) -> tuple[float, float]:
-        """Return the potential without the elastic energy, and the sum of the parts' magnitudes, kg m². Internal
-        damping takes stretches s (m,6), the potential of strain takes ``stretch``; each is None if unused.
+        """Return the incremental potential without elastic energy, and the sum of its terms' magnitudes, kg m². Stretch
+        damping is evaluated at the stretches s (m,6), the strain potential at ``stretch``; each may be None if unused.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -95,7 +93,7 @@ class IncrementalPotential:
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
-        """Return the potential at x (n,3) m, and the sum of its parts' magnitudes, kg m²."""
+        """Return the potential at x (n,3) m, and the sum of its terms' magnitudes, kg m²."""
         s = None if self.damping is None else deformation.stretch()
         stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
         other, magnitude = self.value_without_elastic(x, s, stretch)
@@ -105,8 +103,8 @@ class IncrementalPotential:
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m at x (n,3) m, with ``more`` stresses (m,3,3) Pa. Rows of pins are zero without
-        ``of_pins``.
+        """Return the gradient (n,3) kg m at x (n,3) m. ``more`` (m,3,3) Pa is added to the stresses. Rows of pinned
+        vertices are zero unless ``of_pins``.
         """
         stress = self._elastic.stress(deformation) + more
         if self.damping is not None:
@@ -118,8 +116,8 @@ class IncrementalPotential:
     def gradient(
         self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m for stresses (m,3,3) Pa. Rows of pins are zero without ``of_pins``. Without
-        ``of_potentials`` only inertia, gravity and the stresses contribute.
+        """Return the gradient (n,3) kg m at x (n,3) m for stresses (m,3,3) Pa. Rows of pinned vertices are zero unless
+        ``of_pins``. Without ``of_potentials`` only inertia, gravity and the stresses contribute.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
@@ -130,14 +128,14 @@ class IncrementalPotential:
         return g
 
     def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
-        """Return the gradient of the potential of strain alone, (n,3) N."""
+        """Return the gradient of the strain potential alone, (n,3) N; 0 without one."""
         if self.strain is None:
             return 0.0
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the elastic energy by F, less those that a strong potential of strain
-        cancels.
+        """Return the second derivatives of the elastic energy by F, minus those that a strong strain potential cancels,
+        Pa.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -145,7 +143,9 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the projected second derivatives by independent stretches, as :meth:`tangent`."""
+        """Return the projected second derivatives of the elastic energy by the independent stretches, minus those that
+        a strong strain potential cancels.
+        """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
         return self._softened(stretch, self._elastic.stretch_tangent(stretch, projected=False), True)
@@ -157,14 +157,14 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """Return the low-rank part of the stiffness, which belongs to no single element, N/m; None without one."""
+        """Return the low-rank stiffness of potentials that act across elements, N/m, or None if there are none."""
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
-        """Return the largest part (at most 1) of a step dx (n,3) m from x that is free of collisions and inversions; 1
-        without a barrier. Obstacles stand still, or with ``with_remaining`` make their whole remaining displacement.
+        """Return the largest step length (at most 1) along dx (n,3) m from x that is free of collisions and inversions;
+        1 without a barrier. Obstacles stand still, or with ``with_remaining`` make their whole remaining displacement.
         """
         if self.contact is None:
             return 1.0
@@ -177,8 +177,8 @@ class IncrementalPotential:
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
-        """Return True if nothing is in contact at x nor, with a barrier, collides on the path there. In that case
-        obstacles have moved along their paths.
+        """Return True if the body has no contact at x (n,3) m and, with a barrier, does not collide on the straight
+        path from ``before``. If True, the obstacles are moved to the end of their paths.
         """
         contact = self.contact
         if contact is None:
@@ -192,9 +192,7 @@ class IncrementalPotential:
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
-        """Return the smaller of the barrier's normalized gap and the smallest det F of a tet that must not invert.
-        Requires a barrier.
-        """
+        """Return the smaller of the barrier's normalized gap and the least det F of tets that must not invert."""
         return min(self.contact.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
@@ -216,9 +214,7 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """Return the unilateral springs of an iteration that begins at x (n,3) m, where the stiffness was assembled
-        last.
-        """
+        """Return the unilateral springs of an iteration at x (n,3) m. The stiffness must be assembled there."""
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:

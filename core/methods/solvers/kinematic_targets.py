@@ -7,8 +7,8 @@ Newton's direction
     H_FF dx_F = -g_F - H_FK dx_K,
 
 where K are the prescribed degrees of freedom and F the others. CCD limits the step size, and the merit
-``E + rho (remaining part of the path)`` decreases. After a few such steps they arrive, or an obstacle that cannot give
-way blocks them.
+``E + rho (remaining fraction of the path)`` decreases. After a few such steps pins and colliders arrive, or an obstacle
+that cannot move blocks them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ FLOOR, ABOVE = 0.5e6, 1.5
 """Lower bounds of the penalty rho: FLOOR times ``dx . M dx``, and ABOVE times the slope of the energy along dx."""
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
-"""Smallest part of the path that STALL_WINDOW steps must cover. Below it the path counts as blocked."""
+"""Smallest fraction of the path that STALL_WINDOW steps must cover. Below it the path counts as blocked."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
-"""Normalized gap (over the barrier's activation distance) below which two steps must cover MIN_PROGRESS_NARROW of the
-path.
+"""Normalized gap (over the barrier's activation distance) below which two steps must cover the fraction
+MIN_PROGRESS_NARROW of the path.
 """
 
 BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
 """Normalized gaps (over the barrier's activation distance). Below BLOCKED_GAP the path is blocked; above SAFE_GAP the
-surfaces can rest where they are.
+surfaces may stay where they are.
 """
 
 BISECTIONS = 5
-"""Bisections of the last increment, which locate the farthest safe point of the path."""
+"""Number of bisections of the last increment, which locate the farthest safe point of the path."""
 
 
 class NewtonSystem(Protocol):
-    """The parts of a solver that a Newton step with prescribed displacements needs."""
+    """Interface of a solver for Newton steps with prescribed displacements."""
 
     model: Space
     elastic: Any
@@ -56,15 +56,15 @@ class NewtonSystem(Protocol):
     system: Any
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential) -> NewtonIterate:
-        """Evaluate positions x (n,3) m for a Newton iteration."""
+        """Evaluate the deformation and the incremental potential at positions x (n,3) m."""
         ...
 
 
 def advance_prescribed_motion(
     solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
-    """Return positions (n,3) m with pins at their prescribed positions, or as near as they come, from collision-free
-    positions x (n,3) m. Obstacles move too. ``report.blocked`` holds the remaining part of the path.
+    """Move pins and obstacles from collision-free positions x (n,3) m towards their prescribed positions. Return the
+    positions (n,3) m where they arrive or are blocked. ``report.blocked`` is the remaining fraction of the path.
     """
     model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
@@ -120,9 +120,7 @@ def advance_prescribed_motion(
 
 
 class _PathPoint(NamedTuple):
-    """A point of the prescribed path: positions (n,3) m, collider positions (c,3) m, and the remaining part of the
-    path.
-    """
+    """Point of the prescribed path: positions (n,3) m, collider positions (c,3) m, and the remaining fraction."""
 
     x: np.ndarray
     collider_positions: np.ndarray
@@ -137,8 +135,8 @@ def _merit(
     collider_dx: np.ndarray,
     rho: float,
 ) -> Callable[[float], tuple[float, float, NewtonIterate]]:
-    """Return the merit of a step of length alpha along dx (n,3) m and ``collider_dx`` (c,3) m: its value, its magnitude
-    and the iterate. With an infinite ``rho`` it only separates safe gaps from unsafe ones.
+    """Return the merit as a function of the step length alpha along dx (n,3) m and ``collider_dx`` (c,3) m. Its results
+    are value, magnitude and iterate. If ``rho`` is infinite, the value is 0 for a safe gap and inf for an unsafe one.
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
@@ -152,9 +150,7 @@ def _merit(
 
 
 def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:
-    """Return the farthest point with a safe gap on the collision-free segment from ``safe`` to ``unsafe``, by
-    bisection.
-    """
+    """Return the farthest point with a safe gap on the collision-free segment from ``safe`` to ``unsafe``."""
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
         step.contact.collider_positions = between.collider_positions
@@ -168,8 +164,8 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
 def _newton_direction_with_dirichlet(
     solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, and the
-    energy's slope along it, kg m².
+    """Return Newton's direction (n,3) m if the pins make the displacements ``dx_prescribed`` (n,3) m, and the energy's
+    slope along it, kg m².
     """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):

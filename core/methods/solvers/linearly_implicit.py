@@ -5,11 +5,11 @@
 K is the projected stiffness ``-df/dx`` and f the forces, both at the start of the step. beta = 1 is Baraff and Witkin's
 rule; a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
 
-The forces at the end of a step differ from ``f - beta K (x - x0)``. Each step reports the displacement that the step's
-own factor yields for this difference: the distance from the solution, within a factor of a few.
+The forces at the end of a step differ from ``f - beta K (x - x0)``. Each step solves its factorised system once more
+for this difference. It reports the resulting displacement, which estimates the error within a factor of a few.
 
-With a barrier, the linear part is one quadratic energy. Newton's iterations minimize its sum with the barrier,
-unprojected if they stagnate. Elasticity is still evaluated once, at the start.
+With a barrier, Newton's method minimizes the sum of the barrier and the quadratic energy of the linearized terms. The
+barrier's Hessian is not projected if the iterations stagnate. Elasticity is still evaluated once, at the start.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ MOST_MEETING = 100
 """Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
 
 ROUGH = 1000.0
-"""Multiple of the tolerance that one solve may leave in a converged step: by default a hundredth of the body's size."""
+"""Largest nonlinear residual displacement of a converged step, in tolerances: by default 1 % of the body's size."""
 
 
 class _Linearized:
-    """Elasticity, stretch damping and the potential of strain in a step, linearized about its start."""
+    """Elasticity, stretch damping and the strain potential of a step, each linearized once."""
 
     def __init__(self, solver: StepSolver, state: State, step: IncrementalPotential) -> None:
         self._solver, self._step, self._start = solver, step, state.positions
@@ -53,8 +53,8 @@ class _Linearized:
         self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the incremental potential's gradient (n,3) kg m at x (n,3) m, and the element matrices (m,10,3,3) of
-        stretch damping or None.
+        """Return the gradient (n,3) kg m of the linearized incremental potential at x (n,3) m, and the element matrices
+        (m,10,3,3) of stretch damping or None. Without ``of_potentials``, other loads are omitted.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -72,9 +72,7 @@ class _Linearized:
         return g, added
 
     def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
-        """Assemble the system at x (n,3) m, with the barrier's Hessian ``projected``, and return the gradient (n,3) kg
-        m.
-        """
+        """Assemble the system at x (n,3) m, with a ``projected`` barrier Hessian. Return the gradient (n,3) kg m."""
         step = self._step
         if step.contact is not None:
             step.contact.projected = projected
@@ -84,8 +82,8 @@ class _Linearized:
         return g
 
     def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """Return the residual gradient without linearization, (n,3) kg m. The additional stiffness of a beta other than
-        1 is intended and does not count.
+        """Return the nonlinear residual (n,3) kg m at x (n,3) m, whose ``deformation`` is given. The additional
+        stiffness of a ``damping_factor`` other than 1 is intended and does not count as an error.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
@@ -110,11 +108,11 @@ class LinearlyImplicitSolver(StepSolver):
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Solve a step, as :meth:`StepSolver.solve`. Pinned vertices make their prescribed displacements, which act on
-        the others through ``beta h² K``.
+        """Return a step's solution by one or a few linear solves. Pinned vertices make their prescribed displacements,
+        which act on the other vertices through ``beta h² K``.
         """
-        # Linear forces yield the same solution from any point. Contact needs the prediction, where collisions are
-        # ahead.
+        # Linear forces yield the same solution from any point. Contact is detected at the initial point: begin at
+        # the inertial prediction.
         x = self.initial_iterate(step.time.predicted, state, step, report)
         with report.timed("assembly"):
             linearized = _Linearized(self, state, step)
@@ -154,13 +152,13 @@ class LinearlyImplicitSolver(StepSolver):
         report: StepReport,
         is_indefinite: bool,
     ) -> np.ndarray:
-        """Return the next iterate (n,3) m of Newton's method from x (n,3) m, limited by collisions and the decrease of
-        energy. The stop rule is that of Newton's method.
+        """Return the next iterate (n,3) m after a line search from x (n,3) m along Newton's direction dx, limited by
+        collisions; g (n,3) kg m is the gradient at x. The stop rule is that of Newton's method.
         """
         decrement = -float(np.sum(g * dx))
         check_direction(dx, decrement)
         with report.timed("line_search"):
-            # Only the potentials are not quadratic: slope and curvature along dx define the rest.
+            # All terms but the potentials are quadratic: slope and curvature along dx define them.
             first, then = (linearized.gradient(at, of_potentials=False)[0] for at in (x, x + dx))
             slope, bend = float(np.sum(first * dx)), float(np.sum((then - first) * dx))
 
@@ -186,8 +184,8 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record a linear solve, and end the step if it was the last one. Loads that change, such as starting or ending
-        contact, require another.
+        """Record a linear solve with the solution dx (n,3) m and the gradient g (n,3) kg m, and end the step if no
+        other solve is needed. ``changing``: loads such as contact change with the positions and require further solves.
         """
         size = self.model.max_displacement(dx)[0]
         decrement = -float(np.sum(g * dx))
@@ -205,8 +203,8 @@ class LinearlyImplicitSolver(StepSolver):
             report.reason = f"{solves} did not reach the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
-        """Record the displacement dx (n,3) m due to the residual ``left`` (n,3) kg m. A step with too large a residual
-        has not converged.
+        """Record the displacement dx (n,3) m that the nonlinear residual ``left`` (n,3) kg m would still cause. If it
+        is too large, the step counts as not converged.
         """
         missing = self.system.error_estimate()
         report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta
@@ -214,4 +212,4 @@ class LinearlyImplicitSolver(StepSolver):
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size
-            report.reason = f"elasticity, linearized once a step, left an error of {share:.1%} of the body's size"
+            report.reason = f"elasticity, linearized once per step, left an error of {share:.1%} of the body's size"

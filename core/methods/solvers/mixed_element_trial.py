@@ -1,5 +1,5 @@
-"""Element quantities of one line search trial in Mixed FEM, in one pass. Positions and stretches are the unknowns, so a
-trial needs two decompositions and the constraint's term between them.
+"""Element quantities of a line search trial in Mixed FEM, in one pass over the tets: the decompositions of F and of the
+independent stretch s, and the energy of the constraint s(F) = s.
 """
 
 from __future__ import annotations

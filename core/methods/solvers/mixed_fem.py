@@ -14,9 +14,9 @@ search uses L with the new lambda as merit. Its slope is at most ``r.dx - dx.M d
 residual r of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. After the first iteration, its part from tension is added back. Once
+convergence near the solution of soft bodies. After the first iteration, its part due to tension is added back. Once
 stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. In a subspace,
-the part from pressure is also added while the matrix stays definite. Measurements: ``docs/design/mixed_fem.md``.
+the part due to pressure is also added while the matrix stays definite. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 HAND_OVER = 0.01
-"""Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
-alone would hand over too early in stiff bodies and damp their motion.
+"""Largest disagreement ``c.H_s c`` of s and s(F), relative to the predicted decrease, at which Newton takes over. A
+test by the size of c alone would take over too early in stiff bodies and damp their motion.
 """
 
 UNTANGLING = 5
-"""Iterations, in a step that begins with inverted tets, in which stretches around them restart from the identity."""
+"""Number of first iterations in which stretches around initially inverted tets restart from the identity."""
 
 TANGLED = 0.01
-"""Part of inverted tets above which all stretches of the body restart. Restarting only those around inverted tets left
-some of a scrambled body's tets inverted at a Poisson's ratio of 0.45.
+"""Fraction of inverted tets above which all stretches of the body restart from the identity. If only those around
+inverted tets restart, some tets of a scrambled body stay inverted at a Poisson's ratio of 0.45.
 """
 
 
@@ -92,12 +92,10 @@ class MixedFEMSolver(StepSolver):
     """
 
     record_gradients = False
-    """If true, the history holds the incremental potential's gradient at every iteration, for one more stress
-    evaluation.
-    """
+    """If True, the history holds the norm of the incremental potential's gradient in each iteration (slower)."""
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Solve a step, as :meth:`StepSolver.solve`."""
+        """Return a step's solution by Mixed FEM, with Newton's method at the end if ``quadratic_finish``."""
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             x, deformation = self._start(guess, state, step, report)
@@ -119,7 +117,7 @@ class MixedFEMSolver(StepSolver):
             self.check_convergence(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
             if report.iterations <= tangled and report.converged:
-                # Converged for the restarted stretches, which is not the step's solution.
+                # Converged with restarted stretches, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
             changed = self.update_lagging(at.x, step, report)
             if self._hands_over(direction, report):
@@ -135,7 +133,7 @@ class MixedFEMSolver(StepSolver):
         if not report.reason and report.iterations <= tangled:
             report.reason = (
                 f"the cap of {report.iterations} iterations was reached while inverted tets were being restored: "
-                f"allow more than {UNTANGLING}"
+                f"allow more than {UNTANGLING} iterations"
             )
         return Solution(at.x, at.deformation, at.stretch.s)
 
@@ -143,7 +141,7 @@ class MixedFEMSolver(StepSolver):
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
         """Return the initial positions (n,3) m and their deformation: the guess, or the current positions if only the
-        guess inverts tets.
+        guess has inverted tets.
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
@@ -163,7 +161,7 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return a mask (m,) of the tets whose stretches restart at a deformation, or None. It selects the surroundings
+        """Return the mask (m,) of tets whose stretches restart from the identity, or None. It selects the surroundings
         of inverted tets that are not near pins, or all tets of a tangled body.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
@@ -173,7 +171,7 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return the iterate with the ``guessed`` stretches, a mask (m,), set to the identity."""
+        """Return the iterate in which the tets of the mask ``guessed`` (m,) have the identity as stretch."""
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
@@ -182,7 +180,7 @@ class MixedFEMSolver(StepSolver):
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """Return an iterate from its decompositions, with the energies of the step's current potentials."""
+        """Return an iterate from its decompositions, with the energies of the step's current potentials there."""
         rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
@@ -209,7 +207,7 @@ class MixedFEMSolver(StepSolver):
         """
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
-        # In the first iteration s belongs to the last step, and its tension would resist rotations. Tension is needed
+        # In the first iteration s is that of the last step, and its tension would resist rotations. Tension is needed
         # only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a very long step.
         if report.iterations == 0:
             return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
@@ -231,8 +229,9 @@ class MixedFEMSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """Return the direction with these terms of the second derivative, or None if the matrix is not definite.
-        ``damping`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of stretch damping.
+        """Return the search direction with the terms ``turning`` of the polar stretch's second derivative, or None if
+        the matrix is not definite. ``damping`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of
+        stretch damping.
         """
         with report.timed("assembly"):
             system = self.system
@@ -256,13 +255,13 @@ class MixedFEMSolver(StepSolver):
             if step.strain is not None:
                 moved = step.strain.step_by(at.stretch, residual, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
-                # The matrix holds only an approximation of its second derivative.
+                # The matrix only approximates the strain potential's second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
             if step.strain is not None or step.damping is not None:
                 work = step.element_weights * (multiplier * residual).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
-            # A sum of squares except for twists under pressure: the decrement minus the curvature of c would cancel in
-            # stiff bodies. The gain of tension alone is omitted, which is conservative.
+            # A sum of squares, except for twists under pressure. The equal difference of the decrement and the
+            # curvature of c would cancel in stiff bodies. The gain of TENSION is omitted, which is conservative.
             predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
         decrement = -float((g * dx).sum())
         return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
@@ -270,7 +269,7 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa, with ``residual`` = s(F) - s (m,6)."""
+        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa. ``residual`` (m,6) is s(F) - s."""
         if step.strain is None:
             return step.gradient(at.x, P)
         bends = self.system.low_rank is not None

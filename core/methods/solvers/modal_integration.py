@@ -1,9 +1,9 @@
 """Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
 over a step. Times and stiffnesses are in units of the step.
 
-r is constant. The forces p that change within the step (contact, friction, drag) are taken at its end,
-``p = b - S_p u``, and held constant over it: bodies at rest stay at rest, and p returns no energy. In the modes of S
-and M, with ``w_k = omega_k²`` (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
+r is constant. The forces p that change within the step (contact, friction, drag) are taken at its end, ``p = b - S_p
+u``, and held constant over it: bodies at rest stay at rest, and p returns no energy. In the modes of S and M, with
+eigenvalues omega² (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 
@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 STILL = 1e-8
-"""Squared angle below which the functions are replaced by their series."""
+"""Squared angle omega² below which :func:`angles` uses Taylor series."""
 
 
 def exponential_step(
@@ -26,7 +26,9 @@ def exponential_step(
     forces: np.ndarray,
     others: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return u and u' (k,), per step, for M, S (k,k) and w, r (k,). ``others`` holds b (k,) and S_p (k,k)."""
+    """Return the displacement u and the velocity u' at the end of a step, (k,) each, for ``mass`` M, ``stiffness`` S
+    (k,k), ``speeds`` w and ``forces`` r (k,). ``others`` holds b (k,) and S_p (k,k) of the forces ``p = b - S_p u``.
+    """
     if not len(speeds):
         return speeds, speeds
     squares, modes = scipy.linalg.eigh(stiffness, mass)
@@ -40,7 +42,7 @@ def exponential_step(
 
 
 def angles(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ``cos w``, ``sin w / w`` and ``(1 - cos w) / w²`` for squares w² (k,) of any sign."""
+    """Return ``cos w``, ``sin w / w`` and ``(1 - cos w) / w²``, (k,) each, for squared angles w² (k,) of any sign."""
     root = np.sqrt(np.abs(squares))
     turns, small = squares > 0.0, np.abs(squares) < STILL
     root = np.where(small, 1.0, root)

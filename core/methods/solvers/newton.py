@@ -1,7 +1,7 @@
-"""Newton FEM: projected Newton on the incremental potential, with backtracking line search. The loop serves other
-methods, too.
+"""Newton FEM: projected Newton on the incremental potential, with backtracking line search. Mixed FEM and ConJac also
+use its iterations.
 
-Reference method for the mixed ones ([MFEM22] Sec. 4): accurate when it converges, damped when it stops early.
+Mixed methods are compared with it ([MFEM22] Sec. 4). A converged step is accurate; one that stops early is damped.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MAX_EXTENDED_STEP = 64.0
-"""Largest step length along a direction whose matrix was not positive definite."""
+"""Largest step length along a search direction whose Hessian was not positive definite."""
 
 STAGNATION_RATIO = 0.5
-"""Ratio of the displacements of two full steps above which convergence stagnates."""
+"""Ratio of the displacements of two successive full steps above which convergence counts as stagnating."""
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if, since the last shortened step, a full step was hardly shorter than its predecessor, as with a
-    projected Hessian.
+    """Return True if convergence is slow, as with a projected Hessian: since the last shortened step, a full step moved
+    the body more than STAGNATION_RATIO times as far as the full step before it.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
@@ -47,9 +47,9 @@ def line_search_with_contact(
     step: IncrementalPotential,
     is_indefinite: bool,
 ) -> tuple[float, Trial | None]:
-    """Line search along dx (n,3) m, limited by the collision-free step size, from ``start`` (value, magnitude, slope).
-    Steps longer than 1 are tried if the Hessian had to be projected (``is_indefinite``), since a projected direction is
-    too short near a saddle.
+    """Return the accepted step length along dx (n,3) m and its trial, limited by the collision-free step size.
+    ``start`` is the merit at x (n,3) m: value, magnitude and slope. Steps longer than 1 are tried if the Hessian had to
+    be projected (``is_indefinite``), since a projected direction is too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
@@ -71,9 +71,9 @@ class NewtonSolver(StepSolver):
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Solve a step, as :meth:`StepSolver.solve`."""
-        # Stretch damping balances relaxing stresses: clamped separately, the two would resist rotations of stiff
-        # parts.
+        """Return the positions that minimize a step's incremental potential, by projected Newton."""
+        # Stretch damping balances relaxing elastic stresses. If the Hessians were projected separately, they would
+        # resist rotations of stiff parts.
         projected = step.damping is None
         at = minimize(self, self.initial_iterate(state.positions, state, step, report), step, report, projected)
         return Solution(at.x, at.deformation, at.deformation.stretch())
@@ -82,7 +82,9 @@ class NewtonSolver(StepSolver):
 def minimize(
     solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate:
-    """Newton iterations from x (n,3) m until the report has a stop reason or the cap is reached."""
+    """Minimize the incremental potential from positions x (n,3) m by Newton's method, until the report has a stop
+    reason or ``max_iterations`` are reached. ``projected``: make the elastic Hessian positive semi-definite.
+    """
     with report.timed("line_search"):
         at = solver.evaluate(x, step)
     while report.iterations < solver.settings.max_iterations:
@@ -101,10 +103,8 @@ def minimize(
 def newton_iteration(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate | None:
-    """Make one Newton iteration on the incremental potential and record it. Return None if no step lowers the
-    potential.
-
-    Unprojected Hessians are projected if Cholesky fails.
+    """Return the next Newton iterate, or None if no step along the search direction lowers the incremental potential.
+    The report records the iteration. A Hessian that is not ``projected`` is projected if Cholesky fails.
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
@@ -139,7 +139,9 @@ def newton_iteration(
 def _assemble(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, project_contact: bool = True
 ) -> None:
-    """Assemble the system with ``projected`` elasticity; ``project_contact`` projects the barrier."""
+    """Assemble the linear system at an iterate. ``projected`` and ``project_contact`` project the Hessians of
+    elasticity and of the barrier to positive semi-definite ones.
+    """
     added, system = None, solver.system
     if step.damping is not None:
         added = step.damping.condensed(at.deformation, not projected, system.N, step.h**2)[1]
@@ -153,11 +155,11 @@ def _assemble(
 def fallback_step(
     solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
-    """Return a step of implicit Euler by Newton's method that replaces one whose matrix was not positive definite. The
-    report states this.
+    """Return the state after a step of implicit Euler by Newton's method, and its report. It replaces a step whose
+    matrix was not positive definite; the report states this.
     """
     newton = NewtonSolver(solver.model, solver.settings, solver.linear_solver)
-    newton.integrator = solver.integrator  # so that the new state keeps its history
+    newton.integrator = solver.integrator  # stores the previous step in the new state if needed
     new, report = newton.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
     report.reason += f"{REDONE_BY}Implicit Euler and Newton FEM, as the matrix was not positive definite"
     return new, report

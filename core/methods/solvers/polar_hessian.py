@@ -32,11 +32,12 @@ from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Twist terms of the constraint's second derivative in the element matrices: NOTHING (Eq. 14), TENSION
-    (semi-definite), or ALL.
+    """Terms of the constraint's second derivative in the element matrices: NOTHING ([MFEM22] Eq. 14), TENSION (positive
+    twists, semi-definite), ALL twists, or EXACT.
 
-    Rotation against a tension costs energy, against a pressure it releases energy. The remaining terms couple rotations
-    with shears, which stiff parts hardly have. EXACT includes them, for the stress ``g_s + H_s c``.
+    Rotation against a tension costs energy, against a pressure it releases energy: these are the twists. EXACT also
+    includes the terms that couple rotations with shears, which are small in stiff parts, for the stress ``g_s + H_s
+    c``.
     """
 
     NOTHING = 0
@@ -47,7 +48,7 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """``own / (own + other)``, with the sum clamped away from zero (inverted elements)."""
+    """Return ``own / (own + other)``, with the sum clamped away from zero (inverted elements)."""
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -55,7 +56,7 @@ def _share(own, other):
 
 @inlined
 def shares_of(sigma):
-    """``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
+    """Return the matrix with ``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
     x, y, z = sigma
     return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
 
@@ -116,7 +117,9 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """T' of six numbers T, as a matrix. It is zero for a flat or inverted element, whose polar stretch jumps."""
+    """Return the matrix T' times the weight, for the six numbers t of T. It is zero for a flat or inverted element,
+    whose polar stretch jumps.
+    """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
     yz, xz, xy = w * t[3] / (y + z), w * t[4] / (x + z), w * t[5] / (x + y)
@@ -125,7 +128,7 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """n, ``T' n``, m along the three axes, and T' times these."""
+    """Return n, ``T' n``, the three vectors m = shares_p n for p = x, y, z, and T' times each m."""
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
 
@@ -157,7 +160,7 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """``D_ij - D_ji`` of a corner that moves along x, y and z, up to the sign."""
+    """Return the rotations ``D_ij - D_ji`` due to motion of a corner along x, y and z, up to the sign."""
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 
 
@@ -168,7 +171,7 @@ def _pulled(pull, turns):
 
 @inlined
 def _add_block(W, row, A, B):
-    """Add ``A B^T``."""
+    """Add ``A B^T`` to the matrix stored at ``row``."""
     x, y, z = matrix(W, row)
     u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
     set_vector(W, row, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))

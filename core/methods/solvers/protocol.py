@@ -1,4 +1,4 @@
-"""Interface of solvers: made for a model and settings, a solver advances states by time steps."""
+"""Interface of the solvers. A solver is constructed for a model and settings, and advances a body by time steps."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ class Solver(Protocol):
     """Method that advances a state by one time step."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Analyse the model once; ``linear_solver`` is a choice already made, or None to choose by the settings."""
+        """Prepare to solve for a model. ``linear_solver`` is an already chosen linear solver; None: by the settings."""
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Continue with the same body after a change of its pinned unknowns (``pinned``) or its ``stiffness``."""
+        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after ``time_step`` s, with pinned vertices at ``pin_targets`` (p,3) m and the step's
-        ``loads``, and the report.
+        """Return the state after a step of ``time_step`` s under the ``loads``, and the step's report. At its end,
+        pinned vertices are at ``pin_targets`` (p,3) m.
         """
 
 
 def check_finite(values: np.ndarray, quantity: str) -> None:
-    """Raise DivergenceError with the first vertex whose value is not finite."""
+    """Raise DivergenceError, naming the first vertex, if any of the ``values`` (n,3) of a quantity is not finite."""
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(
             f"The {quantity} of vertex {{vertex}} is not a number.",
-            "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
+            "Use more substeps, materials of more similar stiffness, or the solver Mixed FEM.",
             int(np.argmin(finite.all(axis=1))),
             len(values),
         )
 
 
 def check_direction(direction: np.ndarray, decrement: float) -> None:
-    """Raise DivergenceError if a search direction or the decrease that it predicts is not finite."""
+    """Raise DivergenceError if a search direction (n,3) or its Newton decrement is not finite."""
     check_finite(direction, "search direction")
     if not np.isfinite(decrement):
         raise DivergenceError(
-            "The energy that a step is predicted to lower is not a number.",
+            "The predicted decrease of the energy in a step is not a number.",
             "Check gravity, speeds and stiffness for extreme values.",
         )

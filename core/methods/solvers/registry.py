@@ -1,4 +1,4 @@
-"""Factories of the solver and of the space in which it solves, by the settings."""
+"""Factories of the solver that the settings name, and of the space in which it solves: full or reduced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .protocol import Solver
 
 
 def space_of(model: Model, settings: SolverSettings) -> Space:
-    """Return the solver's space by the settings: the model itself, or its subspace, which is slow to construct."""
+    """Return the space in which the chosen solver works: the model, or its subspace, which is slow to compute."""
     if not settings.kind.takes_modes:
         return model
     return skinning_subspace(model, settings.modes, settings.cubature_points).model
@@ -22,7 +22,7 @@ def space_of(model: Model, settings: SolverSettings) -> Space:
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
     """Return the solver that the settings name, for the space in which it solves.
 
-    ``linear_solver`` is a choice already made, which replaces the settings' own.
+    ``linear_solver``, if not None, replaces the linear solver that the settings would choose.
     """
     module, _, method = settings.kind.method.rpartition(".")
     return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

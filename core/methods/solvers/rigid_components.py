@@ -1,8 +1,8 @@
 """Rigid motion of connected parts of a body without pins, or with too few pins to prevent rotation.
 
-The mass splits a part's motion into c rigid motions, the columns of ``A`` (n,3,c), and the rest. A free part has three
-translations and three rotations about its centre; a part on few pins has the rotations about these. ``A^T M v`` are its
-momenta. A rotating part conserves its momenta, not its velocities.
+A part's motion is split into c rigid motions, the columns of ``A`` (n,3,c), and a remainder that is orthogonal to these
+in the mass product. A free part has three translations and three rotations about its centre; a part on few pins has the
+rotations about its pins. ``A^T M v`` are its momenta. A rotating part conserves its momenta, not its velocities.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Displacement of pins or nodes in a rigid motion, over that of the part's vertices, below which they do not resolve
-it.
-"""
+"""Displacement of pins or nodes in a rigid motion, over that of the part, below which they count as at rest."""
 
 GIVEN = 0.1
-"""Largest part of the vibrations' kinetic energy that is added in a step which ended with too little."""
+"""Largest kinetic energy, relative to that of the vibrations, that is added to a step which ended with too little."""
 
 
 class RigidComponent(NamedTuple):
-    """Rigid motions of a part at given positions.
+    """Rigid motions of a connected part of a body at given positions.
 
     ``vertices`` (r,) and their positions about the centre (r,3) m; ``mixed`` (6,c), A's columns as combinations of
     three translations and three rotations; ``motions`` A (n,3,c); ``weighed`` M A (n,3,c); ``inverse`` of ``A^T M A``
@@ -40,12 +38,12 @@ class RigidComponent(NamedTuple):
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the coefficients (c,) of A's columns for momenta (n,3)."""
+        """Return the rigid motion with given momenta (n,3), as coefficients (c,) of A's columns."""
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rotation vector (3,) of a step for momenta (n,3). It uses the inertia at half the rotation. With
-        the initial inertia a tumbling body would gain energy.
+        """Return the rotation vector (3,) of a step for momenta (n,3). It uses the inertia after half the rotation.
+        With the initial inertia a tumbling body would gain energy.
         """
         turn, Q = (self.mixed @ self.rigid_motion(momenta))[3:], self.mixed[3:, -3:]
         if Q.shape[1] < 3:  # one axis
@@ -56,7 +54,7 @@ class RigidComponent(NamedTuple):
 
 
 class RigidParts:
-    """Parts of a model that can move as rigid bodies."""
+    """Connected parts of a model that can move as rigid bodies."""
 
     def __init__(self, model: Model) -> None:
         self._mass, self._weights, label = model.mass, model.lumped_masses, islands(model.mesh)
@@ -69,7 +67,7 @@ class RigidParts:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
-        """Return the rigid motions of each part at positions x (n,3) m."""
+        """Return the rigid motions of each such part at positions x (n,3) m."""
         found = []
         for rows, pins in self._parts:
             mixed, centre = _mixes(x, rows, pins, self._weights)
@@ -81,13 +79,13 @@ class RigidParts:
         return found
 
     def balanced(self, gradient: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return the gradient (n,3) minus its part that would accelerate each of the components rigidly."""
+        """Return the gradient (n,3) without the forces that accelerate ``components`` as rigid bodies."""
         for each in components:
             gradient = gradient - each.weighed @ each.rigid_motion(gradient)
         return gradient
 
     def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return a displacement (n,3) m whose linearized rotations of parts are replaced by finite ones."""
+        """Return a displacement (n,3) m in which the linearized rotations of parts are replaced by finite ones."""
         moved = dx.copy()
         for each in components:
             turn = each.rotation(self._mass @ dx)
@@ -108,9 +106,10 @@ class RigidParts:
     def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Transport velocities (n,3), in m per step, from the components ``before`` to those ``after`` a step. Momenta
-        are kept and vibrations rotate with their part. ``weight`` (n,3) has acted with its initial lever arms; here it
-        acts with the mean of initial and final ones, as in Verlet's rule, which keeps the energy of a pendulum.
+        """Return velocities (n,3), in m per step, transported from the parts ``before`` a step to those ``after`` it.
+        Momenta are kept and vibrations rotate with their part. Gravity ``weight`` (n,3) has acted with its initial
+        lever arms; here it acts with the mean of initial and final ones, as in Verlet's rule, which keeps the energy of
+        a pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -132,8 +131,8 @@ class RigidParts:
         unsure: float,
     ) -> None:
         """Remove the kinetic energy ``excess`` from the vibrations in velocities (n,3) of the body ``rows``, in place;
-        add energy if negative. Rigid motions are unchanged. A suspended body, without momenta to conserve, keeps at
-        most ``kinetic - excess``. An excess below ``unsure`` is ignored.
+        add energy if it is negative. Rigid motions are unchanged. A suspended body, without momenta to conserve, keeps
+        at most ``kinetic - excess``. An excess below ``unsure`` is ignored.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)
@@ -147,7 +146,7 @@ class RigidParts:
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return J (n,3,k) without its round-off error in the rigid motions of parts."""
+        """Return J (n,3,k), corrected so that it represents the rigid motions of parts without round-off error."""
         for each in components:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
             J = J + (each.motions - J @ seen) @ np.linalg.pinv(seen, UNRESOLVED)
@@ -177,8 +176,8 @@ def _ways(away: np.ndarray) -> np.ndarray:
 def _mixes(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the combinations (6,c) of translations and rotations of a part that move none of its pins, and their
-    centre (3,) m.
+    """Return the combinations (6,c) of translations and rotations of the part ``rows`` that move none of its pins, and
+    the centre (3,) m of the rotations.
     """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])

@@ -29,19 +29,19 @@ from .stretch_damping import StretchDamping
 from .theta_extrapolation import Solution, extrapolate_theta_step
 
 ROUND_OFF_DECREMENT = 1e-9
-"""Part of the merit's magnitude below which a decrement is round-off."""
+"""Decrement relative to the merit's magnitude below which it counts as round-off."""
 
 BLOWUP_DISTANCE = 1e3
-"""Distance from a vertex's predicted position, in sizes of the body, beyond which a step has blown up."""
+"""Distance of a vertex from its predicted position, in body sizes, above which a step has diverged."""
 
 
 class StepSolver:
-    """Base class of the solvers. "Positions" are the unknowns of the space: all vertices, or the few unknowns of a
-    subspace, whose cubature points replace the tets. A method is the same in both: condensed to a subspace, an
-    iteration of Mixed FEM is [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local step.
+    """Base class of the solvers. "Positions" are the unknowns of the space: the positions of all vertices, or the few
+    unknowns of a subspace, where cubature points replace the tets. Each method works in both spaces. In a subspace, an
+    iteration of Mixed FEM is [SubMFEM23] Eq. 6, and its local step is Eqs. 7, 8.
 
     Settings: ``integrator`` (with ``theta``); ``gravity``, m/s²; ``max_iterations``; ``stop_rule`` and its tolerance
-    (``tolerance``, part of the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
+    (``tolerance``, relative to the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
     ``mass_damping``, 1/s; ``stiffness_damping``, s; ``linear_solver``.
     """
 
@@ -59,15 +59,15 @@ class StepSolver:
         self.system = model.linear_system(settings, linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
-        """Return the load of mass damping, or none."""
+        """Return a tuple with the load of mass damping, empty if there is no damping."""
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Continue with the same body, as :meth:`Solver.follow`."""
+        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
         self.model, self.elastic = model, model.elastic
         if pinned:
-            del self.system  # free its factor before the next one is allocated
+            del self.system  # frees the old factor before the new one is allocated
             self.system = model.linear_system(self.settings, self.linear_solver)
         elif stiffness:
             self.system.follow(model.elastic.shear_modulus)
@@ -75,7 +75,7 @@ class StepSolver:
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Advance a state by a step of the time integration rule, as :meth:`Solver.step`."""
+        """Return the state after a step, and its report. BDF2 or implicit Euler repeats a rejected step."""
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
             if new is None:
@@ -92,7 +92,9 @@ class StepSolver:
         time_step: float,
         loads: LoadsOrFactory,
     ) -> tuple[State | None, StepReport]:
-        """Return the state after a rule's step, or None if another rule should repeat it, and the report."""
+        """Return the state after a step of a time integration rule, and the report. The state is None if another rule
+        should repeat the step.
+        """
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
@@ -113,7 +115,7 @@ class StepSolver:
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the minimizer of the incremental potential, to the method's accuracy."""
+        """Return the positions that minimize the step's incremental potential, as accurately as the method does."""
         raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ class StepSolver:
     def begin(
         self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
     ) -> IncrementalPotential:
-        """Return the incremental potential of a step from a state."""
+        """Return the incremental potential of a step from a state. Pinned vertices end at ``pin_targets`` (p,3) m."""
         prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
@@ -136,8 +138,7 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Return initial positions with pins at their prescribed positions (Dirichlet values; with contact
-        :mod:`.kinematic_targets` moves them)."""
+        """Return positions (n,3) m with pinned vertices moved to their prescribed positions, ignoring contact."""
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
@@ -146,8 +147,8 @@ class StepSolver:
     def initial_iterate(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return initial positions: the guess, if the path to it and the guess itself are free of contact; otherwise
-        the current positions, with pins and obstacles moved along their prescribed paths.
+        """Return the initial positions (n,3) m: ``guess``, if the path to it and the guess itself are free of contact;
+        otherwise the state's positions with pins and obstacles moved along their prescribed paths.
         """
         if step.contact is None:
             return self.start(guess, step)
@@ -161,8 +162,8 @@ class StepSolver:
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the incremental potential's gradient (n,3) kg m at a solution, and record it in the report.
-        DivergenceError names a vertex that is not finite or has flown away.
+        """Return the incremental potential's gradient (n,3) kg m at a solution, and record its norm in the report.
+        Raise DivergenceError if a vertex is not finite or has flown away.
         """
         check_finite(at.x, "position")
         self._check_divergence(state, at.x, step)
@@ -175,8 +176,8 @@ class StepSolver:
         return gradient
 
     def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """Raise DivergenceError if a vertex leaves its predicted position by more than BLOWUP_DISTANCE body sizes, plus
-        ten times the displacement of the pins and by gravity.
+        """Raise DivergenceError if a vertex is farther from its predicted position than BLOWUP_DISTANCE body sizes,
+        plus ten times the displacements of the pins and due to gravity.
         """
         flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
@@ -187,7 +188,7 @@ class StepSolver:
         if flight > far + 10.0 * self.model.max_displacement(moved)[0]:
             raise DivergenceError(
                 f"Vertex {{vertex}} flew {flight:.3g} m away in one step.",
-                "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
+                "Use more substeps, a lower Poisson's ratio, or the solver Mixed FEM.",
                 vertex,
                 len(self.model.mesh.rest_positions),
             )
@@ -195,18 +196,18 @@ class StepSolver:
     # -- evaluation and search direction ----------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
-        """Evaluate positions for a Newton iteration; a deformation that is ``near`` speeds this up."""
+        """Evaluate deformation and incremental potential at x (n,3) m. A deformation ``near`` it speeds this up."""
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Return the minimizer of the iteration's quadratic model at x (n,3) m, after its system was factorised."""
+        """Return the search direction at x (n,3) m: the minimizer of the last factorised quadratic model."""
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
-        """Norm of the incremental potential's gradient over free vertices, kg m."""
+        """Return the norm of the incremental potential's gradient over free vertices, kg m."""
         return float(np.linalg.norm(step.gradient_at(x, deformation)))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
@@ -220,10 +221,10 @@ class StepSolver:
         magnitude: float,
         accepted: bool,
     ) -> None:
-        """Record an iteration, and whether and why it was the last one.
+        """Record an iteration in the report, with the stop reason if it was the last one.
 
-        The complete search direction is judged, not the part that the line search took: at the minimum, round-off alone
-        determines that part.
+        The stop rule judges the whole search direction, of ``direction_size`` m, not the step that the line search
+        accepted: at the minimum, round-off alone determines that step. ``accepted`` is False if the line search failed.
         """
         report.iterations += 1
         report.history.append(iteration)
@@ -246,7 +247,7 @@ class StepSolver:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
     def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
-        """Return the reason if the stop rule holds, or an empty string."""
+        """Return the reason for the report if the stop rule holds, else an empty string."""
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
@@ -257,14 +258,14 @@ class StepSolver:
         return ""
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Return True if lagged terms were updated at an iterate x: after full steps only, since a shortened step does
-        not reach a state of the body.
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. Nothing is
+        updated after a step that the line search shortened, since it ends between two iterates of the method.
         """
         return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
     def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Return True if a converged step must continue, because friction requires another iteration or lagged terms
-        changed at the solution.
+        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m. Return True if the step must
+        continue, because they changed or friction requires another iteration.
         """
         unconverged = report.converged and step.is_unconverged(x)
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):

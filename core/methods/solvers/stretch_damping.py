@@ -29,7 +29,7 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
-"""Smallest signed singular value of F and the largest, between which a tet has damping."""
+"""Range of the signed singular values of F in which a tet has damping."""
 
 
 class StretchDamping:
@@ -63,22 +63,24 @@ class StretchDamping:
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives of D by F, not weighted, (m,3,3) Pa."""
+        """Return the derivatives of D by F per unit volume, (m,3,3) Pa."""
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(
         self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses and the element matrices (m,10,3,3) times ``scale`` (h² in a step): the complete second
-        derivative if ``exact``, otherwise its semi-definite part ``J^T C J``. N (m,4,3) are shape function gradients,
-        1/m.
+        """Return the stresses (m,3,3) Pa and ``scale`` (h² in a step) times the element matrices (m,10,3,3): the
+        complete second derivative if ``exact``, else its semi-definite part ``J^T C J``. N (m,4,3): shape function
+        gradients, 1/m.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
 
     def linearized(
         self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return :meth:`condensed` at ``F + dF`` for dF (m,3,3), with s linearized about the deformation."""
+        """Return the stresses and element matrices of :meth:`condensed` at ``F + dF`` for dF (m,3,3), with s linearized
+        about the deformation.
+        """
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)

@@ -1,10 +1,10 @@
-"""End of a step that is extrapolated from x_m, after its part theta (``integrators/theta_midpoint``).
+"""End of a step, extrapolated from x_m after the fraction theta of the step (``integrators/theta_midpoint``).
 
 **Pins** move straight to their targets and reach them at the end.
 
-**Contact** acts at the end of the step, which is shown: its potential takes the extrapolated positions
-(``contact/penalty/extrapolated_points.py``). So no frame shows deeper penetration than implicit Euler. A convex
-potential whose force is taken at the end of a step also returns no more energy than it took.
+**Contact** acts at the end of the step, which frames show: its potential is evaluated at the extrapolated positions
+(``contact/penalty/extrapolated_points.py``). Penetration is therefore no deeper than with implicit Euler. A convex
+potential whose force is evaluated at the end of a step also returns no more energy than it took.
 
 **Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
 unbalanced force r at x_m
@@ -33,19 +33,19 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Part of the kinetic and elastic energy that a step may gain. Soft bodies gain and lose up to 3e-3 in rotations, which
-the midpoint rule gives back. A step that stretches bone gains many times its energy.
+"""Largest energy gain of a step, relative to its kinetic and elastic energy. Soft bodies gain and lose up to 3e-3 in
+rotations, which the midpoint rule gives back. A step that stretches bone gains many times its energy.
 """
 
 WORK_OF_NOTHING = 0.01
-"""Part of the kinetic energy above which the spurious work rejects a step. Good steps of two iterations had 0.001. With
-0.05 here, steps of one iteration doubled the energy of a swinging bar; with 0.01 they add none.
+"""Spurious work, relative to the kinetic energy, above which a step is rejected. Good steps of two iterations had
+0.001. With a limit of 0.05, steps of one iteration doubled the energy of a swinging bar; with 0.01 they add none.
 """
 
 
 class Solution(NamedTuple):
     """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6). Velocities
-    (n,3) m/s are None if the time integration rule yields them.
+    (n,3) m/s are None if the time integration rule defines them.
     """
 
     x: np.ndarray
@@ -57,9 +57,9 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """Return the state at the end of a step from ``state`` whose solution is ``at``, with pins at targets (p,3) m.
-    Return None if another rule should repeat the step. ``left`` (n,3) kg m is the incremental potential's gradient of a
-    step that did not converge, None otherwise.
+    """Return the state at the end of a step from ``state`` with the solution ``at``, with pins at targets (p,3) m.
+    Return None if another rule should repeat the step. ``left`` (n,3) kg m is the gradient of the incremental potential
+    at the solution, or None if the step converged.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)

@@ -8,10 +8,10 @@ not cross the borders of islands and of materials.
 Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
 point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
 
-The quantisation error distributes the points among these parts: n points leave about ``S n^(-2/3)`` of a part's spread
-S in three dimensions, and the sum is least for ``n ~ S^(3/5)``. In a stiff part strains, and so energies, are smaller
-by its stiffness: S is multiplied by the softest part's modulus over its own. Every bone still needs points, so a part
-requests at least a quarter of its number at uniform stiffness.
+Points are distributed among islands and materials (parts) by the quantisation error. With n points it is about ``S
+n^(-2/3)`` of a part with spread S in three dimensions, and the sum is least for ``n ~ S^(3/5)``. Strains and energies
+of a stiff part are smaller by its stiffness, so S is multiplied by the softest part's modulus over that of the part.
+Every bone still needs points: a part requests at least a quarter of its number of points at uniform stiffness.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ ROUNDS = 60
 """Largest number of k-means iterations, which end when no tet changes its cluster."""
 
 LAST_ROUNDS = 3
-"""Last iterations, which use all tets of a part; the others use a sample."""
+"""Number of last iterations that use all tets of a part; the others use a sample."""
 
 KEPT = 0.25
-"""Least factor of a part's request by its stiffness, for parts of any stiffness."""
+"""Least factor by which stiffness reduces the number of points that a part requests."""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
-"""Tets in the sample of a part, and their least number per cubature point."""
+"""Number of tets in the sample of a part, at least SAMPLE_A_POINT per cubature point."""
 
 JITTER = 1e-3
-"""Noise on the tets' centres, relative to their standard deviation: k-means amplifies the round-off of eigenvectors."""
+"""Noise on the centres of tets, over their standard deviation: k-means amplifies the round-off of eigenvectors."""
 
 ALIKE = 1e-6
 """Relative difference below which two squared distances from a centre count as equal."""
 
 
 class Cubature(NamedTuple):
-    """``tets`` (c,) chosen tets; ``weights`` (c,) m³ of body that each represents; ``clusters`` (m,), for each tet the
-    number of the chosen one that represents it.
+    """Cubature points: ``tets`` (c,), chosen tets; ``weights`` (c,) m³, the volume that each represents; ``clusters``
+    (m,), for each tet of the body the index (0 to c-1) of the chosen tet that represents it.
     """
 
     tets: np.ndarray
@@ -56,7 +56,7 @@ class Cubature(NamedTuple):
 
 
 def every_tet(volumes: np.ndarray) -> Cubature:
-    """Return all tets (m,) with their volumes, m³: exact."""
+    """Return the exact cubature, which chooses all tets, from their volumes (m,) m³."""
     every = np.arange(len(volumes))
     return Cubature(every, volumes.copy(), every)
 
@@ -69,15 +69,15 @@ def spectral_clusters(
     on_progress: OnProgress = ignore_progress,
     moduli: np.ndarray | None = None,
 ) -> Cubature:
-    """Choose about ``count`` tets.
+    """Return a cubature of about ``count`` tets.
 
     Parameters
     ----------
     features : (m,k), from :func:`weight_features`
-    volumes : (m,) of body in each tet, m³
-    parts : (m,) labels; clusters do not span parts
-    count : cubature points, at least one per part
-    moduli : (m,) Young's, Pa, or anything proportional to them; uniform if None
+    volumes : (m,) m³, elastic volume of each tet
+    parts : (m,) label of each tet's part; clusters do not span parts
+    count : number of cubature points, at least one per part
+    moduli : (m,) Young's modulus of each tet, Pa, or any multiple; None: uniform
 
     Raises
     ------
@@ -90,7 +90,7 @@ def spectral_clusters(
     if len(members) > count:
         raise SubspaceError(
             f"{count} cubature points are fewer than the {len(members)} parts of different material.",
-            f"Set Cubature Points to {len(members)} or more.",
+            f"Set Cubature Points (tets at which the subspace evaluates stress) to {len(members)} or more.",
         )
     clusters, tets, done = np.empty(len(volumes), dtype=np.int64), [], 0
     stiffness = np.ones(len(members)) if moduli is None else np.array([np.median(moduli[rows]) for rows in members])
@@ -105,7 +105,7 @@ def spectral_clusters(
             own = rows[labels == label]
             away = np.sum((features[own] - centres[label]) ** 2, axis=1)
             clusters[own] = len(tets)
-            # Two congruent tets are equally far from the centre between them: take the first.
+            # Congruent tets can be equally far from the centre: take the first.
             tets.append(own[np.argmax(away <= (1.0 + ALIKE) * away.min() + ALIKE**2)])
     weights = np.bincount(clusters, volumes, minlength=len(tets))
     return Cubature(np.array(tets, dtype=np.int64), weights, clusters)
@@ -137,7 +137,7 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the points of each part: one, plus a number by its spread and stiffness, at most its tets."""
+    """Return the number of points of each part: one, plus more by spread and stiffness, at most all its tets."""
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
     wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
@@ -150,7 +150,7 @@ def _shares(
         ideal = left * wished / wished.sum()
         given = np.minimum(np.floor(ideal).astype(np.int64), most - shares)
         if given.sum() == 0:
-            # Fewer points are left than parts that request them: one each for the largest remainders.
+            # Fewer points remain than parts that request them: one for each of the largest requests.
             first = np.argsort(-np.where(open_, ideal, -1.0), kind="stable")[: min(left, int(open_.sum()))]
             given[first] = 1
         shares += given
@@ -161,10 +161,11 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels (r,) and centres of Lloyd's k-means weighted by volume, with k-means++ first centres [Arthur,
-    Vassilvitskii 2007] drawn with a fixed seed. Empty clusters are dropped.
+    """Return the cluster label of each tet (r,) and the clusters' centres, by Lloyd's k-means weighted by volume. The
+    first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed. Empty clusters are
+    dropped.
 
-    In a large part the iterations use a sample; only the last few use all tets.
+    In a large part the iterations use a sample of tets; only the last few use all.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

@@ -1,7 +1,7 @@
 """Check that cubature points suffice: with too few points a body is too soft, or even limp ([SubMFEM23] Fig. 14).
 
-The check uses displacements that the points hardly feel: the lowest eigenvectors of the cubature stiffness at rest. The
-exact energy of such a displacement, over all tets, shows how much of it the points miss.
+The check uses the displacements with the lowest cubature energy: the lowest eigenvectors of the cubature stiffness at
+rest. Their exact energy, over all tets, shows how much energy the points miss.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
-"""Share of its energy that a low mode must keep under cubature."""
+"""Fraction of its exact energy that each low mode must have under cubature."""
 
 DOUBLINGS = 3
 """Largest number of doublings in the search for enough points."""
 
 LOOKED_AT = 24
-"""Number of lowest modes to check, beside the rigid ones."""
+"""Number of lowest modes to check, besides six rigid ones."""
 
 COSTS_NOTHING = 1e-9
-"""Energy relative to the mean of these modes, under which one is rigid."""
+"""Energy relative to the mean of the checked modes below which a mode counts as rigid."""
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """Return the least share of the rest energy, of tets and springs, that a low mode keeps under cubature: 1 is exact,
-    0 limp.
+    """Return the least fraction, over the low modes, of the energy at rest (of tets and springs) that cubature keeps: 1
+    is exact, 0 means that the body is limp.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -55,8 +55,8 @@ def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnP
 
 
 def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
-    """Return the number of points, doubled a few times, at which every low mode keeps :data:`ENOUGH` of its energy; 0
-    if there is none.
+    """Return a number of cubature points with which every low mode keeps :data:`ENOUGH` of its energy: the present
+    number doubled up to DOUBLINGS times; 0 if none suffices.
     """
     space = subspace.model
     points, most = len(subspace.parts.tets), len(model.mesh.tets)

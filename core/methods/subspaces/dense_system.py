@@ -1,8 +1,8 @@
 """Linear system of a body in a subspace: dense and small ([SubMFEM23] Eq. 6).
 
 The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature tets c and the free unknowns, three
-components each. Its layout is (3, r, 3, r), with a component's unknowns side by side: ``B_c A`` is the same for x, y
-and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
+components each. Its layout is (3, r, 3, r), with the unknowns of a component side by side: ``B_c A`` is the same for x,
+y and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
 diagonal are written.
 
 Trap: LAPACK is column-major and this layout is row-major, so LAPACK's lower triangle is the upper one here.
@@ -26,12 +26,12 @@ from .reduced_stiffness import ReducedStiffness
 
 
 class DenseSystem(LinearSystem):
-    """Assembles, factorizes and solves, with the interface of the full space's system.
+    """Dense linear system of a subspace, with the interface of the full space's system.
 
     Parameters
     ----------
     elastic : CubatureElastic
-    mass : (r,r) of the basis
+    mass : (r,r) mass matrix of the unknowns
     pinned : (p,) prescribed unknowns
     """
 
@@ -49,9 +49,7 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Additions to the matrix by all unknowns, (3,r,3,r). Allocated when needed, since it is as large as the
-        factor.
-        """
+        """Workspace (3,r,3,r) for additions to the matrix. Allocated when needed, as it is as large as the factor."""
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -62,8 +60,8 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``blocks``, the blocks ``added`` to them (c,10,3,3), the mass, and ``scale`` times
-        the step's other potentials and ``low_rank``.
+        """Assemble the matrix from the element ``blocks``, blocks ``added`` to them (c,10,3,3), the mass, and ``scale``
+        times the stiffness of other potentials and ``low_rank``.
         """
         if added is not None:
             self.blocks += added
@@ -82,15 +80,15 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Let ``change`` add to the last assembled matrix, by all unknowns. Return the result of ``change``."""
+        """Add the array (3,r,3,r) that ``change`` fills to the assembled matrix. Return the result of ``change``."""
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
         return answer
 
     def try_factorize(self, whole: bool = False) -> bool:
-        """Compute Cholesky's factor. If it fails, try again without the low-rank part, unless the factor must be of the
-        ``whole`` matrix. Return False if there is none.
+        """Compute the Cholesky factor. If it fails, try again without the low-rank part, unless the ``whole`` matrix is
+        needed. Return False if the matrix is not positive definite.
         """
         if self._has_factor():
             return True
@@ -110,7 +108,7 @@ class DenseSystem(LinearSystem):
         """Return the error for a subspace matrix that is not positive definite."""
         return FactorizationError(
             "The subspace's matrix is not positive definite.",
-            "Use more cubature points, more substeps, or a smaller ratio of stiffnesses.",
+            "Use more cubature points, more substeps, or materials of more similar stiffness.",
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
@@ -130,7 +128,7 @@ def _add_stiffness(
 
 
 def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:
-    """Return the numbers, as a slice if they are consecutive."""
+    """Return the ascending indices, as a slice if they are consecutive."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
         return slice(int(numbers[0]), int(numbers[-1]) + 1)
     return numbers

@@ -1,8 +1,8 @@
-"""Handles that display a body's surface with its tets' deformation, by linear blend skinning on the graphics card.
+"""Handles that display a deformed surface by linear blend skinning on the graphics card.
 
-The handles that move the tets' vertices are inaccurate for points between these (``skinning.py``). The surface
-displacements of the unknowns are fitted instead, so that handles stay as small as the displacements allow. Handles of
-hard pins are not fitted, since no other handle moves a pin's points.
+The surface follows its tets, but the handles that move the tets' vertices are inaccurate for points between these
+(``skinning.py``). Handles are therefore fitted to the surface displacements that the unknowns cause, and stay small.
+Handles of hard pins are not fitted, since no other handle moves the points of a pin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DisplayHandles:
 
     Attributes
     ----------
-    weights : (p,h), skinning weights of the surface's vertices; first those of the modes' handles, then of the pins'
+    weights : (p,h), skinning weights of the surface's vertices: first of the modes' handles, then of the pins' handles
     """
 
     def __init__(self, subspace: Subspace, embedding: Embedding) -> None:
@@ -47,14 +47,14 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return handles (h,4,3), m, for unknowns (r,3); zero at rest."""
+        """Return the handles (h,4,3), m, for unknowns (r,3); zero at rest."""
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def max_difference(self, unknowns: np.ndarray) -> float:
-        """Return the largest distance, m, between displayed and simulated positions of watched surface vertices."""
+        """Return the largest distance, m, between displayed and simulated positions of a sample of surface vertices."""
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 
 
 def _spread(count: int, most: int) -> np.ndarray:
-    """Return at most ``most`` of ``count`` numbers, evenly spread."""
+    """Return at most ``most`` of the indices below ``count``, evenly spread."""
     return np.arange(0, count, -(-count // most) or 1)

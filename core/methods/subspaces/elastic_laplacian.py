@@ -1,10 +1,10 @@
 """Laplacian of the elastic energy ([SubMFEM23] Eq. 9): stiff where the body is stiff.
 
-``H_w`` is the sum of the three diagonal blocks of the stiffness at rest by coordinates, a scalar matrix over vertices.
-For linear elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here the energies themselves provide it.
+``H_w`` is the sum of the xx, yy and zz blocks of the stiffness at rest, a scalar matrix over vertices. For linear
+elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here it is computed from the energies themselves.
 
-Weights in stiff parts vary only by the ratio of softest to stiffest, so beyond :data:`STIFFEST` they do not change.
-With a larger ratio, round-off in the matrix would hide the soft parts.
+Weights vary in a stiff part in proportion to the ratio of the softest to its modulus, so beyond :data:`STIFFEST` they
+do not change. With a larger ratio of moduli, round-off in the matrix would hide the soft parts.
 """
 
 from __future__ import annotations

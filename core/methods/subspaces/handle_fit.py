@@ -1,9 +1,10 @@
-"""Handles for given positions: the best fit of skinning to a simulation in any space.
+"""Handles for given positions: the best fit of skinning to a simulation in any space. A handle is an affine
+displacement H_k (4,3) that the weight w_k blends.
 
 Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``. The products of weights and coordinates are nearly
-dependent (a smooth weight times x is nearly another weight), so many handles fit equally well. The fit prefers short
-ones: handles are stored in 32 bits, and large ones that cancel each other would leave their rounding. Displacements in
-the span are fitted exactly up to that rounding.
+dependent (a smooth weight times x is nearly another weight), so many handles fit equally well. The fit prefers small
+ones: handles are stored in 32 bits, and the rounding errors of large handles that cancel each other would remain.
+Displacements in the span are fitted exactly up to that rounding.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from .skinning import Coordinates
 from .skinning_basis import skinning_columns
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2.0
-"""Relative rounding of a handle in 32 bits, and the ridge of the fit: a unit of a handle's length may cost as much of
-the fit at each point as its rounding does.
+"""Relative rounding error of a handle in 32 bits, which is also the ridge parameter of the fit: a handle may be larger
+only if the fit improves by more than the additional rounding error.
 """
 
 
@@ -28,8 +29,8 @@ class HandleFit:
 
     Parameters
     ----------
-    rest : (p,3); coordinates : Coordinates, in the same unit
-    weights : (p,h) of the order of 1
+    rest : (p,3) rest positions; coordinates : Coordinates, in the same unit
+    weights : (p,h) skinning weights of the order of 1
     """
 
     def __init__(self, rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates) -> None:
@@ -41,9 +42,7 @@ class HandleFit:
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """Return the coefficients of the products of weights and coordinates, (4h,k), that fit values (p,k) at the
-        points.
-        """
+        """Return the coefficients (4h,k) of the products of weights and coordinates that fit point values (p,k)."""
         return self._inverse @ (self._directions.T @ values)
 
     def handles(self, displacements: np.ndarray) -> np.ndarray:
@@ -51,5 +50,5 @@ class HandleFit:
         return self.coefficients(displacements).reshape(-1, 4, 3)
 
     def displacements(self, handles: np.ndarray) -> np.ndarray:
-        """Return the displacements of the points by handles (h,4,3), (p,3)."""
+        """Return the displacements (p,3) of the points due to handles (h,4,3)."""
         return self._columns @ handles.reshape(-1, 3)

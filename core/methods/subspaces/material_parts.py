@@ -1,4 +1,4 @@
-"""Parts of a body that cubature must not mix: islands and materials."""
+"""Parts of a body that a cubature cluster must not span: connected components (islands) and materials."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Steps of stiffness per factor of ten above the softest. They serve as borders in painted gradients."""
+"""Stiffness levels per factor of ten above the softest tet. In painted gradients they separate the parts."""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """Return a label of each tet, (m,), from its island, its energy and its stiffness step; ``islands`` (n,) are of
-    vertices.
-    """
+    """Return each tet's part (m,), by island, energy and stiffness level; ``islands`` (n,) labels the vertices."""
     elastic = model.elastic
     E = elastic.youngs_modulus
     step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Joined reduced model of several coupled bodies, each in its own subspace."""
+"""Merged reduced model of several bodies that may collide, each in a subspace."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .reduced_model import ReducedModel, Subspace, in_basis
 
 
 def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
-    """Return the bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the
-    other. ``slices`` of unknowns and of cubature points relate each body's states and pinned unknowns to the joined
-    ones. The basis is dense: all vertices times all unknowns.
+    """Return the merged reduced model of the bodies of a merged model ``whole``, in its order: the unknowns of the
+    bodies are concatenated. ``slices`` select the unknowns and cubature points of each body. The basis is dense: all
+    vertices times all unknowns.
     """
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
@@ -35,7 +35,7 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
 
 
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
-    """Return the joined model of these bodies with their current stiffness and pinned unknowns."""
+    """Return the merged model ``whole`` with the current stiffness and pinned unknowns of the bodies ``spaces``."""
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]

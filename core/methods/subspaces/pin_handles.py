@@ -1,8 +1,8 @@
-"""Pins in a subspace: each connected group of pinned vertices is a handle that moves them affinely.
+"""Pins in a subspace: each connected group of pinned vertices has a handle, an affine displacement of the group.
 
-Modes vanish at pins, so moving pins need weights of their own: 1 on their group, 0 on the others, and harmonic under
-the elastic Laplacian inside. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
-those of the modes, and the springs determine them: this lets a body turn about a single pin.
+Modes vanish at pins, so moving pins need other weights: 1 on their group, 0 on the other groups, and harmonic (by the
+elastic Laplacian) elsewhere. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
+those of the modes, and the springs determine them: so a body can rotate about a single pin.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from ..model.model import Model
 from .skinning_modes import ALONG
 
 FLAT = 1e-6
-"""Singular value of a group's extent, relative to the body's size, under which it is flat in that direction."""
+"""Singular value of a group's extent, relative to the largest, below which the group is flat in that direction."""
 
 OPEN_TURN = 1e-9
-"""Weight of no rotation beside the fitted one. It decides only rotations that a group's points leave open."""
+"""Weight of the identity in the fit of a rotation. It decides only rotations that the points leave undetermined."""
 
 
 class PinHandles:
-    """Handles of pinned vertices.
+    """Handles of the groups of pinned vertices.
 
     Parameters
     ----------
-    pinned : (p,) vertices; group : (p,) number of the group of each
+    pinned : (p,) vertices; group : (p,) index of the group of each
     weights : (n,g), each 1 on its group and 0 on the others: from :func:`harmonic_weights`
-    coordinates : (n,4) homogeneous, of the rest positions; size : m, of the body
+    coordinates : (n,4) homogeneous coordinates of the rest positions; size : m, of the body
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PinHandles:
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return the schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
+        """Return the pin schedule of the handles, whose unknowns begin at ``first``, from the schedule of the vertices.
 
         A handle is held until the last of its vertices is released.
         """
@@ -74,14 +74,14 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the number of the connected group of each pinned vertex (p,), (p,)."""
+    """Return the index of the connected group of each of the pinned vertices (p,), (p,)."""
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """Return harmonic weights (n,g): 1 on their group of pinned vertices, 0 on islands without pins."""
+    """Return harmonic weights (n,g): 1 on their pinned group, 0 on other groups and on islands without pins."""
     H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
     weights[pinned, group] = 1.0
@@ -101,8 +101,8 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the group of each pinned vertex (p,), and the weights of handles: of groups held by springs (n,s), and of
-    pinned groups (n,g).
+    """Return the group of each pinned vertex (p,), the weights (n,s) of the handles of groups held by springs, and the
+    weights (n,g) of the handles of pinned groups.
     """
     group = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
@@ -112,8 +112,8 @@ def handle_weights(
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the weights (n,s) of groups held by springs, which pull them to 1 in their group and to 0 in the others; 0
-    at pinned vertices.
+    """Return the weights (n,s) of groups held by springs. The springs pull each weight to 1 in its group and to 0 in
+    other groups; it is 0 at pinned vertices.
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
@@ -132,7 +132,9 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """Return (4,3) from homogeneous coordinates (q,4) and displacements (q,3), relative to the body's size."""
+    """Return the best affine displacement (4,3) for homogeneous coordinates (q,4) and displacements (q,3), both
+    relative to the body's size.
+    """
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift
     U, _sigma, V = batch_svd(((arms + away).T @ arms + OPEN_TURN * np.eye(3))[None])

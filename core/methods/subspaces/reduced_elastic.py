@@ -16,7 +16,8 @@ UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0],
 
 
 class CubatureElastic(ElasticDensity):
-    """``sum_c w_c psi_c(F_c(U))`` with ``F_c = I + U^T G_c``: G holds the basis's gradients at the cubature tets.
+    """``sum_c w_c psi_c(F_c(U))`` with ``F_c = I + U^T G_c^T``: G_c (3,r) holds the basis's gradients at a cubature
+    tet.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ class CubatureElastic(ElasticDensity):
     basis : (n,r) scalar basis, ``x = X + basis U``
     tets : (c,) chosen tets; weights : (c,) m³
 
-    Element kernels receive ``N`` (c,4,3) and ``masses`` (c,4) for the stiffness: unit shape gradients, and zeros,
+    For the element kernels of the stiffness, ``N`` (c,4,3) holds unit shape gradients and ``masses`` (c,4) zeros,
     because the mass matrix is that of the basis.
     """
 
@@ -35,11 +36,11 @@ class CubatureElastic(ElasticDensity):
         self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros((len(tets), 4))
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
-        """Return the deformation gradients of unknowns (r,3), (c,3,3)."""
+        """Return the deformation gradients (c,3,3) at the cubature tets for unknowns (r,3)."""
         return self._times(U, 1.0)
 
     def delta_F(self, dU: np.ndarray) -> np.ndarray:
-        """Return the changes of the deformation gradients by changes (r,3) of the unknowns, (c,3,3)."""
+        """Return the changes (c,3,3) of the deformation gradients due to changes (r,3) of the unknowns."""
         return self._times(dU, 0.0)
 
     def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
@@ -48,11 +49,11 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the decomposed deformation gradients of unknowns (r,3); one that is ``near`` speeds it up."""
+        """Return the decomposed deformation gradients for unknowns (r,3); a deformation ``near`` them speeds it up."""
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient by the unknowns of stresses (c,3,3), (r,3), in N times the unit of the basis."""
+        """Return the gradient (r,3) by the unknowns for stresses (c,3,3) Pa, in N times the unit of the basis."""
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)
@@ -60,7 +61,7 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill F (c,3,3) with ``rest I + U G_c^T`` of each point, with U (3,r)."""
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` for each cubature tet, with U (3,r)."""
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
         first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]

@@ -1,7 +1,7 @@
 """Body in a skinning subspace: the interface of :class:`Model`, at a cost independent of its mesh ([SubMFEM23] Sec. 4).
 
-Unknowns are U (r,3), ``x = X + A U``: first the free ones, of modes and of handles held by springs, then the prescribed
-ones, the handles of hard pins. They are zero at rest.
+The unknowns are U (r,3), ``x = X + A U``. Free unknowns come first: those of the modes and of handles of pins held by
+springs. Prescribed unknowns follow: those of the handles of hard pins. All are zero at rest.
 """
 
 from __future__ import annotations
@@ -38,20 +38,18 @@ from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import SkinningModes, skinning_modes
 
 STEPS = ("modes", "handles", "cubature", "projection")
-"""Steps of the reduction, in order."""
+"""Names of the steps of the reduction, in order, for progress reports."""
 
 POINTS_A_MODE = 20
-"""Cubature points per mode that avoid spurious motion ([SubMFEM23] Sec. 7.5)."""
+"""Number of cubature points per mode that avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
 
 WATCHED = 500
-"""Largest number of cubature tets' corners that measure how far a body moves. All rows of the basis would not stay in
-the processor's cache.
+"""Largest number of vertices (corners of cubature tets) at which the body's displacement is measured. The basis rows of
+all vertices would exceed the processor's cache.
 """
 
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
-"""Number of surface points with contact per handle, and the least number in total. The surface between them can
-penetrate.
-"""
+"""Number of surface points with contact per handle, and the least in total. Surface between them can penetrate."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +64,11 @@ class ReducedModel:
     elastic : CubatureElastic
     mass : (r,r) ``A^T M A``; lumped_masses : (r,) ``A^T M 1``
     pinned : (p,) prescribed unknowns
-    size : m, of the body
-    watched : (w,) vertices that measure how far the body moves
+    size : longest side of the body at rest, m
+    watched : (w,) vertices at which the body's displacement is measured
     skinning : Skinning or None
         The map that defines the basis.
-    slices : for several bodies in one model, the unknowns and the cubature points of each
+    slices : unknowns and cubature points of each body in a merged model
     """
 
     mesh: TetMesh
@@ -89,12 +87,12 @@ class ReducedModel:
     grows: ClassVar[bool] = False
 
     def vertices(self, U: np.ndarray) -> np.ndarray:
-        """Return the positions of the mesh's vertices at unknowns (r,3), (n,3), m."""
+        """Return the positions (n,3) m of the mesh's vertices for unknowns U (r,3)."""
         return self.mesh.rest_positions + self.basis @ U
 
     @property
     def unknowns(self) -> int:
-        """Number of unknown vectors in a state's positions."""
+        """Number r of unknown vectors in a state's positions."""
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
@@ -107,26 +105,26 @@ class ReducedModel:
         return np.ascontiguousarray(self.basis[self.watched])
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the chosen cubature points themselves: they have no neighbours."""
+        """Return the chosen cubature points without others, since cubature points have no neighbours."""
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return False for all points: prescribed handles move the pinned vertices."""
+        """Return False for all cubature points: prescribed handles move the pinned vertices."""
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Limit the BLAS to one thread: on a busy machine, threads that wait for each other at every product cost ten
-        times the gain. The stiffness, most of the work, uses the kernels' threads instead.
+        """Return a context in which the BLAS uses one thread. On a busy machine, threads that wait for each other at
+        every product cost ten times the gain. The stiffness, most of the work, uses the threads of the kernels instead.
         """
         return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
-        """Return its linear system, which is dense for all settings."""
+        """Return the linear system of the subspace, which is dense for all settings."""
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return a tangent, plus the mass times a factor, as step potentials expect it: the upper blocks of a matrix
-        (3,r,3,r).
+        """Return a tangent plus ``mass_factor`` times the mass, as a matrix (3,r,3,r) of which only the upper blocks
+        are filled. Step potentials add their stiffness to it.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
@@ -140,37 +138,39 @@ class ReducedModel:
         return matrix
 
     def points(self, embedding: Embedding) -> ReducedPoints:
-        """Return points of the mesh that move with the unknowns by their tets, as :meth:`Model.points`."""
+        """Return points embedded in the mesh, as functions of the unknowns."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return ReducedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact, since the body moves smoothly between them."""
+        """Number of surface points that suffice for contact, as the body moves smoothly between them; None for all."""
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
+        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices."""
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return a start state, as :meth:`Model.state_at`."""
+        """Return the initial state for unknowns (r,3) and their velocities (r,3), by default zero. Stretches of
+        inverted cubature tets are the identity.
+        """
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
         stretch[deformation.sigma[:, 2] <= 0.0] = IDENTITY_STRETCH
         return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
 
     def rest_state(self) -> State:
-        """Return the state of the rest shape without velocity."""
+        """Return the state in the rest shape without velocity."""
         return self.state_at(np.zeros((len(self.mass), 3)))
 
 
 def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
-    """Return a model in any scalar basis (n,r), with the prescribed unknowns ``pinned``."""
+    """Return the reduced model of a body in a scalar basis (n,r), with the prescribed unknowns ``pinned``."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[cubature.tets])
@@ -180,15 +180,15 @@ def in_basis(
 
 
 class SubspaceParts(NamedTuple):
-    """Expensive results of a reduction, as arrays.
+    """Results of a reduction that are slow to compute, as arrays.
 
     Attributes
     ----------
-    weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected part of each vertex
-    pin_group : (p,) group of each pinned vertex, of g
-    pin_weights : (n,s+g) of handles: of s groups held by springs, which are free, then of those pinned
+    weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected component of each vertex
+    pin_group : (p,) index of the group, of g, of each pinned vertex
+    pin_weights : (n,s+g) weights of handles: first of s groups held by springs (free), then of g pinned groups
     transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
-    tets, volumes, clusters : of the :class:`Cubature`
+    tets, volumes, clusters : fields of the :class:`Cubature` (``volumes`` are its weights)
     """
 
     weights: np.ndarray
@@ -207,7 +207,7 @@ class SubspaceParts(NamedTuple):
         return Cubature(self.tets, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
-        """Return these parts with another cubature."""
+        """Return a copy with another cubature."""
         tets, volumes, clusters = cubature
         return self._replace(tets=tets, volumes=volumes, clusters=clusters)
 
@@ -215,8 +215,8 @@ class SubspaceParts(NamedTuple):
 def find_subspace(
     model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
 ) -> SubspaceParts:
-    """Return the subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 per
-    mode ([SubMFEM23] Sec. 7.5). It reports the first three of ``STEPS``.
+    """Return the subspace of a model's lowest skinning eigenmodes with about ``points`` cubature tets; 0 means 20 per
+    mode ([SubMFEM23] Sec. 7.5). ``on_progress`` is called for the first three of ``STEPS``.
     """
     found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
@@ -239,7 +239,7 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """Return a cubature of about ``points`` tets of a model for these modes."""
+    """Return a cubature of about ``points`` tets of a model, clustered by the skinning modes ``found``."""
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -247,7 +247,7 @@ def find_cubature(
 
 @dataclass(frozen=True)
 class Subspace:
-    """Reduced model with its parts and pin handles, for inspection."""
+    """Reduced model with the arrays that define it and its pin handles."""
 
     model: ReducedModel
     parts: SubspaceParts
@@ -255,7 +255,7 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the reduced model of these parts: free unknowns, then four for each handle of hard pins."""
+    """Return the reduced model that ``parts`` define: free unknowns, then four for each handle of hard pins."""
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
@@ -267,13 +267,13 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
-    """Compute a model's subspace."""
+    """Compute the subspace of a model with ``modes`` skinning modes and about ``points`` cubature tets."""
     return subspace_of(model, find_subspace(model, modes, points))
 
 
 @summing_kernel
 def _farthest(A, U):
-    """Return the length of the longest row of ``A U^T`` and its number, for U (3,r)."""
+    """Return the length of the longest row of ``A U^T`` and the index of that row, for U (3,r)."""
     first, second, third = U[0], U[1], U[2]
     longest, found = -1.0, 0
     for w in range(len(A)):

@@ -1,8 +1,8 @@
 """Points of a body in a subspace: their positions, and the forces and stiffnesses at them in terms of the unknowns.
 
-``y = Y + E U`` with E (p, r) the rows of the basis at the points. A force f acts as ``E^T f``, a stiffness K (3 x 3) at
-each as ``E^T K E``, which is dense for any number of points. Springs at more points than unknowns are therefore
-condensed to as many points as unknowns, by the QR factors of ``sqrt(w) E``.
+``y = Y + E U`` with E (p, r) the rows of the basis at the points. A force f at the points acts on the unknowns as ``E^T
+f``, a stiffness K (3 x 3) as ``E^T K E``, which is dense. Springs at more points than unknowns are therefore condensed
+to as many points as unknowns, by the QR factors of ``sqrt(w) E``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ...mechanics.forces.embedded_points import NO_SHARE
 
 UNSEEN = 1e-3
-"""Relative singular value of the points' shares under which a displacement does not move them."""
+"""Relative singular value of E below which a displacement counts as not moving the points."""
 
 
 class ReducedPoints:
@@ -46,8 +46,8 @@ class ReducedPoints:
     def unknowns_at(
         self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """Return the unknowns (r,3) that fit the points to positions (p,3) m: least squares with non-negative weights
-        (p,). The unknowns ``given`` (g,) are fixed at ``values`` (g,3).
+        """Return the unknowns (r,3) that fit the points to positions (p,3) m in the least-squares sense, with
+        non-negative weights (p,). The unknowns with the indices ``given`` (g,) are fixed at ``values`` (g,3).
         """
         unknowns = np.zeros((self.shares.shape[1], 3))
         unknowns[given] = values
@@ -58,14 +58,14 @@ class ReducedPoints:
         return unknowns
 
     def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return True for each point (p,) that does not move while these unknowns are fixed."""
+        """Return the mask (p,) of the points that do not move while the unknowns with these indices are fixed."""
         size = np.abs(self.shares)
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
-        """Return condensed points, as few as the unknowns, with the same pull as these with non-negative weights (p,);
-        their weights; and the matrix (r,p) that maps the targets. The matrix is None if nothing was condensed.
+        """Return at most r points whose springs have the same effect as springs of non-negative weights (p,) at these
+        points; their weights; and the matrix (r,p) that maps the targets. The matrix is None if nothing was condensed.
 
         ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
         Q^T sqrt(w) t|²`` plus the part orthogonal to Q.

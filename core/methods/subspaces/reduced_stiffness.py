@@ -21,26 +21,26 @@ from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 
 BLOCKS = 6
-"""Blocks (1,2), (1,3), (2,3), (1,1), (2,2), (3,3) of a symmetric 3 x 3 matrix. The cheapest come last, so that threads
-end at about the same time.
+"""Number of blocks of a symmetric 3 x 3 matrix, in the order (1,2), (1,3), (2,3), (1,1), (2,2), (3,3). The cheapest
+come last, so that threads end at about the same time.
 """
 
 CHUNK = 80
-"""Cubature points that are multiplied and summed at once."""
+"""Number of cubature points that are multiplied and summed at once."""
 
 TILE = 32
 """Approximate number of columns of G in a tile."""
 
 FEW = 1_000_000
-"""Points times entries of a block under which another thread costs more than it gains."""
+"""Number of points times entries of a block below which a second thread costs more than it gains."""
 
 
 class ReducedStiffness:
-    """Stiffness and mass for r unknowns.
+    """Assembles the stiffness and the mass of r unknowns.
 
     Parameters
     ----------
-    G : (3c,r) gradients of the basis at the points
+    G : (3c,r) gradients of the basis at the c cubature points
     mass : (r,r) added to the diagonal blocks
     """
 
@@ -48,21 +48,21 @@ class ReducedStiffness:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Fill the upper blocks of a matrix (3,r,3,r) from second derivatives by F, in the blocks (c,10,3,3) of tets
-        with unit shape gradients. Entries far below the diagonal are not written.
+        """Fill the upper blocks of a matrix (3,r,3,r). ``blocks`` (c,10,3,3) hold the second derivatives by F, as
+        element matrices of tets with unit shape gradients. Entries far below the diagonal are not written.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """Return the whole matrix (3r,3r) from its upper blocks (3,r,3,r)."""
+    """Return the symmetric matrix (3r,3r) from its upper blocks (3,r,3,r)."""
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """Return the columns of G (n,r) in tiles of equal width, (tiles,n,width); zeros pad the last."""
+    """Return the columns of G (n,r) in tiles of equal width, (tiles,n,width). Zeros pad the last tile."""
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -75,7 +75,7 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """Compute items, each a tile's columns of a block."""
+    """Compute work items until none is left; an item is the columns of a tile in one block of the matrix."""
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -100,7 +100,7 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Compute ``Q_ip G`` of some points."""
+    """Compute ``Q_ip G`` for a chunk of cubature points."""
     for c in range(len(blocks)):
         for a in range(3):
             x, y, z = _row(blocks[c], a, i, p)
@@ -118,7 +118,7 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile, with its mass, to a row and column of a block."""
+    """Write a tile K plus ``mass_factor`` times the mass to a block, at a row and a column."""
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]
@@ -133,8 +133,8 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Return the second derivative by columns a, b of rows i, p of F: element blocks belong to corners (a+1, b+1), a >=
-    b; the others are their transposes.
+    """Return the second derivative by entries (i, a) and (p, b) of F. Element blocks hold corners (a+1, b+1) for a >=
+    b; other pairs are their transposes.
     """
     if a >= b:
         return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]

@@ -43,26 +43,24 @@ class Coordinates(NamedTuple):
         return cls(0.5 * (low + high), float((high - low).max()))
 
     def of(self, points: np.ndarray) -> np.ndarray:
-        """Return the coordinates (p,4) of rest positions (p,3), m."""
+        """Return the homogeneous coordinates (p,4) of rest positions (p,3) m."""
         return np.column_stack([(points - self.centre) / self.size, np.ones(len(points))])
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Return the skinned positions (p,3), m, of points with these rest positions (p,3) m and weights (p,h), by handles
-    (h,4,3), m.
-    """
+    """Return the skinned positions (p,3) m for rest positions (p,3) m, weights (p,h) and handles (h,4,3) m."""
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)
 
 
 @dataclass(frozen=True)
 class Skinning:
-    """Map from the unknowns (r,3) of a subspace to the body's vertices.
+    """Map from the unknowns (r,3) of a subspace to the positions of the body's vertices.
 
     Attributes
     ----------
     mesh : TetMesh, n vertices
-    weights : (n,h) of modes, then of pin handles
+    weights : (n,h) weights of the modes, then of the pin handles
     coordinates : Coordinates
     transform : (4h,r) from unknowns to handles
     """
@@ -73,10 +71,10 @@ class Skinning:
     transform: np.ndarray
 
     def weights_at(self, embedding: Embedding) -> np.ndarray:
-        """Return the weights (p,h) of points tied to the mesh."""
+        """Return the weights (p,h) of points that an embedding ties to the mesh."""
         return embedding.apply(self.weights, self.mesh.tets)
 
     def basis(self) -> np.ndarray:
-        """Return the basis (n,r) of the vertices' displacements."""
+        """Return the scalar basis (n,r): the vertices' displacements per unknown."""
         columns = skinning_columns(self.weights, self.coordinates.of(self.mesh.rest_positions))
         return np.ascontiguousarray(columns @ self.transform)

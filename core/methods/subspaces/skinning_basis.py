@@ -1,8 +1,8 @@
-"""Skinning basis of weights ([SubMFEM23] Eq. 10): each weight has an affine transformation.
+"""Skinning basis ([SubMFEM23] Eq. 10): the vertices' displacements if each weight has an affine transformation.
 
-The coordinates share one scalar basis A (n,r), ``x = X + A U`` with U (r,3). Its columns are the weights times the rest
-positions in homogeneous coordinates, which are centred and scaled by the body's size. Columns are made
-mass-orthonormal; dependent ones (a flat part, a weight with few vertices) are dropped.
+The coordinates x, y, z share one scalar basis A (n,r), ``x = X + A U`` with U (r,3). Its columns are the weights times
+the rest positions in homogeneous coordinates, which are centred and scaled by the body's size. Columns are made
+mass-orthonormal; dependent ones (from a flat part, or a weight with few vertices) are dropped.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 DEPENDENT = 1e-12
-"""Relative eigenvalue of the basis's mass matrix, with columns of unit mass, under which a direction is dependent."""
+"""Relative eigenvalue of the mass matrix of the columns, scaled to unit mass, below which a direction is dropped."""
 
 
 def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """Return ``w_j(v) X~_k(v)`` for weights (n,m) and homogeneous coordinates (n,4), (n,4m), grouped by weights."""
+    """Return ``w_j(v) X~_k(v)``, (n,4m), for weights (n,m) and homogeneous coordinates (n,4), grouped by weight."""
     return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)
 
 
 def orthonormal(columns: np.ndarray, mass: sp.csr_matrix) -> np.ndarray:
-    """Return the transformation T (k,r) for which ``columns @ T`` is mass-orthonormal."""
+    """Return the transformation T (k,r) for which ``columns @ T`` is mass-orthonormal; ``columns`` (n,k)."""
     gram = columns.T @ (mass @ columns)
     length = np.sqrt(np.diag(gram))
     present = length > 0.0

@@ -23,18 +23,19 @@ from ..model.model import Model
 from .elastic_laplacian import elastic_laplacian
 
 MOST_MODES = 64
-"""Largest number of modes that the preview supports."""
+"""Largest number of modes that the viewport preview supports."""
 
 DEGENERATE = 1e-6
-"""Relative distance under which two eigenvalues are equal: a cut between them would depend on round-off."""
+"""Relative difference below which eigenvalues count as equal: round-off would decide a cut between them."""
 
 ALONG = 3.0
-"""Number of axes over which the elastic Laplacian sums an isotropic stiffness."""
+"""Number of axes over which the elastic Laplacian is summed: factor of an isotropic stiffness in it."""
 
 
 class SkinningModes(NamedTuple):
-    """``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants
-    of free islands; ``islands`` (n,), the connected part of each vertex; ``laplacian`` (n,n) N/m.
+    """Skinning eigenmodes: ``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s²,
+    ascending, 0 for the constants of free islands; ``islands`` (n,), label of the connected component of each vertex;
+    ``laplacian`` (n,n) N/m.
     """
 
     weights: np.ndarray
@@ -44,12 +45,13 @@ class SkinningModes(NamedTuple):
 
 
 def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
-    """Return the lowest ``count`` modes of a model; a few less if the next has the same eigenvalue as the last ones.
+    """Return the lowest ``count`` skinning modes of a model, or a few fewer, so that no group of equal eigenvalues is
+    cut.
 
     Raises
     ------
     SubspaceError
-        More modes than free vertices or than the preview supports, fewer than free islands, or none found.
+        More modes than free vertices or than the preview supports, fewer than free islands, or no convergence.
     """
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
@@ -71,12 +73,12 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
 def _check(count: int, free: int, free_islands: int) -> None:
     most = min(free, MOST_MODES)
     if count > most:
-        limit = "there are free vertices" if free < MOST_MODES else "the preview carries"
-        raise SubspaceError(f"{count} modes are more than {limit}.", f"Set Modes to {most} or less.")
+        limit = "there are free vertices" if free < MOST_MODES else "the viewport preview supports"
+        raise SubspaceError(f"{count} modes are more than {limit}.", f"Set Modes (of the subspace) to {most} or less.")
     if count < max(free_islands, 1):
         raise SubspaceError(
-            f"The body has {free_islands} separate parts without a pin, and each needs a mode of its own to move.",
-            f"Set Modes to {max(free_islands, 1)} or more, or join the parts.",
+            f"The body has {free_islands} separate parts without a pin, and each needs one mode to move.",
+            f"Set Modes (of the subspace) to {max(free_islands, 1)} or more, or join the parts.",
         )
 
 
@@ -85,13 +87,13 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
         return lowest_pairs(H, M, count, on_progress)
     except ArpackError as error:
         raise SubspaceError(
-            "The modes of the body cannot be found: its materials or its tetrahedra differ too much.",
-            "Use materials of more similar stiffness, or choose Mixed FEM.",
+            "The modes of the body cannot be computed: its materials or its tetrahedra differ too much.",
+            "Use materials of more similar stiffness, or the solver Mixed FEM.",
         ) from error
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return the number of modes to keep, up to ``count``, so that the next one has a different eigenvalue."""
+    """Return how many modes to keep, at most ``count``, so that the next mode has a different eigenvalue."""
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
     while kept < len(values) and kept > free_islands + 1 and same[kept - 1]:
@@ -100,6 +102,6 @@ def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
 
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
-    """Return the modes, each positive at its largest value; among values equal up to round-off, at the first."""
+    """Return the modes, each positive at its largest absolute value; among equal ones, at the first."""
     at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

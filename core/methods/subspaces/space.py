@@ -1,7 +1,7 @@
-"""Common interface of a model with all its vertices and of a reduced model, for solvers.
+"""Interface that solvers use for a model with all its vertices and for a reduced model alike.
 
-"Positions" are a space's unknowns: those of every vertex, or the few of a subspace. Its elasticity is evaluated at
-every tet, or at cubature points. Solvers, loads and pins use only this interface, independent of the space's type.
+"Positions" are a space's unknowns: the positions of all vertices, or the few unknowns of a subspace. Elasticity is
+evaluated at every tet, or at cubature points. Solvers, loads and pins use this interface alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ..model.state import State
 
 
 class Space(Protocol):
-    """Attributes: ``mesh``, n vertices; ``elastic``, the elastic potential; ``mass`` (r,r) kg and ``lumped_masses``
-    (r,) of the r unknowns; ``pinned`` (p,), the prescribed unknowns; ``size``, m, of the body.
+    """Space of r unknowns in which a solver works. ``mesh``: n vertices; ``elastic``: elastic potential; ``mass`` (r,r)
+    kg and ``lumped_masses`` (r,) kg of the unknowns; ``pinned`` (p,): prescribed unknowns; ``size`` of the body, m.
     """
 
     mesh: TetMesh
@@ -31,7 +31,7 @@ class Space(Protocol):
 
     @property
     def lumped_masses(self) -> np.ndarray:
-        """Lumped masses of the unknowns, (r,), kg: the loads of a uniform unit acceleration."""
+        """Lumped masses of the unknowns, (r,), kg: their forces under a uniform unit acceleration."""
 
     @property
     def size(self) -> float:
@@ -39,48 +39,46 @@ class Space(Protocol):
 
     @property
     def unknowns(self) -> int:
-        """Number of unknown vectors in a state's positions."""
+        """Number r of unknown vectors in a state's positions."""
 
     @property
     def is_reduced(self) -> bool:
-        """True if the unknowns are few enough to condense the loads on the body to them once."""
+        """True for a subspace, whose unknowns are so few that loads are condensed to them once."""
 
     @property
     def grows(self) -> bool:
-        """True if the rest shape changes its size, which does work on the body beside all forces."""
+        """True if the rest shape changes its size. This does work on the body that no force accounts for."""
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact; None for all."""
+        """Number of surface points that suffice for contact; None if all are needed."""
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Return a context in which the BLAS has the fastest number of threads for a step."""
+        """Return a context in which the BLAS uses the number of threads that is fastest for a step."""
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> Any:
-        """Return its linear system; ``choice`` is an earlier choice of the linear solver."""
+        """Return the linear system of the space. ``choice`` is an already chosen linear solver, if not None."""
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return a tangent, plus the mass times a factor, in the form to which step potentials add their stiffness."""
+        """Return a tangent plus ``mass_factor`` times the mass, in the format to which potentials add stiffness."""
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement of a vertex by a change (r,3) of the unknowns, m, and the vertex."""
+        """Return the largest vertex displacement, m, due to a change (r,3) of the unknowns, and the vertex."""
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return a mask of the chosen elements or cubature points and of their neighbours, whose stretches are a poor
-        initial guess.
-        """
+        """Return a mask of the chosen elements or cubature points and their neighbours with bad initial stretches."""
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask of the elements or cubature points at pins and around them."""
+        """Return the mask of the elements or cubature points at pins and of those around them."""
 
     def points(self, embedding: Embedding) -> Any:
-        """Return points of the mesh that move with the unknowns."""
+        """Return points embedded in the mesh, as functions of the unknowns."""
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the loads (r,3) on the unknowns by accelerations (n,3) m/s² of the vertices."""
+        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices."""
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return a start state, from unknowns (r,3) and their velocities (r,3)."""
+        """Return the initial state for unknowns (r,3) and their velocities (r,3), by default zero."""
 
     def rest_state(self) -> State:
-        """Return the state of the rest shape without velocity."""
+        """Return the state in the rest shape without velocity."""

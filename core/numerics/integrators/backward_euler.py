@@ -1,4 +1,4 @@
-"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Its damping grows with the step."""
+"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Its numerical damping grows with the step h."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ With ``w = h / h_before`` (Hairer, Norsett, Wanner, "Solving Ordinary Differenti
     x = a x0 - b x1 + c v,    v = a v0 - b v1 + c dv/dt
     a = (1 + w)² / (1 + 2 w),    b = w² / (1 + 2 w),    c = h (1 + w) / (1 + 2 w)
 
-For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history (the first step) it is implicit Euler. One such step keeps
-the global second order.
+For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history, in the first step, it is implicit Euler; one such step
+keeps the global second order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of ``time_step`` s from positions (n,3) m with velocities (n,3) m/s."""
+    """Return a step of ``time_step`` s from positions (n,3) m with velocities (n,3) m/s after the state ``history``."""
     if history is None:
         return backward_euler.begin(positions, velocities, None, time_step)
     w = time_step / history.time_step

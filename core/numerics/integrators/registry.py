@@ -1,5 +1,5 @@
-"""Registry of time integration rules, one file each. A rule offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN (the
-settings that only this rule reads, passed to ``begin`` by name) and ``begin``.
+"""Registry of time integration rules, one module each. A rule's module has NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN
+(names of the settings that only this rule reads, passed to ``begin`` by name) and the function ``begin``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backwar
 
 
 def integrator(name: str) -> ModuleType:
-    """Return the rule with this name; SettingsError names the known ones."""
+    """Return the rule with this name. Raises SettingsError, with the known names, if there is none."""
     if name not in INTEGRATORS:
         raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")
     return INTEGRATORS[name]

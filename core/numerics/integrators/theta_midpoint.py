@@ -1,4 +1,4 @@
-"""Theta-midpoint rule: implicit Euler over the first part ``theta`` of a step, extrapolated to its end.
+"""Theta-midpoint rule: implicit Euler over the fraction ``theta`` of a step, extrapolated to the end of the step.
 
     x_m = x0 + theta h v_m,    M (v_m - v0) / (theta h) = f(x_m)
     x = x0 + (x_m - x0) / theta,    v = v0 + (v_m - v0) / theta
@@ -11,11 +11,10 @@ Each step multiplies a vibration of angular frequency omega, as the complex numb
     r = (1 + i (1 - theta) w) / (1 - i theta w),    w = h omega
 
 For small w this removes about ``(theta - 1/2) w²`` of the amplitude. For large w, r tends to ``-rho``,
-``rho = (1 - theta) / theta``: each step leaves a part rho of vibrations too fast for the step, with alternating sign;
-at theta = 1/2 they ring forever. The default is rho = 0.9, theta = 1 / (1 + rho) = 1/1.9. It damps slow vibrations by a
-nineteenth of implicit Euler's damping.
+``rho = (1 - theta) / theta``: each step multiplies vibrations too fast for the step by -rho; theta = 1/2 never damps
+them. The default is rho = 0.9, theta = 1 / (1 + rho) = 1/1.9: slow vibrations have 1/19 of implicit Euler's damping.
 
-Pins, contact and unconverged steps: ``methods/solvers/theta_extrapolation.py``. Sources: Hairer, Wanner, "Solving
+``methods/solvers/theta_extrapolation.py`` treats pins, contact and unconverged steps. Sources: Hairer, Wanner, "Solving
 Ordinary Differential Equations II", Sec. IV.3; [EigenFit19] Chen et al., EigenFit, 2019, Sec. 4.
 """
 

@@ -1,1 +1,1 @@
-"""Solvers of sparse symmetric positive-definite systems behind one protocol."""
+"""Solvers of sparse symmetric positive-definite linear systems, with a common protocol."""

@@ -1,9 +1,9 @@
 """Load cvxopt so that its OpenBLAS uses the processor's vector instructions.
 
 OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
-many processors, and gives an unknown model the kernels of 2004 (SSE3). On such a processor with AVX-512 the
-factorisation took 2.2 times as long. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded, unless
-the user has set it; other libraries never see the variable.
+many processors, and uses kernels of 2004 (SSE3) for models that it does not know. With them the factorisation took 2.2
+times as long on a processor with AVX-512. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded,
+unless the user has set it; other libraries never see the variable.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AVX2 = ("avx2", "fma")
 
 
 def core_type(features: Mapping[str, bool], machine: str) -> str | None:
-    """Return OpenBLAS's name of the kernels for an x86 processor with these features, or None for its own choice."""
+    """Return OpenBLAS's name of the kernels for an x86 processor with these features; None lets OpenBLAS choose."""
     if machine.lower() not in ("x86_64", "amd64"):
         return None
     if all(features.get(name, False) for name in AVX512):

@@ -14,5 +14,5 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Return a context in which the BLAS of this process has one thread; afterwards it has as many as before."""
+    """Return a context in which the BLAS of this process has one thread; on exit the former number is restored."""
     return _libraries().limit(limits=1, user_api="blas")

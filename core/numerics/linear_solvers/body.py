@@ -21,7 +21,7 @@ class Body(NamedTuple):
     pinned: np.ndarray
 
     def free_numbers(self) -> np.ndarray:
-        """Return the index of each vertex among the free ones, -1 for pinned vertices, (n,) int64."""
+        """Return the index of each vertex among the free vertices, -1 if it is pinned, (n,) int64."""
         free = np.ones(len(self.rest_positions), dtype=bool)
         free[self.pinned] = False
         return np.where(free, np.cumsum(free, dtype=np.int64) - 1, -1)

@@ -1,10 +1,10 @@
-"""CHOLMOD through cvxopt: the fastest direct solver that may be shipped.
+"""CHOLMOD through cvxopt: the fastest direct solver whose licence allows shipping it.
 
-Its supernodal factorisation orders the vertices by minimum degree or nested dissection (METIS, where pymetis is
+The supernodal factorisation orders the vertices by minimum degree or by nested dissection (METIS, where pymetis is
 installed), whichever gives less fill. The symbolic step runs once per sparsity pattern.
 
-cvxopt solves several right-hand sides column by column. They are solved here instead, by the factor in CHOLMOD's
-memory: threads share the columns, and supernodes below which right-hand sides are zero are skipped.
+cvxopt solves several right-hand sides one after the other. They are solved here instead, with the factor in CHOLMOD's
+memory: threads share the right-hand sides, and the forward solve skips supernodes whose rows are zero.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from .blas_kernels import load_cvxopt
 from .ordering import METIS, METIS_FROM, expand, factor_entries, lower_of_ones, sparsest
 from .protocol import not_definite
 
-FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's codes for stages of a solve
 FACTOR = b"CHOLMOD FACTOR D L"
-"""Name of cvxopt's capsule for a factor of real numbers with long indices."""
+"""Name of cvxopt's Python capsule for a factor with real (double) values and long indices."""
 
 ONE_BY_ONE = "CHOLMOD without access to its factor, so many dynamic nodes are slow"
-"""Label of the solver if the memory layout of the factor is unknown."""
+"""Label of the solver if its factor's memory layout is unknown: right-hand sides are solved one after the other."""
 
 COLUMNS, FEW = 48, 16
-"""Largest number of right-hand sides that a thread solves at once, and the number from which two threads share them.
-With fewer at once the factor is read more often than needed.
+"""Largest number of right-hand sides that a thread solves at once, and the least number that two threads share.
+Each share reads the whole factor, so smaller shares read it more often than needed.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
 
 
 class CholmodSolver:
-    """CHOLMOD, supernodal. It holds the interpreter's lock during factorisation: run it in a process of its own."""
+    """CHOLMOD, supernodal. It holds the interpreter lock during factorisation, so run it in a separate process."""
 
     name = "cholmod"
     label = "CHOLMOD"
@@ -60,10 +60,10 @@ class CholmodSolver:
         self._factor = self._symbolic()
 
     def _symbolic(self) -> Any:
-        """Run the symbolic step.
+        """Return cvxopt's symbolic factor of the pattern.
 
-        CHOLMOD also orders by minimum degree itself, and takes the better order. With many vertices that comparison has
-        been made already, so CHOLMOD gets only one of the two orders.
+        CHOLMOD by default compares a given order with minimum degree and takes the better one. For many vertices
+        :func:`sparsest` has compared them before, and CHOLMOD gets only one of the two.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:
@@ -75,7 +75,7 @@ class CholmodSolver:
 
     @contextmanager
     def _options(self, **options: object) -> Iterator[None]:
-        """Context that sets CHOLMOD's own options."""
+        """Context in which CHOLMOD's options have these values."""
         before = dict(self._cholmod.options)
         self._cholmod.options.update(options)
         try:
@@ -86,11 +86,11 @@ class CholmodSolver:
 
     @cached_property
     def factor_entries(self) -> int:
-        """Non-zeros of the factor."""
+        """Number of non-zeros of the factor."""
         return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Refill the values in place and factorise."""
+        """Set the matrix's values (nnz,) and factorise."""
         self._A.V = self._matrix(values)
         try:
             self._cholmod.numeric(self._A, self._factor)
@@ -100,7 +100,7 @@ class CholmodSolver:
     def weak_vertex(self, values: np.ndarray) -> int:
         """Return the vertex at which the factorisation breaks down.
 
-        CHOLMOD names a column in a refined order that it does not report. So it factorises again without refinement.
+        CHOLMOD reports a column of a postorder that it does not return. So the matrix is factorised again without it.
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
@@ -113,7 +113,7 @@ class CholmodSolver:
         return int(free[0])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solve with the last factorisation."""
+        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
         if right_hand_side.ndim == 2:
             x = np.array(right_hand_side, dtype=np.float64, order="C")
             self.solve_in(x, np.arange(len(x)))
@@ -123,7 +123,7 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place."""
+        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
         if found := supernodes(self._factor, self._pattern.size):
             found.solve(x, rows)
             return
@@ -133,8 +133,8 @@ class CholmodSolver:
         x[rows] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Forward substitution. If the factor cannot be read, several columns are solved as sparse right-hand sides,
-        by fours."""
+        """Return ``R^-1 b`` for right-hand sides (size,) or (size,k). If the factor cannot be read, several columns are
+        solved by CHOLMOD's sparse solve."""
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
             x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
             found.solve(x, np.arange(len(x)), is_whole=False)
@@ -148,13 +148,13 @@ class CholmodSolver:
 
     @cached_property
     def _permutation(self) -> np.ndarray:
-        """Permutation of the factor's rows, known once a factor exists."""
+        """Permutation of the factor's rows, (size,)."""
         numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
         self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
         return np.array(numbers).ravel().astype(np.intp)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Backward substitution."""
+        """Return ``R^-T b`` for a right-hand side (size,)."""
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         for part in (BACKWARD, PERMUTE_BACK):
             self._cholmod.solve(self._factor, b, sys=part)
@@ -162,7 +162,7 @@ class CholmodSolver:
 
 
 class _Factor(ctypes.Structure):
-    """``cholmod_factor`` of CHOLMOD's User Guide."""
+    """C struct ``cholmod_factor``, as in CHOLMOD's User Guide."""
 
     _fields_ = (
         *((name, ctypes.c_size_t) for name in ("n", "minor")),
@@ -177,11 +177,11 @@ class _Factor(ctypes.Structure):
 
 
 class Supernodes(NamedTuple):
-    """Supernodal factor in CHOLMOD's memory.
+    """Supernodal factor of s supernodes (blocks of adjacent columns with equal sparsity), in CHOLMOD's memory.
 
-    ``columns`` (s+1,) are the first columns of the supernodes. ``row_starts`` (s+1,) are offsets into ``rows``, which
-    begin with the supernode's own columns. ``starts`` (s+1,) are offsets into ``values``, stored column by column.
-    ``order`` (n,) is the permutation of the rows.
+    ``columns`` (s+1,) are the first columns of the supernodes. ``row_starts`` (s+1,) are offsets into ``rows``: each
+    supernode's row indices, which begin with its own columns. ``starts`` (s+1,) are offsets into ``values``, stored
+    column by column. ``order`` (n,) is the permutation of the rows.
     """
 
     columns: np.ndarray
@@ -192,9 +192,9 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place in the rows ``rows`` (n,) of x (N,k), forward only if not ``is_whole``.
+        """Solve in place in the rows ``rows`` (n,) of x (N,k); only the forward substitution if not ``is_whole``.
 
-        ``rows`` follow the matrix's unknowns, or the factor's order for a forward substitution.
+        ``rows`` are in the order of the matrix's unknowns, or of the factor's rows for a forward substitution.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -228,7 +228,7 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """Solve an item: adjacent columns of x, which fill wide registers."""
+    """Solve for items of right-hand sides: each is a range of adjacent columns of x, which fill SIMD registers."""
     item = take(items)
     while item >= 0:
         first, last = ends[item], ends[item + 1]
@@ -252,13 +252,13 @@ def _has_any(rows, x, first, last):
     return False
 
 
-# Rows go in fours, so that each number read goes into four products. Numbers are named before the loops over
-# right-hand sides, since only plain loops are compiled for wide registers.
+# Four rows and four columns of the factor are processed together, so that each value read enters four products.
+# Entries are copied to variables before the loops over right-hand sides, since only plain loops are vectorized.
 
 
 @summing_kernel
 def _forward(L, rows, x, first, last):
-    """Apply ``L^-1`` of a supernode, L by columns (c,r), to its rows of x."""
+    """Apply ``L^-1`` of a supernode, L by columns (c,r), to its ``rows`` of x, in columns ``first`` to ``last``."""
     width, height = L.shape
     for c in range(0, width, 4):
         end = min(c + 4, width)
@@ -297,7 +297,7 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Apply ``L^-T`` of a supernode."""
+    """Apply ``L^-T`` of a supernode to its ``rows`` of x, in columns ``first`` to ``last``."""
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):
         end = min(c + 4, width)
@@ -335,7 +335,7 @@ def _backward(L, rows, x, first, last):
 
 @summing_kernel
 def _subtract(factor, x, row, other, first, last):
-    """Subtract ``factor`` times a row from another row."""
+    """Subtract ``factor`` times the row ``row`` of x from the row ``other``, in columns ``first`` to ``last``."""
     p, q = x[row, first:last], x[other, first:last]
     for j in range(last - first):
         q[j] -= factor * p[j]

@@ -1,8 +1,7 @@
 """Deflated, preconditioned conjugate gradients: the scalable solver of [MFEM22] Sec. 3.6.
 
-The iterate minimises ``1/2 x.A x - b.x`` over the search directions so far and the affine displacements of the
-deflation, however few iterations are allowed. So ``b.x = x.A x > 0``: it is a descent direction, and orthogonal to
-its residual.
+After any number of iterations, the iterate x minimises ``1/2 x.A x - b.x`` over the search directions so far and the
+coarse space of the deflation. So ``b.x = x.A x > 0``: x is a descent direction, and orthogonal to its residual.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from .protocol import DirectSolver, ErrorEstimate
 from .stiff_parts import vertex_groups
 
 RELATIVE_RESIDUAL = 1e-8
-"""Relative residual, in the preconditioner's norm, at which the iteration ends before its cap."""
+"""Relative residual, in the norm of the preconditioner's inverse, at which the iteration ends before its cap."""
 
 
 class ConjugateGradients:
-    """Solves a body's system by a capped number of iterations.
+    """Solver of a body's linear system by a limited number of iterations; see :class:`SystemSolver`.
 
     Parameters
     ----------
-    pattern : of one unknown a vertex
-    iterations : the cap
-    solver : the direct solver for the preconditioner
-    relative_residual : residual at which the iteration ends before the cap
-    groups : (f,) groups of the deflation; by default :func:`vertex_groups`
-    deflated : True to correct residuals in the affine space too; [MFEM22] only starts in it
+    pattern : Pattern with one unknown per vertex
+    iterations : largest number of iterations
+    solver : class of the direct solver that factorises the preconditioner
+    relative_residual : residual at which the iteration ends earlier
+    groups : (f,) group of each free vertex for the deflation; by default those of :func:`vertex_groups`
+    deflated : True to correct each residual in the coarse space; False only to start in it, as [MFEM22]
     """
 
     label = "conjugate gradients"
@@ -70,23 +69,23 @@ class ConjugateGradients:
         return AffineDeflation(groups, positions[self.free])
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the groups and the preconditioner to other shear moduli (m,), Pa."""
+        """Update the groups and the preconditioner for changed shear moduli (m,), Pa."""
         self._deflation = self._deflation_of(shear_modulus)
         self._preconditioner.follow(shear_modulus)
 
     @property
     def iterations(self) -> int:
-        """Iterations of the last solution."""
+        """Number of iterations of the last solution."""
         return len(self._lengths)
 
     @property
     def factor_entries(self) -> int | None:
-        """Non-zeros of the preconditioner's factor."""
+        """Number of non-zeros of the preconditioner's factor."""
         return self._preconditioner.factor_entries
 
     @property
     def ordering(self) -> str:
-        """Size of the deflation, for the report."""
+        """Number of groups of the deflation, as text for the report."""
         return f"{self._deflation.count} groups"
 
     def fill(
@@ -97,10 +96,10 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale``, and pairs.
+        """Sum element blocks (m,10,3,3), assembled with ``scale``, and ``pairs`` of unknowns into the matrix.
 
-        The preconditioner includes ``added`` (m,10,3), the extra diagonals beside the tets' own, but not the low rank:
-        a few directions cost as few iterations.
+        The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals from other potentials than the
+        tets' elasticity, but not ``low_rank``: a term of rank k costs about k iterations.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))
@@ -108,11 +107,11 @@ class ConjugateGradients:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Do nothing: this solver stores no coupled pattern."""
+        """Do nothing: this solver keeps no pattern of coupled pairs between steps."""
 
     def try_factorize(self) -> bool:
-        """Factorise in the coarse space; return False if the matrix without the low rank is indefinite there or in a
-        diagonal block. Indefiniteness that shows later ends :meth:`solve`.
+        """Factorise in the coarse space; return False if the matrix without its low-rank term is indefinite there or in
+        a diagonal block. If :meth:`solve` finds the matrix indefinite, it ends early.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -125,7 +124,7 @@ class ConjugateGradients:
         return row is None
 
     def weak_vertex(self) -> int:
-        """Return a vertex where the matrix is not definite."""
+        """Return a vertex at which the matrix is not positive definite."""
         return int(self.free[self._weak])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -142,7 +141,7 @@ class ConjugateGradients:
             Ap = self._times(p)
             curvature = float(np.sum(p * Ap))
             if curvature <= 0.0:
-                # Indefinite: keep the minimiser over the directions so far, or else take the gradient.
+                # Indefinite: keep the minimiser over the directions so far, or else the preconditioned gradient.
                 x = x if x.any() else p
                 break
             if self._lengths:
@@ -156,7 +155,7 @@ class ConjugateGradients:
         return x
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve right-hand sides x (n,3,k) in place, one after the other."""
+        """Solve k right-hand sides x (n,3,k) in place, one after the other."""
         for k in range(x.shape[2]):
             x[self.free, :, k] = self.solve(x[self.free, :, k])
 
@@ -167,18 +166,18 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the preconditioned and deflated residual, and its product with the residual."""
+        """Return the preconditioned and deflated residual z (f,3) of a residual r (f,3), and ``r . z``."""
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Estimate the difference between an exact solution and the last one.
+        """Return the estimated difference between the exact solution and the last one.
 
-        The error is ``A^-1 r``; ``A^-1`` is at most ``1 / theta`` times the preconditioner's inverse, with theta the
-        smallest eigenvalue of the preconditioned matrix. The smallest eigenvalue of the iteration's tridiagonal matrix
-        approximates it (Golub and Meurant, "Matrices, Moments and Quadrature with Applications", 2010).
+        The error is ``A^-1 r``. ``A^-1`` is at most ``1 / theta`` times the preconditioner's inverse, with theta the
+        smallest eigenvalue of the preconditioned matrix, which is approximated by that of the iteration's tridiagonal
+        matrix (Golub and Meurant, "Matrices, Moments and Quadrature with Applications", 2010).
         """
         z, work = self._corrected(self._residual)
         theta = self._smallest_eigenvalue()

@@ -1,11 +1,11 @@
-"""Coarse space of affine displacements, one for each group of vertices, and the exact solution in it.
+"""Coarse space of affine displacements of groups of vertices, and the exact solution in it.
 
-Deflation removes the coarse space from the work of conjugate gradients. With ``E = W^T A W``, preconditioned residuals
-y are corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at ``W E^-1 W^T b``. This is the method
-A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
-Decomposition and Multigrid Methods", 2009). Plain deflation gives the same in exact arithmetic, but loses its
-orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of the whole body (Lan et al.,
-"Affine Body Dynamics", 2022) without correcting afterwards.
+Deflation removes the coarse space, with the basis W, from the work of conjugate gradients on A. With ``E = W^T A W``,
+the preconditioned residual y of a residual r is corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at
+``W E^-1 W^T b``. This is the method A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners
+Derived from Deflation, Domain Decomposition and Multigrid Methods", 2009). Plain deflation gives the same iterates in
+exact arithmetic, but loses orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of
+the whole body (Lan et al., "Affine Body Dynamics", 2022) without correcting residuals afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 
 DEGENERATE = 1e-6
-"""Least relative length of a function after orthogonalisation; a group with a shorter one is too flat for it."""
+"""Least relative norm of a basis function after orthogonalisation. A group that is too flat for it goes without it."""
 
 
 class AffineDeflation:
@@ -26,8 +26,8 @@ class AffineDeflation:
 
     Parameters
     ----------
-    groups : (f,) from 0
-    positions : (f,3) rest positions
+    groups : (f,) group of each free vertex, from 0
+    positions : (f,3) rest positions of the free vertices
     """
 
     def __init__(self, groups: np.ndarray, positions: np.ndarray) -> None:
@@ -46,9 +46,9 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``W^T A W``, of A with its low rank and pairs (3f,3f).
+        """Factorise ``W^T A W``, where A includes a low-rank term and pairs of unknowns (3f,3f).
 
-        Returns None, or a group in whose affine displacements the matrix is not positive definite.
+        Return None, or a group in whose affine displacements the matrix is not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -71,7 +71,7 @@ class AffineDeflation:
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return four affine functions a group, orthonormal over its vertices, (f,4); zeros where a group is too flat."""
+    """Return the values (f,4) of four affine functions per group, orthonormal over its vertices; zeros if too flat."""
     basis = np.zeros((len(groups), 4))
     for g in range(count):
         at = np.flatnonzero(groups == g)
@@ -93,7 +93,7 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Write the lower triangle of ``W^T A W`` to E, whose unknowns are numbered 12 group + 3 function + axis."""
+    """Write the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis."""
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
     near = np.empty(G, dtype=np.int64)
@@ -128,12 +128,12 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
 
 @kernel
 def _cholesky(E):
-    """Replace E by its Cholesky factor; return the first column without a positive pivot, or -1."""
+    """Replace E (lower triangle) by its upper Cholesky factor; return the first column without pivot > 0, or -1."""
     n = E.shape[0]
     for i in range(n):
         for j in range(i):
             E[j, i] = E[i, j]
-    # By rows of the upper triangle, so that inner loops run along memory.
+    # Eliminate by rows of the upper triangle, so that inner loops run along memory.
     for k in range(n):
         pivot = E[k, k]
         if not pivot > 0.0:

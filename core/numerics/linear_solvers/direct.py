@@ -1,4 +1,4 @@
-"""Direct solution: a sparse Cholesky factorisation of the whole matrix in each iteration."""
+"""Direct solution of a body's linear systems: a sparse Cholesky factorisation of the whole matrix per iteration."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
 
 KEPT = 2
-"""Earlier pairs stay in the pattern up to this multiple of the current number: parted surfaces may collide again, and
-each new pattern needs a symbolic step.
+"""Ratio of earlier to current numbers of contact pairs up to which earlier pairs stay in the matrix pattern: separated
+surfaces may collide again, and each new pattern needs a symbolic step.
 """
 
 
 ANEW = 0.001
-"""Fraction of new pairs since the last ordering, relative to the tets' own pairs, from which the unknowns are
-reordered. In an older order, three stacked boxes of 24,000 tets (0.04) have half as many non-zeros again in their
-factor; a body of 22,000 in self-contact up to a fourth more after it has slid (0.001 to 0.02).
+"""Ratio of vertex pairs added since the last ordering to the tets' own pairs, from which the unknowns are reordered. In
+the older order the factor of three stacked boxes with 24,000 tets (ratio 0.04) has 1.5 times as many non-zeros; that of
+a body with 22,000 tets that has slid in self-contact (0.001 to 0.02) up to 1.25 times.
 """
 
 SOFT = 0.1
-"""Largest relative increase of a diagonal for new pairs to be lumped on it instead of entering the pattern."""
+"""Largest relative increase of the diagonal up to which new contact pairs are lumped on it, outside the pattern."""
 
 FEW = 32
-"""Least number of new pairs for a reordering: for 22,000 tets a new order takes about as long as a factorisation."""
+"""Least number of new pairs for a reordering. For 22,000 tets, ordering takes about as long as a factorisation."""
 
 
 class Direct:
-    """Solves a body's system by one of the direct solvers."""
+    """Solver of a body's linear system by a direct solver; see :class:`SystemSolver`."""
 
     residual_work = 0.0
 
@@ -45,7 +45,7 @@ class Direct:
 
     @property
     def label(self) -> str:
-        """Name of the solver, for the report."""
+        """Name of the direct solver, for the report."""
         return self._solver.label
 
     @property
@@ -55,11 +55,11 @@ class Direct:
 
     @property
     def ordering(self) -> str:
-        """Order of the unknowns, for the report."""
+        """Name of the fill-reducing order of the unknowns, for the report."""
         return f"{self._solver.ordering} order"
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing: the factorisation needs the matrix alone."""
+        """Do nothing: a factorisation does not depend on the shear moduli apart from the matrix."""
 
     def fill(
         self,
@@ -69,7 +69,7 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3) and pairs of unknowns."""
+        """Sum element blocks (m,10,3,3) and contact ``pairs`` of unknowns into the matrix; keep ``low_rank`` apart."""
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
         self._sparsity.fill(blocks, self._values)
@@ -88,7 +88,7 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return these pairs, or lump the pairs that are new in a step on the diagonal if no vertex gets much stiffer.
+        """Return the pairs, with those new in a step lumped on the diagonal if that makes no vertex much stiffer.
 
         A pair that has just come into contact range exerts little force, and often leaves again.
         """
@@ -103,9 +103,9 @@ class Direct:
         return Pairs(*(np.concatenate(each) for each in zip(pairs.of(~new), lumped)))
 
     def _couple(self, pairs: Pairs | None) -> None:
-        """Include these pairs in the pattern; the symbolic step is repeated only if some are missing.
+        """Include pairs of unknowns in the matrix pattern. The symbolic step is repeated only if pairs are missing.
 
-        Most contact pairs already share a tet.
+        Most pairs of vertices that contact couples share a tet anyway.
         """
         sparsity, solver, *_ = self._alone
         if pairs is None:
@@ -129,7 +129,7 @@ class Direct:
         self._values = np.empty(len(self._sparsity.pattern.row_indices))
 
     def try_factorize(self) -> bool:
-        """Run the numeric factorisation, as :meth:`SystemSolver.try_factorize`."""
+        """Factorise; see :meth:`SystemSolver.try_factorize`."""
         try:
             self._solver.factorize(self._values)
         except FactorizationError:
@@ -148,7 +148,7 @@ class Direct:
         return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve right-hand sides x (n,3,k) in place, as a block if the factor's library can."""
+        """Solve k right-hand sides x (n,3,k) in place, as a block if the direct solver can."""
         columns, rows = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
         if self._updated:
             columns[rows] = self._updated.solve_columns(columns[rows])
@@ -156,5 +156,5 @@ class Direct:
             self._solver.solve_in(columns, rows)
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return zeros: the solution is exact but for round-off."""
+        """Return zeros: a direct solution is exact except for round-off."""
         return ErrorEstimate(0.0, 0.0)

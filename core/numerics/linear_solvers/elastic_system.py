@@ -1,13 +1,13 @@
-"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices, assembled and solved for full-space solvers.
+"""Linear system with the matrix ``M + h² sum_e w_e B_e^T H_e B_e`` of the free vertices, for full-space solvers.
 
-B_e (9 x 12) maps a tet's corners to its deformation gradient, H_e (9 x 9) is the tangent of its energy density, w_e
-its volume. The products are never formed: a tet's matrix is ten 3 x 3 blocks, of the pairs of corners a >= b, made
-from the tangent in the frame of its singular vectors and the shape gradients, ``K_ab = w N_a^T H N_b + m_ab I``.
-Other potentials of points inside a tet add to its ten blocks, so that the sparsity is that of the mesh and is found
-once.
+B_e (9 x 12) maps the corners of tet e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy density,
+w_e its volume. These products are never formed. The matrix of a tet consists of ten 3 x 3 blocks for pairs of corners a
+>= b, ``K_ab = w N_a^T H N_b + m_ab I``, from the shape gradients N_a and the Hessian in the frame of the singular
+vectors. Other potentials of points inside a tet add to its ten blocks, so that the sparsity pattern depends on the mesh
+alone and is built once.
 
-Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Pin targets enter
-through the step's start (``StepSolver.start``), and the gradient's rows of pins are zeroed.
+Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Solvers set pinned
+vertices to their targets at the start of a step (``StepSolver.start``) and zero the gradient there.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .registry import ITERATIVE, Choice
 
 
 class ElasticSystem(LinearSystem):
-    """Element system, solved directly or by conjugate gradients.
+    """Linear system of a body, assembled from element matrices and solved directly or by conjugate gradients.
 
     Parameters
     ----------
     body : Body
     choice : Choice of the linear solver
-    inner_iterations : cap of the conjugate gradients
+    inner_iterations : largest number of iterations of the conjugate gradients
     """
 
     def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
@@ -51,11 +51,11 @@ class ElasticSystem(LinearSystem):
 
     @property
     def free(self) -> np.ndarray:
-        """Vertices that are not pinned."""
+        """Indices of the vertices that are not pinned, (f,)."""
         return self._solver.free
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the solver to other shear moduli (m,), Pa."""
+        """Update the solver for changed shear moduli (m,), Pa, of the tets."""
         self._solver.follow(shear_modulus)
 
     @property
@@ -74,10 +74,10 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``blocks``, which hold the tets' stiffness and mass, and from other contributions.
+        """Assemble the matrix from ``blocks``, which hold the stiffness and mass of the tets, and other contributions.
 
-        ``added`` (m,10,3,3) are further blocks. The step's ``potentials`` at positions (n,3) and ``low_rank`` are
-        multiplied by ``scale`` (h² for a step).
+        ``added`` (m,10,3,3) are added to the blocks. ``potentials`` at positions (n,3) m contribute their Hessians;
+        these and ``low_rank`` are multiplied by ``scale`` (h² for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
         coupling = [
@@ -95,7 +95,7 @@ class ElasticSystem(LinearSystem):
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
     def clear_pairs(self) -> None:
-        """Forget coupled pairs, as :meth:`LinearSystem.clear_pairs`."""
+        """See :meth:`LinearSystem.clear_pairs`."""
         self._solver.clear_pairs()
 
     def _diagonals(self) -> np.ndarray:
@@ -103,9 +103,9 @@ class ElasticSystem(LinearSystem):
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled matrix, without a low rank that would make it indefinite.
+        """Factorise the last assembled matrix, without its low-rank term if that would make it indefinite.
 
-        Returns False if the matrix itself is not definite. Conjugate gradients factorise only a coarse part.
+        Return False if the matrix without that term is not definite. Conjugate gradients test only a coarse space.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:
@@ -113,7 +113,7 @@ class ElasticSystem(LinearSystem):
         return definite
 
     def error(self) -> FactorizationError:
-        """Return the error, which names the vertex where the matrix is not positive definite."""
+        """Return the error that names the vertex at which the matrix is not positive definite."""
         return not_definite(self._solver.weak_vertex(), len(self._body.rest_positions))
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
@@ -124,11 +124,11 @@ class ElasticSystem(LinearSystem):
         return out
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve several right-hand sides x (n,3,k) in place, without large copies."""
+        """Solve k right-hand sides x (n,3,k) in place, without large copies; set pinned vertices to 0."""
         if x.size:
             x[self._number < 0] = 0.0
             self._solver.solve_columns(x)
 
     def error_estimate(self) -> ErrorEstimate:
-        """Estimate the error of the last solution: zeros from a direct solver."""
+        """Return the estimated error of the last solution; zeros from a direct solver."""
         return self._solver.error_estimate()

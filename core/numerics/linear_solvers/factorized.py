@@ -12,7 +12,7 @@ from .protocol import DirectSolver
 def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
     """Return a direct solver that holds the factor of A (n,n); raise FactorizationError if A is not positive definite.
 
-    If each vertex has several unknowns, the pattern of ``vertices`` is ordered, a graph so many times smaller.
+    If each vertex has several unknowns, give the pattern of ``vertices``: the smaller vertex graph is then ordered.
     """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too

@@ -1,4 +1,4 @@
-"""Base class of the linear systems of all spaces. Exact solvers inherit its defaults."""
+"""Base class of the linear systems of the full space and of subspaces; its defaults are those of exact solvers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .protocol import ErrorEstimate, not_definite
 
 
 class LinearSystem:
-    """Assembles element matrices, factorises and solves; spaces define ``assemble``, ``try_factorize`` and ``solve``.
+    """Linear system assembled from element matrices. Subclasses define ``assemble``, ``try_factorize`` and ``solve``.
 
-    ``blocks`` (m,10,3,3) are the element matrices, pairs of corners (a, b), a >= b, row by row. The caller fills them
-    from the shape gradients ``N`` (m,4,3) 1/m, the ``weights`` (m,) m³ and the ``masses`` (m,4) kg.
+    ``blocks`` (m,10,3,3) are the element matrices: for each tet the 3 x 3 blocks of corner pairs (a, b), a >= b, row by
+    row. Callers fill them from the shape gradients ``N`` (m,4,3) 1/m, ``weights`` (m,) m³ and ``masses`` (m,4) kg.
     """
 
     is_small = False
-    """True if several factorisations per iteration are affordable, for directions that need fewer iterations."""
+    """True if the system is so small that several factorisations per iteration pay off by saving iterations."""
 
     low_rank: LowRank | None = None
-    """Low-rank part of the last factorised matrix; None if it had to be left out."""
+    """Low-rank term of the last factorised matrix; None without one, or if it would make the matrix indefinite."""
 
     residual_work = 0.0
     """``dx . (A dx - b)`` of the last solve of ``A dx = b``, kg m²."""
@@ -33,10 +33,10 @@ class LinearSystem:
         self.blocks = np.empty((len(weights), 10, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing for other shear moduli (m,), Pa: a factorisation needs the matrix alone."""
+        """Do nothing for changed shear moduli (m,), Pa: a factorisation depends on the matrix alone."""
 
     def clear_pairs(self) -> None:
-        """Forget previously coupled pairs of vertices, so that a resumed bake gives the same bits."""
+        """Remove the pairs of vertices that earlier steps coupled, so that a resumed bake gives identical results."""
 
     def assemble_tangent(
         self,
@@ -47,7 +47,7 @@ class LinearSystem:
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble from a tangent of all elements, Pa."""
+        """Assemble the matrix with the tangent of all elements, Pa; see ``assemble`` for the other arguments."""
         tangent_blocks(tangent, self.N, scale * self.weights, self.masses, self.blocks)
         self.assemble(scale, unknowns, potentials, added, low_rank)
 
@@ -61,5 +61,5 @@ class LinearSystem:
         return not_definite()
 
     def error_estimate(self) -> ErrorEstimate:
-        """Estimate the error of the last solution: zeros."""
+        """Return the estimated error of the last solution: zeros, since exact solvers have none."""
         return ErrorEstimate(0.0, 0.0)

@@ -1,13 +1,13 @@
 """Low-rank update of a matrix, ``A + Y C Y^T``, solved by A's own factor ``A = R R^T``.
 
-The formula of Sherman, Morrison and Woodbury in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal (by the
-products of its columns, which cost less than Householder's reflections), and ``T C T^T = U diag(t) U^T``,
+This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y = Q T``, where Q has orthonormal columns
+(computed from their Gram matrix, cheaper than by Householder reflections), and ``T C T^T = U diag(t) U^T``,
 
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
-so that the sum is positive definite if A and all ``1 + t`` are. C may be singular and of any sign, and columns of Y
-may be linearly dependent. The update takes half a solve a column. Conjugate gradients on A's factor took 7 to 11
-whole solves for each solution with 10 columns, and detected an indefinite sum only during the iteration.
+The sum is positive definite if A is and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y
+may be linearly dependent. The update costs half a solve per column of Y. Conjugate gradients preconditioned by A's
+factor took 7 to 11 whole solves per solution with 10 columns, and detected an indefinite sum only while iterating.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ...mechanics.assembly.low_rank import LowRank
 from .protocol import DirectSolver
 
 DEPENDENT = 1e-13
-"""Square of a singular value of unit columns under which it is round-off."""
+"""Square of a singular value of normalized columns below which it is treated as round-off."""
 
 
 class UpdatedFactor:
-    """Factor of A plus a low rank; use it only if ``is_definite``.
+    """Factor of A plus a low-rank term; use it only if ``is_definite``.
 
     Parameters
     ----------
-    factor : DirectSolver that holds A's factor
-    low_rank : k columns over A's unknowns
+    factor : DirectSolver that holds the factor of A
+    low_rank : term ``Y C Y^T`` of rank at most k, in the unknowns of A
     """
 
     def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
@@ -50,7 +50,7 @@ class UpdatedFactor:
         return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))
 
     def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Return the solutions for several b, (size,c), solved as a block with the low rank's own columns."""
+        """Return the solutions (size,c) for right-hand sides b (size,c), solved in one block with the columns of Y."""
         solved = self._factor.solve(np.hstack([b, self._vectors]))
         P = solved[:, b.shape[1] :] @ self._mixed
         share = self._added / (1.0 + self._added)

@@ -1,4 +1,4 @@
-"""Lowest eigenpairs of a sparse symmetric problem ``A v = w B v``, by Lanczos' method on a shifted inverse."""
+"""Lowest eigenpairs of a sparse symmetric problem ``A v = w B v``, by the Lanczos method with shift and invert."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .factorized import factorized
 from .registry import fastest
 
 SHIFT = 1e-6
-"""Shift of the spectrum relative to the least ratio of diagonals, since free parts have the eigenvalue 0. A shift by
-the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
+"""Shift of the spectrum, relative to the least ratio of diagonals of A and B, since free parts have the eigenvalue 0. A
+shift by the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
 """
 
 
@@ -27,11 +27,11 @@ def lowest_pairs(
     vertices: Pattern | None = None,
     residual: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest pairs (k,), (n,k), ascending, at most ``count``: by shift and invert, or densely if small.
+    """Return the ``count`` lowest eigenvalues (k,), ascending, and their eigenvectors (n,k), if A has as many.
 
     A is semi-definite, and only its lower triangle is read. ``vertices`` is as in :func:`.factorized.factorized`.
-    ``residual``, relative to the inverse's eigenvalues, ends the search; by default it is round-off. Raises ArpackError
-    if no pairs are found.
+    ``residual`` is the tolerance relative to the inverse's eigenvalues, by default round-off. Small problems are solved
+    with dense matrices. Raises ArpackError if the iteration does not converge.
     """
     if 2 * count >= A.shape[0]:
         values, vectors = scipy.linalg.eigh(A.toarray(), B.toarray())
@@ -43,15 +43,15 @@ def lowest_pairs(
     def solve(b: np.ndarray) -> np.ndarray:
         nonlocal solves
         solves += 1
-        # The number of solves is unknown, so the progress approaches its end asymptotically.
+        # The total number of solves is unknown, so the reported progress approaches 1 asymptotically.
         on_progress(solves / (solves + 4 * count))
         return factor.solve(b)
 
     inverse = LinearOperator(A.shape, matvec=solve, dtype=np.float64)
-    # A fixed random start, along no eigenvector, gives the same modes for the same body.
+    # A fixed pseudo-random start vector gives the same modes for the same body.
     start = np.random.default_rng(0).standard_normal(A.shape[0])
-    # ARPACK's products with a vector are too small for threads, which wait for one another: on a machine that had other
-    # work the vibrations of 5,100 vertices took five times as long with two.
+    # ARPACK's products with a vector are too small for threads, which wait for one another: on a busy machine the
+    # vibrations of 5,100 vertices took five times as long with two threads.
     with one_blas_thread():
         values, vectors = eigsh(A, count, B, sigma=-shift, OPinv=inverse, v0=start, tol=residual)
     order = np.argsort(values, kind="stable")

@@ -1,9 +1,9 @@
-"""Fill-reducing orders of vertices, and the size of the Cholesky factor in them.
+"""Fill-reducing orders of vertices, and the size of the Cholesky factor in such an order.
 
-Orders are of the graph of vertices, a ninth of that of the scalar unknowns, and expanded to three rows a vertex. The
-factor has the same entries, and METIS' nested dissection [Karypis, Kumar 1998] or AMD [Amestoy, Davis, Duff 1996] has
-a smaller graph to order. The count of entries walks elimination trees [Davis, Direct Methods for Sparse Linear
-Systems, 2006, Ch. 4] and costs as many steps as there are entries, but no memory for them.
+METIS' nested dissection [Karypis, Kumar 1998] or AMD [Amestoy, Davis, Duff 1996] orders the graph of the vertices,
+with a ninth of the edges of the graph of scalar unknowns. The order is expanded to three rows per vertex; the factor
+has the same entries. Entries are counted by walking the elimination tree [Davis, Direct Methods for Sparse Linear
+Systems, 2006, Ch. 4]: one step per block of the factor, without storing it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ...mechanics.assembly.sparsity import Pattern
 from .blas_kernels import load_cvxopt
 
 METIS_FROM = 2000
-"""Vertices from which nested dissection pays for itself; below, minimum degree is used."""
+"""Number of vertices from which nested dissection is worth its time; below, minimum degree is used."""
 
 THIN = 6.0
-"""Ratio of the factor's entries to the matrix's up to which minimum degree is accepted without trying METIS. On meshes
-of 1,100 to 13,800 vertices METIS left 1.04 to 1.24 times as many at ratios up to 5.3 (thin bodies: arms, a boat), 0.93
-to 1.19 up to 10, 0.71 to 0.93 from there on.
+"""Ratio of factor entries to matrix entries up to which minimum degree is used without trying METIS. On meshes of 1,100
+to 13,800 vertices METIS gave 1.04 to 1.24 times as many factor entries at ratios up to 5.3 (thin bodies: arms, a boat),
+0.93 to 1.19 times at ratios up to 10, and 0.71 to 0.93 times at higher ratios.
 """
 
 
 class Order(NamedTuple):
-    """``vertices`` (f,) in their order, the number of ``entries`` of its factor, and the method ``by`` name."""
+    """An order of ``vertices`` (f,), the number of ``entries`` of its factor, and the name of its method, ``by``."""
 
     vertices: np.ndarray
     entries: int
@@ -41,9 +41,9 @@ METIS, MINIMUM_DEGREE = "METIS", "minimum degree"
 
 
 def sparsest(pattern: Pattern) -> Order:
-    """Return the order with fewer entries; it needs cvxopt.
+    """Return the order by minimum degree or METIS with fewer factor entries. Requires cvxopt.
 
-    Minimum degree costs little; METIS runs only where it may be worth it.
+    Minimum degree costs little; METIS runs only where it is likely to be better.
     """
     order = minimum_degree(pattern)
     best = Order(order, factor_entries(pattern, order), MINIMUM_DEGREE)
@@ -62,7 +62,7 @@ def has_metis() -> bool:
 
 
 def nested_dissection(pattern: Pattern) -> np.ndarray | None:
-    """Return a fill-reducing order of vertices, (f,), by METIS on the vertex graph, or None without pymetis."""
+    """Return a fill-reducing order of vertices, (f,), by METIS on the vertex graph; None without pymetis."""
     if not has_metis():
         return None
     import pymetis
@@ -79,13 +79,13 @@ def nested_dissection(pattern: Pattern) -> np.ndarray | None:
 
 
 def minimum_degree(pattern: Pattern) -> np.ndarray:
-    """Return a fill-reducing order of vertices, (f,), by AMD on the vertex graph; it needs cvxopt."""
+    """Return a fill-reducing order of vertices, (f,), by AMD on the vertex graph. Requires cvxopt."""
     cvxopt = load_cvxopt()
     return np.array(cvxopt.amd.order(lower_of_ones(cvxopt, pattern.block_starts, pattern.block_rows)), np.intp).ravel()
 
 
 def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
-    """Return cvxopt's matrix of a lower triangle by columns, filled with ones."""
+    """Return a sparse cvxopt matrix of ones with the pattern of a lower triangle in compressed columns."""
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
     matrix = cvxopt.matrix
@@ -93,16 +93,16 @@ def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> A
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
-    """Expand an order of vertices to ``width`` scalar unknowns a vertex, (width f,) intp."""
-    # Through intp: cvxopt refuses arrays of C long long, which METIS returns.
+    """Return an order (width f,) of scalar unknowns from an order (f,) of vertices with ``width`` unknowns each."""
+    # Converted to intp, since cvxopt rejects arrays of C long long, which METIS returns.
     return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
 
 
 def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
-    """Return the scalar non-zeros of the Cholesky factor in an order of the vertices (f,), without numerical work.
+    """Return the number of scalar non-zeros of the Cholesky factor in an order of the vertices (f,).
 
-    Rows of the factor are the paths in the elimination tree that start at the matrix's own entries (Davis, "Direct
-    Methods for Sparse Linear Systems", Sec. 4.1).
+    The pattern of each factor row is the union of paths in the elimination tree that start at the matrix entries of the
+    row (Davis, "Direct Methods for Sparse Linear Systems", Sec. 4.1).
     """
     blocks = _factor_blocks(*_upper(pattern, order))
     width = pattern.width
@@ -110,7 +110,7 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each vertex's neighbours that come earlier in the order: starts (f+1,), and their ranks (k,)."""
+    """Return for each vertex, by rank in the order, its neighbours that come earlier: starts (f+1,) and ranks (k,)."""
     f = len(order)
     rank = np.empty(f, dtype=np.int64)
     rank[order] = np.arange(f)
@@ -125,7 +125,7 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Count the entries of the factor below its diagonal."""
+    """Return the number of blocks of the factor below its diagonal, from the arrays of :func:`_upper`."""
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)

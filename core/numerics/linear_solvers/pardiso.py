@@ -1,4 +1,4 @@
-"""MKL PARDISO through pypardiso, if the user has installed it: x86 only; its licence forbids bundling."""
+"""MKL PARDISO through pypardiso, if the user has installed it. It runs on x86 only; its licence forbids bundling it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.sparsity import Pattern
 from .protocol import not_definite
 
-POSITIVE_DEFINITE = 2  # PARDISO's number for real symmetric positive-definite matrices
-ANALYSIS, FACTORIZATION, SOLUTION, FORWARD, BACKWARD = 11, 22, 33, 331, 333  # its phases
-NOT_DEFINITE = -4  # its error for a pivot that is not positive
+POSITIVE_DEFINITE = 2  # PARDISO's code for real symmetric positive-definite matrices
+ANALYSIS, FACTORIZATION, SOLUTION, FORWARD, BACKWARD = 11, 22, 33, 331, 333  # PARDISO's phases
+NOT_DEFINITE = -4  # PARDISO's error code for a pivot that is not positive
 
 
 class PardisoSolver:
-    """PARDISO with its own nested dissection."""
+    """PARDISO, with its built-in nested dissection."""
 
     name = "pardiso"
     label = "PARDISO"
@@ -30,7 +30,7 @@ class PardisoSolver:
 
         self._pattern, self._error = pattern, PyPardisoError
         self._solver = pypardiso.PyPardisoSolver(mtype=POSITIVE_DEFINITE)
-        # Own parameters (1), nested dissection (2), no refinement (8), and the same bits on any number of threads (34).
+        # Non-default parameters (1), nested dissection (2), no refinement (8), reproducible for any thread count (34).
         for index, value in ((1, 1), (2, 2), (8, 0), (34, 1)):
             self._solver.set_iparm(index, value)
         # The lower triangle by columns is the upper triangle by rows.
@@ -41,18 +41,18 @@ class PardisoSolver:
 
     def _run(self, phase: int, right_hand_side: np.ndarray) -> Any:
         self._solver.set_phase(phase)
-        # Its public methods repeat the analysis of the pattern each time.
+        # pypardiso's public methods would repeat the analysis of the pattern each time.
         return self._solver._call_pardiso(self._A, right_hand_side)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Refill the values in place and factorise."""
+        """Set the matrix's values (nnz,) and factorise."""
         self._A.data[:] = values
         try:
             self._run(FACTORIZATION, np.zeros((self._pattern.size, 1)))
         except self._error as error:
             if error.value != NOT_DEFINITE:
                 raise FactorizationError(
-                    f"PARDISO failed with its error {error.value}.", "Choose another linear solver."
+                    f"PARDISO failed with error code {error.value}.", "Choose another linear solver."
                 ) from error
             raise not_definite() from error
 
@@ -62,19 +62,19 @@ class PardisoSolver:
         return int(self._pattern.free[row // self._pattern.width])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solve with the last factorisation."""
+        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
         return self._solution(SOLUTION, right_hand_side)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place."""
+        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Forward substitution."""
+        """Return ``R^-1 b`` of the factor R for right-hand sides (size,) or (size,k)."""
         return self._solution(FORWARD, right_hand_side)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Backward substitution."""
+        """Return ``R^-T b`` of the factor R for a right-hand side (size,)."""
         return self._solution(BACKWARD, right_hand_side)
 
     def _solution(self, phase: int, right_hand_side: np.ndarray) -> np.ndarray:

@@ -1,16 +1,16 @@
-"""Prefactored preconditioner of [MFEM22] Sec. 3.6: every tet resists all changes of shape equally.
+"""Prefactored preconditioner of [MFEM22] Sec. 3.6: every tet resists all deformations equally, with the stiffness k_e.
 
     P = M + h² sum_e w_e k_e grad N grad N^T
 
-is the Hessian that Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic Materials",
-2017) use: the same n x n matrix for x, y and z, independent of the deformation. It is factorised once for a model and
-a time step. With ``k = 2 mu``, as of the as-rigid-as-possible energy, the gummy bear's error after 20 inner
-iterations is half of that with ``k = mu`` or ``2 mu + lambda``, or equal.
+is the approximate Hessian of Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic
+Materials", 2017), the same n x n matrix for x, y and z, independent of the deformation. It is factorised once per model
+and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the gummy bear's error after 20 inner
+iterations is at most that with ``k = mu`` or ``2 mu + lambda``, down to half of it.
 
-External forces may be stiffer by orders: contact's springs, sticking friction. While they act, each axis has a matrix
-of its own, with their contribution to the diagonals of the blocks there. This includes all of a ground's stiffness,
-and on slopes a bound of it within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are refactorised
-when this has changed by a factor of two at a vertex.
+Contact springs and sticking friction may be stiffer by orders of magnitude. While such forces act, x, y and z have
+separate matrices, to which the diagonals of the forces' stiffness blocks are added. On a horizontal ground this is the
+whole stiffness; on slopes it is a bound within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are
+refactorised when the total diagonal has changed by a factor of two at a vertex.
 """
 
 from __future__ import annotations
@@ -23,44 +23,45 @@ from .body import Body
 from .protocol import DirectSolver
 
 CHANGED = 2.0
-"""Factor by which contact's stiffness may be wrong at a vertex before the preconditioner is refactorised."""
+"""Factor by which the diagonal at a vertex may have changed before the preconditioner is refactorised."""
 
 
 class ShapePreconditioner:
-    """Approximates the system matrix of a body.
+    """Preconditioner P for the system matrix of a body, with its factorisation.
 
     Parameters
     ----------
     number : (n,) index of each vertex among the unknowns, -1 where it is pinned
-    pattern : Pattern of one unknown a vertex
-    solver : the direct solver that factorises it
+    pattern : Pattern with one unknown per vertex
+    solver : class of the direct solver that factorises the preconditioner
     """
 
     def __init__(self, body: Body, number: np.ndarray, pattern: Pattern, solver: type[DirectSolver]) -> None:
         self._body, self._pattern, self._kind = body, pattern, solver
         self._solver = solver(pattern)
         self._scale: float | None = None
-        self._axes: list[DirectSolver] = []  # of x, y and z, once something was added
+        self._axes: list[DirectSolver] = []  # for x, y and z, once diagonals were added
         row, column, self._slots = corner_pairs(body.tets, number)
         low, high = np.minimum(row, column), np.maximum(row, column)
         self._place = np.unique(low * pattern.size + high, return_inverse=True)[1].ravel()
         self._at_vertex = row == column
         self._vertex = row[self._at_vertex]
-        self._added: np.ndarray | None = None  # at the vertices, (f,3), as it was factorised
+        self._added: np.ndarray | None = None  # added diagonals at the vertices, (f,3), as factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update to other shear moduli (m,), Pa; the analysis of the pattern stays."""
+        """Update for changed shear moduli (m,), Pa; the symbolic analysis of the pattern is kept."""
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
 
     @property
     def factor_entries(self) -> int | None:
-        """Non-zeros of its factor."""
+        """Number of non-zeros of one factor."""
         return self._solver.factor_entries
 
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
-        """Factorise for ``scale`` (h² for a step), unless the current factor fits.
+        """Factorise for ``scale`` (h² for a step), unless the current factor is still valid.
 
-        ``added`` (m,10,3) are extra diagonals of the element blocks; small changes of them keep the factor.
+        ``added`` (m,10,3) are extra diagonals of the element blocks, from contact for example; small changes of these
+        keep the factor.
         """
         rescaled = scale != self._scale
         if rescaled:
@@ -84,23 +85,23 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the tets' part, by corner pairs, (m,10)."""
+        """Return the tets' contributions to P for ten corner pairs each, (m,10) kg."""
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
         K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
         return K[:, *np.tril_indices(4)]
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the values of the pattern for corner pairs (10 m,)."""
+        """Return the sum of element values (10 m,), given per corner pair, as values (nnz,) of the pattern."""
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the diagonals of the summed matrices, (f,3), for corner pairs (m,10,3)."""
+        """Return the diagonals (f,3) of the matrices of x, y and z summed from element values (m,10,3)."""
         own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
     def solve(self, residual: np.ndarray) -> np.ndarray:
-        """Apply ``P^-1`` to residuals (f,3)."""
+        """Return ``P^-1`` times residuals (f,3)."""
         if self._added is None:
             return self._solver.solve(residual)
         return np.stack(

@@ -1,4 +1,4 @@
-"""Choice of the linear solver, with a reason that an artist can read."""
+"""Choice of the linear solver (CHOLMOD, PARDISO, SuperLU or conjugate gradients), with the reason for the user."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ ITERATIVE = "pcg"
 AUTOMATIC = "automatic"
 
 LINEAR_SOLVERS: dict[str, tuple[str, str]] = {
-    AUTOMATIC: ("Automatic", "The fastest that is installed; conjugate gradients where its memory does not suffice"),
+    AUTOMATIC: ("Automatic", "The fastest installed direct solver; conjugate gradients if memory does not suffice"),
     **{
         solver.name: (f"{solver.label}, direct", f"Exact solutions; needs the Python package {solver.package}")
         for solver in DIRECT_SOLVERS
     },
-    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: little memory and quick iterations, but more of them"),
+    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: little memory and fast iterations, but more iterations"),
 }
-"""Label and description by the value of the setting ``linear_solver``."""
+"""Label and description of each value of the setting ``linear_solver``."""
 
 MEMORY_SHARE = 0.6
-"""Part of the free memory that a factor may take before ``automatic`` switches to conjugate gradients."""
+"""Fraction of the free memory that a factor may take before ``automatic`` switches to conjugate gradients."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Linear solver: ``name`` of the setting, the direct ``solver`` (for conjugate gradients that of the
-    preconditioner), and the ``reason``.
+    """Chosen linear solver: ``name``, a value of the setting ``linear_solver``; the direct ``solver`` (for conjugate
+    gradients that of the preconditioner); and the ``reason`` for the choice.
     """
 
     name: str
@@ -56,7 +56,7 @@ def installed(solver: type[DirectSolver]) -> bool:
 
 
 def _missing_words(taken: type[DirectSolver]) -> str:
-    """Name the faster solvers that are not installed."""
+    """Return text that names the solvers faster than ``taken``, none of which is installed."""
     faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
 
@@ -67,20 +67,20 @@ def fastest() -> type[DirectSolver]:
 
 
 def remembered(name: str, reason: str) -> Choice | None:
-    """Return an earlier choice by its name and reason, or None if its solver is not installed here."""
+    """Return the choice with this name and reason, or None if its solver is not installed."""
     if name == ITERATIVE:
         return Choice(name, fastest(), reason)
     return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)
 
 
 def choose(name: str, body: Body, available: int | None = None) -> Choice:
-    """Choose the linear solver for a setting, once for a bake: free memory may change a moment later.
+    """Return the linear solver for a setting. Call it once per bake, since the free memory changes.
 
     Parameters
     ----------
     name : a key of ``LINEAR_SOLVERS``
     body : Body
-    available : bytes of free memory; by default asked of the system
+    available : free memory, bytes; by default queried from the system
 
     Raises
     ------
@@ -101,5 +101,5 @@ def choose(name: str, body: Body, available: int | None = None) -> Choice:
     solver = next(each for each in DIRECT_SOLVERS if each.name == name)
     raise SettingsError(
         f"The linear solver {solver.label} is not installed.",
-        f"Install the Python package {solver.package}, or set Linear Solver to Automatic.",
+        f"Install the Python package {solver.package}, or set Linear Solver to Automatic: the fastest installed.",
     )

@@ -1,8 +1,7 @@
-"""Groups of vertices that are likely to move together: connected parts of like stiffness, and pieces of large parts.
+"""Groups of vertices for the deflation: connected parts of similar stiffness, and pieces of large parts.
 
-Conjugate gradients lose most of their time on displacements of almost no energy that the preconditioner takes for
-expensive: above all rotations of a stiff part inside a soft body. Each group adds its affine displacements to the
-deflation.
+Conjugate gradients spend most time on displacements of very low energy that the preconditioner treats as stiff, above
+all rotations of a stiff part in a soft body. Deflation with the affine displacements of the groups removes these.
 """
 
 from __future__ import annotations
@@ -12,26 +11,25 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 JUMP = 0.5
-"""Decades of stiffness between two neighbours in the sorted list that separate materials."""
+"""Least gap between successive sorted stiffnesses that separates two materials, in decades."""
 
 BAND = 1.5
-"""Decades that one group's stiffness may span where it changes without a jump."""
+"""Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""
 
 MOST_PARTS = 24
-"""Connected parts with a group of their own; smaller ones share one."""
+"""Number of connected parts, the largest, that get separate groups; the smaller parts share one."""
 
 PIECES = 16
 """A part with more than 1 / PIECES of the vertices is halved until no piece has more."""
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the group of each free vertex, (f,) int64, counted from 0.
+    """Return the index of the group of each free vertex, (f,) int64, from 0.
 
     Parameters
     ----------
-    rest_positions : (n,3), tets : (m,4)
-    stiffness : (m,) Pa
-        Positive.
+    rest_positions : (n,3) m; tets : (m,4)
+    stiffness : (m,) Pa, a positive modulus of each tet
     free : (f,) vertices that are not pinned
     """
     bands = stiffness_bands(stiffness)
@@ -46,8 +44,8 @@ def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.nd
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
-    """Return the number of each tet's band of similar stiffness, (m,) int64, from the softest. Bands are split at
-    jumps, and where one would be too wide.
+    """Return for each tet the index, from the softest, of its band of similar ``stiffness``, (m,) int64. Bands end at
+    jumps of the stiffness, and wide bands are split.
     """
     decades = np.log10(stiffness)
     levels = np.unique(decades)
@@ -64,11 +62,13 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Return the part of each vertex, (n,): vertices belong to their stiffest tet, and such tets connect them."""
+    """Return the connected part of each vertex, (n,): a vertex has the stiffest band of its tets, and vertices of a tet
+    that both have its band are connected.
+    """
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))
     own = of_vertex[tets] == bands[:, None]
-    # Edges from one corner of the tet's own band to all others of it.
+    # Edges from one corner that has the tet's band to all corners that have it.
     anchor = np.repeat(tets[np.arange(len(tets)), np.argmax(own, axis=1)], 4)[own.ravel()]
     others = tets.ravel()[own.ravel()]
     graph = sp.coo_matrix((np.ones(len(others), dtype=np.int8), (anchor, others)), shape=(n, n))
@@ -76,7 +76,7 @@ def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest(parts: np.ndarray) -> np.ndarray:
-    """Renumber parts by falling size; the small ones beyond ``MOST_PARTS`` share one number."""
+    """Return the part labels renumbered by decreasing size; parts beyond the ``MOST_PARTS`` largest share one label."""
     _names, inverse, sizes = np.unique(parts, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
@@ -84,7 +84,7 @@ def _largest(parts: np.ndarray) -> np.ndarray:
 
 
 def _halved(members: np.ndarray, positions: np.ndarray, most: int) -> list[np.ndarray]:
-    """Return pieces of at most ``most`` members, by recursive halving across the longest side."""
+    """Return ``members`` (vertex indices) in pieces of at most ``most``, halved recursively across the longest side."""
     if len(members) <= most:
         return [members]
     points = positions[members]

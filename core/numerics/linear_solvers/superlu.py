@@ -1,4 +1,4 @@
-"""SciPy's SuperLU: always installed, several times slower than the others, so the last resort."""
+"""SuperLU of SciPy: always installed, but several times slower than the other direct solvers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .protocol import not_definite
 
 
 class SuperLUSolver:
-    """SuperLU without pivoting; it does not detect definiteness, so the signs of the diagonal decide."""
+    """SuperLU without pivoting. It does not detect indefinite matrices; the signs of U's diagonal show them."""
 
     name = "superlu"
     label = "SuperLU"
@@ -24,10 +24,10 @@ class SuperLUSolver:
     def __init__(self, pattern: Pattern, _like: SuperLUSolver | None = None) -> None:
         self._pattern = pattern
         self.factor_entries: int | None = None
-        """Known after the first factorisation."""
+        """Number of non-zeros of the factor, known after the first factorisation."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """Expand the lower triangle and factorise."""
+        """Expand the lower triangle with ``values`` (nnz,) to the full matrix and factorise it."""
         p = self._pattern
         lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
         full = (lower + sp.tril(lower, -1).T).tocsc()
@@ -49,21 +49,21 @@ class SuperLUSolver:
         return int(self._pattern.free[column // self._pattern.width])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solve with the last factorisation."""
+        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place."""
+        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Forward substitution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
+        """Return ``R^-1 b`` with ``R = L D^(1/2)`` (size,) or (size,k): without pivoting, ``U = D L^T``."""
         b = np.empty(right_hand_side.shape)
         b[self._factor.perm_r] = right_hand_side
         half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)
         return (half.T / np.sqrt(self._factor.U.diagonal())).T
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Backward substitution."""
+        """Return ``R^-T b`` with ``R = L D^(1/2)`` for a right-hand side (size,)."""
         b = right_hand_side / np.sqrt(self._factor.U.diagonal())
         return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

@@ -1,1 +1,1 @@
-"""Line search, stop rules and the report of a step."""
+"""Line search, and the report of a solver on a step."""

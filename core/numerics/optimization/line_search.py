@@ -28,15 +28,15 @@ def backtrack(
     Parameters
     ----------
     merit : step length -> (value, magnitude, trial)
-        ``magnitude`` is the sum of the absolute values of the summands, which bounds the round-off of ``value``.
-        The accepted ``trial`` is returned, so that nothing is computed twice. inf and NaN are rejected.
-    start, magnitude : merit at step length 0
-    slope : derivative there; negative for a descent direction
+        ``magnitude`` is the sum of the absolute values of the terms of ``value``, which bounds its round-off.
+        ``trial`` is any result for that step length, returned if it is accepted. Values inf and NaN are rejected.
+    start, magnitude : value and magnitude of the merit at step length 0
+    slope : derivative of the merit at step length 0; negative for a descent direction
     longest : initial step length
 
     Returns
     -------
-    step length and trial; 0 and None if no step is accepted.
+    step length and trial : 0 and None if no step is accepted
     """
     alpha = longest
     while alpha >= SHORTEST:
@@ -51,7 +51,7 @@ def backtrack(
 def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step up to ``longest`` while the merit decreases."""
+    """Double an accepted step length ``alpha`` up to ``longest`` while the merit decreases; return it and the trial."""
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
         lower, _, farther = merit(2.0 * alpha)
@@ -63,7 +63,7 @@ def expand(
 
 @kernel
 def sums(parts):
-    """Return the sum of a merit's parts (m,) and the sum of their magnitudes. Summation in blocks reduces round-off."""
+    """Return the sum of a merit's terms (m,) and the sum of their magnitudes. Summation in blocks reduces round-off."""
     total, magnitude = 0.0, 0.0
     for first in range(0, len(parts), BLOCK):
         a, b = 0.0, 0.0

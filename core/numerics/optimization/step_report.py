@@ -1,7 +1,7 @@
-"""Report of a step: iterations, convergence, time of each part, and stop reason.
+"""Report of a solver on a step: iterations, convergence, stop reason, and time by kind of work.
 
-The incremental potential is ``1/2 |x - x~|²_M + h² (W(x) + ...)`` in kg m². Its gradient is in kg m, and divided by h²
-a force in N. The decrement ``-g . dx`` estimates twice the remaining decrease.
+The incremental potential is ``1/2 |x - x~|²_M + h² (W(x) + ...)`` in kg m². Its gradient g is in kg m; divided by h² it
+is a force in N. The Newton decrement ``-g . dx`` estimates twice the remaining decrease of the potential.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 REDONE_BY = "; made again by "
-"""Mark in a step's reason, before the name of the rule that replaced it."""
+"""Text in ``StepReport.reason`` before the name of the time integration rule that recomputed the step."""
 
 
 @dataclass
 class Iteration:
-    """Record of one iteration.
+    """Record of one iteration of a solver.
 
     Attributes
     ----------
-    gradient_norm : of the incremental potential over free vertices before the iteration, kg m; None if not evaluated
-    decrement : Newton decrement, minus the slope of the incremental potential, kg m²
-    predicted_decrease : minus the slope of the line search's merit, kg m²
-    step_length : accepted part of the search direction
+    gradient_norm : norm of the incremental potential's gradient at free vertices before the iteration, kg m, or None
+    decrement : Newton decrement: minus the slope of the incremental potential along the search direction, kg m²
+    predicted_decrease : minus the slope of the line search's merit along the search direction, kg m²
+    step_length : accepted step length, as a fraction of the search direction
     movement : largest displacement of a vertex, m
     """
 
@@ -40,18 +40,19 @@ class StepReport:
 
     Attributes
     ----------
-    gradient_norm : of the incremental potential at the end, over free vertices, kg m
-    linear_solver : solver of the linear systems, and why it was chosen
-    force : ``gradient_norm`` over h², N
-    movement : largest displacement in the last search direction, m, before the line search
-    taken : part of the elastic energy that a match removes, if known (``eigenfit.stretch_potential``)
-    lost : part of the initial kinetic energy that dynamic nodes cannot carry (``solvers.conjac``)
-    buckles : the tangent of dynamic nodes had to be projected
-    blocked : remaining part of the prescribed path of pins and obstacles
-    blocked_by : pairs of names that were nearest to each other when blocked
-    contacts : active contact pairs at the end, the nearest at ``distance``, m, None without contact
-    solved_with : names of other bodies in the same system, since contact with them was possible
-    seconds : by part (assembly, factorization, solve, local, line_search), s
+    gradient_norm : norm of the incremental potential's gradient at free vertices at the end of the step, kg m
+    linear_solver : name of the linear solver, and the reason for its choice
+    force : ``gradient_norm`` / h², N
+    movement : largest displacement of a vertex in the last search direction, before the line search, m
+    taken : elastic energy that vibration matching removes, as a fraction of the most that it can remove, if known
+        (``eigenfit.stretch_potential``)
+    lost : fraction of the initial kinetic energy that dynamic nodes cannot represent (``solvers.conjac``)
+    buckles : True if the Hessian for the dynamic nodes had to be projected
+    blocked : remaining fraction of the prescribed path of pins and obstacles, if contact blocked them
+    blocked_by : pairs of names of the bodies and colliders that were nearest to each other when blocked
+    contacts : number of active contact pairs at the end; ``distance`` is the smallest, m, None without contact
+    solved_with : names of the other bodies solved in the same system, since contact with them was possible
+    seconds : seconds by kind of work: assembly, factorization, solve, local, line_search
     """
 
     solver: str
@@ -74,11 +75,11 @@ class StepReport:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def timed(self, part: str) -> _Timed:
-        """Return a context manager that adds its time to one part."""
+        """Return a context manager that adds the time spent in it to ``seconds[part]``."""
         return _Timed(self.seconds, part)
 
     def instead_of(self, refused: StepReport, rule: str) -> StepReport:
-        """Add the work of a refused step to this report of the ``rule`` that replaced it."""
+        """Add the work of a ``refused`` step to this report of the same step by another ``rule``; return the report."""
         self.reason += f"{REDONE_BY}{rule}, since the rule chosen would have gained energy"
         self.iterations += refused.iterations
         self.history = refused.history + self.history
@@ -87,12 +88,12 @@ class StepReport:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return the report as a dictionary of plain values, for JSON."""
         return asdict(self)
 
 
 class _Timed:
-    """Timer as a plain class: a generator takes three times as long, and a step of a small body has a dozen."""
+    """Context manager that times a block. A generator takes three times as long; a step of a small body has a dozen."""
 
     __slots__ = ("part", "seconds", "start")
 

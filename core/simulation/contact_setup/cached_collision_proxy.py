@@ -1,4 +1,6 @@
-"""The collision skin of a draft lattice and its warnings, cached in a frame store: each takes as long as a frame."""
+"""Cache, in a frame store, of a body's collision skin and its warnings, which take as long as a frame each. The skin is
+a closed surface near the render surface that replaces it in contact (:mod:`core.contact.proxy`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from ...jobs.store.cached_mesh import mesh_key
 from ...jobs.store.frame_store import FrameStore
 
 SKIN_FORMAT = 2
-"""Part of the key. Raise it when the same tetrahedra give another skin, or other warnings, than before."""
+"""Version in the cache key. Raise it when the same tetrahedra give another skin, or other warnings, than before."""
 
 _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
 
@@ -43,7 +45,7 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
 
 
 def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
-    """Return :func:`skin_warnings` of a job's body, cached with its skin."""
+    """Return the warnings about the skin of a job's body (:func:`skin_warnings`), cached with the skin."""
     about = (store.about_cached("skin") if store is not None else None) or {}
     said = about.get("warnings")
     if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
@@ -65,7 +67,7 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """Return the stored skin, or None if the arrays are invalid."""
+    """Return the skin that cached arrays contain, or None if the arrays are invalid."""
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

@@ -1,8 +1,8 @@
 """Collision surfaces of bodies that are stepped together, and of their colliders.
 
-The surface of a body is the skin of its draft lattice, or the boundary of other tetrahedra. A body that collides with
-colliders alone uses its render surface, which may intersect itself. Colliders and the ground are triangles on
-prescribed paths; a collider that several bodies share appears once.
+The collision surface of a body on a draft lattice is its skin (:mod:`.cached_collision_proxy`); on other tetrahedra it
+is their boundary. A body that collides with colliders alone uses its render surface, which may intersect itself.
+Colliders and the ground are triangles on prescribed paths; a collider that several bodies share appears once.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from ..preparation.loads import track_at
 from .cached_collision_proxy import Skin, cached_skin, cached_skin_warnings
 
 OF_EDGES = 0.1
-"""Activation distance of the barriers over the smallest mean edge of the collision surfaces."""
+"""Ratio of the barriers' activation distance to the smallest mean edge length of the collision surfaces."""
 
 OF_SHOWN = 0.03
-"""The ratio for a render surface, where the gap is visible: a third of it for a tenth more iterations."""
+"""As OF_EDGES, but for a render surface, where the distance is visible: it is a third for 10 % more iterations."""
 
 FLAT = 1e-12
-"""Area of a face over its longest edge's square, below which it counts as zero."""
+"""Ratio of twice a face's area to the square of its longest edge, up to which the area counts as zero."""
 
 REACH = 1e4
-"""Extent of the ground's triangle, over the size of all bodies together."""
+"""Ratio of the extent of the ground's triangle to the size of all bodies together."""
 
 SLIP = 1e-3
-"""Slip speed, in sizes of the smallest body per second, below which friction is regularised."""
+"""Slip speed below which friction is regularised, in sizes of the smallest body per second."""
 
 
 class ColliderSet(NamedTuple):
-    """Colliders and grounds, each once, in ``found``: their ``triangles`` (t,3) and the ``tracks`` (samples,k,3) m of
-    their vertices over the frames. A collider is ``collapsing`` if some face has no area at times.
+    """Colliders and grounds (``found``), each once, with their triangles (t,3) and the ``tracks`` (samples,k,3) m of
+    their vertices over the frames. A collider is ``collapsing`` if some face has no area at some, but not all, times.
     """
 
     names: tuple[str, ...]
@@ -58,25 +58,25 @@ class ColliderSet(NamedTuple):
 
     @property
     def initial_positions(self) -> np.ndarray:
-        """Positions of all colliders at the first frame, (c,3) m."""
+        """Positions (c,3) m of all colliders' vertices at the first frame."""
         return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
 
     def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
-        """Return the positions of all colliders, (c,3) m, at a part (0 to 1) of the interval that ends at ``frame``,
-        counted from the first as 0; ``frames`` is their number.
+        """Return the positions (c,3) m of all colliders' vertices at the fraction ``part`` (0 to 1) of the interval
+        that ends at ``frame``, counted from the first as 0; ``frames`` is the number of frames.
         """
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
     def moved(self, number: int, displacement: np.ndarray) -> ColliderSet:
-        """Return the colliders with one of them, by number, displaced by ``displacement`` (3,) m in all frames."""
+        """Return the colliders after displacing the one at index ``number`` by (3,) m in all frames."""
         tracks = tuple(track + displacement if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """Return the colliders of all bodies, each once, with grounds raised by their thickness. ColliderError names a
-    collider that shrinks to nothing, and the frame.
+    """Return the colliders of all bodies, each once, with grounds raised by their thickness. ColliderError if a
+    collider shrinks to a point at a frame.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -93,7 +93,7 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
             triangles.append(numbered.reshape(-1, 3))
             tracks.append(each.positions[:, used])
         else:
-            # One triangle: an edge between two would push a body that lies across it as well.
+            # One triangle, not two: a body that lies across a shared edge would also be pushed by that edge.
             corners = REACH * size * np.array([[0.0, 2.0], [-(3.0**0.5), -1.0], [3.0**0.5, -1.0]]) + middle[:2]
             triangles.append(np.array([[0, 1, 2]]))
             tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
@@ -102,7 +102,7 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
-    """Return True if two bodies' colliders are the same object with the same settings."""
+    """Return True if colliders of two bodies are the same object with the same settings."""
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
     same = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
@@ -110,8 +110,8 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return the faces (t,3) of a collider without those that never have an area, and True if others have none at
-    times.
+    """Return the faces (t,3) of a collider that have an area at some time, and True if any of these has no area at
+    another time.
     """
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
@@ -131,14 +131,14 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
 
 
 def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the longest sides, m, and twice the areas, m², of faces (t,3), (t,) each."""
+    """Return the longest side (t,) m and twice the area (t,) m² of each face (t,3)."""
     corners = positions[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
 class CollisionSurface(NamedTuple):
-    """Collision surface of a body: ``faces`` (f,3) of points embedded in its tets, at ``rest_positions`` (s,3) m."""
+    """Collision surface of a body: ``rest_positions`` (s,3) m and ``faces`` (f,3) of vertices embedded in its tets."""
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -146,7 +146,7 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """Return the boundary of tets, whose vertices are tet vertices."""
+    """Return the boundary of the tets ``of`` a mesh as a collision surface, whose vertices are tet vertices."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -157,8 +157,8 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """Return the collision surface of a body: the skin of a draft lattice, whose boundary overhangs the body, cached in
-    the store; the boundary of other tets, which is the body's surface. MeshError if cells are too coarse for a skin.
+    """Return the collision surface of a body: on a draft lattice, whose boundary overhangs the body, the skin, cached
+    in the store; on other tets their boundary. MeshError if the lattice is too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -166,15 +166,15 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
 
 
 def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
-    """Return the render surface of a body as a collision surface, subdivided to edges no longer than its tets', since
-    it bends between them.
+    """Return the render surface of a body as a collision surface, with faces subdivided to edges not longer than the
+    mean edge of the tets, so that the surface can bend as the tets do.
     """
     whole = subdivide_faces(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
 def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
-    """Return warnings about parts of a body whose collision surface differs from the visible one."""
+    """Return warnings about parts of a body where the collision surface ``own`` differs from the visible surface."""
     if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
@@ -183,9 +183,10 @@ def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: Fram
 def concatenate_surfaces(
     owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
 ) -> CollisionMesh:
-    """Concatenate the surfaces of bodies and colliders, numbered in that order.
+    """Return the surfaces of the bodies ``owns``, then of the colliders, as one collision mesh, with ids in that order.
 
-    ``given`` (s,) bool for each body: vertices that are prescribed. Bodies in ``selves`` collide with themselves.
+    ``given`` holds for each body the mask (s,) bool of its prescribed vertices. The bodies with the ids ``selves``
+    collide with themselves.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -201,8 +202,8 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the vertices of bodies' surfaces as points of the space. The tets of each body begin at its number in
-    ``firsts``.
+    """Return the vertices of several bodies' surfaces as points of their joined space. ``firsts`` holds the index of
+    the first tet of each body.
     """
     return space.points(
         Embedding(
@@ -214,8 +215,9 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 
 
 def make_contact_load(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
-    """Return the contact of the bodies of a joined model, by the boundaries of their tets, with the colliders. Bodies
-    in ``selves`` collide with themselves. All pairs have one friction and no gap.
+    """Return the contact load between the bodies of a joined model, whose collision surfaces are the boundaries of
+    their tets, and with the colliders. The bodies with the ids ``selves`` collide with themselves. All pairs have the
+    same friction and no gap.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))

@@ -1,9 +1,9 @@
 """A group of bodies with all their colliders: collision surfaces, contact parameters of pairs, and reports of blocked
 steps.
 
-Bodies that overlap one another at the first frame are refused. A barrier cannot keep off a collider that a body
-overlaps at the first frame, or of which a face shrinks to nothing at times: that collider pushes by penalty
-(``contact/penalty/penalty.py``) and may be crossed.
+Bodies that overlap one another at the first frame are refused. A collider that a body overlaps at the first frame, or
+with a face whose area vanishes at times, cannot have a barrier: it pushes by penalty springs
+(``contact/penalty/penalty.py``) instead, and bodies may cross it.
 """
 
 from __future__ import annotations
@@ -45,23 +45,24 @@ from .initial_penetration import FirstFrameContact, offset_touching_colliders, o
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Depth in a floor that counts as touching, in single-precision round-off of the largest coordinate."""
+"""Largest depth in a collider that counts as touching, in single-precision round-offs of the largest coordinate."""
 OF_SKIN = 0.15
-"""Depth of a skin in a floor that counts as touching, in its edges: the skin lies outside the visible surface, which
-stands on the floor.
+"""Largest depth of a collision skin in a collider that counts as touching, in mean edges of the skin: it lies outside
+the visible surface, which stands on the floor.
 """
 NEARLY = 2.0
-"""Factor of the smallest distance of a blocking pair, up to which other pairs are reported as blocking, too."""
+"""Ratio to the smallest distance of a pair in a blocked step, up to which other pairs are also reported as blocking."""
 RIGID = 1e-6
-"""Relative change of distances under a displacement up to which it is rigid."""
+"""Relative change of distances up to which a displacement counts as rigid."""
 STAYED = 0.99
-"""Remaining part of the displacement of pins and colliders, from which a step counts as not converged."""
+"""Fraction of the displacement of pins and colliders that is left, from which a blocked step counts as not converged.
+"""
 LEAST_AREA = 1e-9
-"""Least vertex area for contact pressures, as a part of a body's mean vertex area."""
+"""Smallest vertex area for contact pressures, relative to the body's mean vertex area."""
 MOST_NAMED = 4
-"""Most blocking pairs that a report names."""
+"""Maximum number of blocking pairs that a report names."""
 LEAPS = 2.0
-"""Displacement of a collider between two samples, in its sizes, from which a warning is given."""
+"""Displacement of a collider between two samples, relative to its size, above which a warning is given."""
 
 
 class ContactGroup:
@@ -69,11 +70,11 @@ class ContactGroup:
 
     Attributes
     ----------
-    names : of the bodies, then of the colliders; numbers refer to this order
+    names : names of the bodies, then of the colliders; indices refer to this order
     owns : the collision surface of each body
     colliders : the colliders of all bodies
-    first : (s,3) m, all surfaces at the first frame
-    growths : of bodies that begin shrunk, by their numbers
+    first : (s,3) m, the vertices of all surfaces at the first frame
+    growths : growth of each body that begins shrunk, by its index
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -114,12 +115,12 @@ class ContactGroup:
 
     @property
     def _collapsing(self) -> np.ndarray:
-        """Numbers of colliders without a barrier, since a face shrinks to nothing."""
+        """Indices, among the colliders, of those without a barrier because the area of a face vanishes at times."""
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """The numbers of each body's colliders that have a barrier, so that the body never crosses them."""
+        """For each body, the indices into its list of colliders of those with a barrier, which it never crosses."""
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
@@ -131,7 +132,9 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Separation of a body that begins inside a collider, as in :class:`OverlapError`; empty without one."""
+        """Name of a body that begins inside a collider and the displacement, m, that separates it, as in
+        :class:`OverlapError`; empty without such a body.
+        """
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
 
@@ -175,8 +178,8 @@ class ContactGroup:
         return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * smallest_size)
 
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
-        """Return the contact of some of the bodies with all colliders, on their joined space ``whole``. OverlapError if
-        any bodies overlap.
+        """Return the contact load of the bodies with the indices ``bodies``, also with all colliders, on their joined
+        space ``whole``. OverlapError if any bodies overlap.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
@@ -185,11 +188,11 @@ class ContactGroup:
         return ContactLoad(barriers, points, self.colliders.initial_positions)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
-        """Return the vertices (s,3) m of a body's collision surface at its unknowns (n,3)."""
+        """Return the vertices (s,3) m of the collision surface of the body ``body`` at its unknowns (n,3)."""
         return self._points[body].positions(unknowns)
 
     def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
-        # The geometric mean over the touching tets: armour on soft joints does not count as a joint.
+        # The geometric mean over the tets at the surface: stiff armour on soft joints does not count as soft.
         each = zip(self._prepared, self.owns)
         moduli = [
             math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
@@ -205,8 +208,8 @@ class ContactGroup:
     def report_contacts(
         self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
     ) -> None:
-        """Write into the report of a step that ended at ``positions`` (n,3) the contacts, and the pairs that block the
-        remaining displacement ``displacement`` (n,3) m.
+        """Set, in the report of a step that ended at unknowns ``positions`` (n,3), the number of contacts, their
+        smallest distance, and the pairs that block ``displacement`` (n,3) m, which the pins had left to move.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -222,9 +225,9 @@ class ContactGroup:
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return the contact pressures (n,) Pa at the render vertices of each of the ``bodies``, which are at ``shown``
-        (n,3) m. A pressure is the contact force over a third of the area of the vertex's triangles, so that its
-        integral over the surface is the force.
+        """Return for each of the ``bodies`` the contact pressure (n,) Pa at its render vertices, which are at ``shown``
+        (n,3) m; ``positions`` are the unknowns of their joined space. The pressure is the contact force divided by a
+        third of the area of the vertex's triangles, so that its integral over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -239,14 +242,15 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Transfer matrices (n,s), one for each body: the parts of a force on each of the s vertices of its collision
-        surface that its n render vertices take, at rest. Columns sum to 1.
+        """Transfer matrix (n,s) for each body: the fractions of a force on each of the s vertices of its collision
+        surface that its n render vertices take, computed at rest. Columns sum to 1.
         """
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
-        """Return the names of the pairs that collide first on the missing displacement (s,3) m; never empty. The
-        solution may have moved the obstacle away: then the nearest vertex of another body or collider is named.
+        """Return the names of the pairs that collide first on the remaining displacement ``missing`` (s,3) m of
+        surfaces at ``y`` (s,3) m. If the solution moved the obstacle away, the vertex with the largest remaining
+        displacement and the nearest one of another body or collider are named instead.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -266,7 +270,9 @@ class ContactGroup:
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
-        """Return the names of the two sides of a pair: a collider, a body, or its pins."""
+        """Return the names of the two sides of a pair of primitives with the vertices ``corners``: each is a collider,
+        a body, or the pins of a body.
+        """
         bodies = surfaces.body_ids[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
@@ -276,8 +282,8 @@ class ContactGroup:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Warnings, each with a remedy: bodies that begin in colliders, collapsing colliders, collision surfaces that
-        differ from the visible ones, and colliders that leap.
+        """Warnings, each with a remedy: bodies that begin in colliders, colliders with collapsing faces, collision
+        surfaces that differ from the visible surface, and colliders that move far between two samples.
         """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
         factor = self._jobs[0].length_factor
@@ -306,7 +312,9 @@ class ContactGroup:
 
 
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-    """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
+    """Return True if the vertices ``corners`` are all prescribed, of one body or collider, and the displacement
+    ``missing`` keeps their distances, so that they cannot block each other.
+    """
     if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
     x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
@@ -315,9 +323,9 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """Return the transfer matrix (n,s) of :attr:`ContactGroup._carried`. A collision vertex that render vertices
-    surround with at least half of its area shares its force by their areas, which spreads it over a finer render mesh;
-    any other shares it by its closest point.
+    """Return the transfer matrix (n,s) of :attr:`ContactGroup._carried`. The force on a collision vertex is divided by
+    area among the render vertices around it if these have at least half of its area, which spreads it over a finer
+    render mesh; otherwise it acts at the closest point of the render surface.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -336,6 +344,8 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Return the mask (s,) bool of surface vertices that pins hold, by prescribed unknowns or by springs."""
+    """Return the mask (s,) bool of the collision surface's vertices that pins hold in the interval that ends at
+    ``frame``, by prescribed unknowns or by springs.
+    """
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -1,7 +1,6 @@
-"""Contact parameters of each pair of bodies and colliders: whether they collide, their friction, gap and activation
-distance.
+"""Contact parameters of each pair of bodies and colliders: a flag for contact, friction, gap and activation distance.
 
-Two bodies have the geometric mean of their friction coefficients and the sum of their thicknesses as the gap. A
+The friction of two bodies is the geometric mean of their coefficients; their gap is the sum of their thicknesses. A
 collider's friction applies to every body. Settings of a pair (``jobs/job/pair.py``) take precedence.
 """
 
@@ -21,17 +20,15 @@ from ...jobs.job.job import Job
 from .collision_surfaces import ColliderSet, is_same
 
 HALVINGS = 10
-"""Most halvings of the activation distance for two surfaces that begin close to each other. Closer ones touch."""
+"""Maximum number of halvings of the activation distance for two surfaces that begin close to each other."""
 FEW = 4.0
-"""Number of halvings that does not slow steps down."""
+"""Largest number of halvings that does not slow steps down."""
 ROOM = 0.1
-"""Least excess of the initial distance over the requested gap, as a part of the activation distance; below it the gap
-is reduced.
-"""
+"""Initial distance minus requested gap, as a fraction of the activation distance, below which the gap is reduced."""
 
 
 class PairRequests(NamedTuple):
-    """Requests for each pair: ``can_collide`` (b,b) bool, ``friction`` (b,b), ``gap`` (b,b) m."""
+    """Requested parameters of all pairs: ``can_collide`` (b,b) bool, ``friction`` (b,b), ``gap`` (b,b) m."""
 
     can_collide: np.ndarray
     friction: np.ndarray
@@ -39,7 +36,7 @@ class PairRequests(NamedTuple):
 
 
 def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
-    """Return the requests of the bodies, the colliders and the settings of pairs."""
+    """Return the contact parameters that follow from the settings of the bodies, the colliders and their pairs."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     can_meet, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
@@ -67,8 +64,8 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 
 
 def _thickness(found: Ground | Collider) -> float:
-    """Return the gap of a collider, m. A ground has none: it is raised by its thickness instead, which needs no barrier
-    of its own.
+    """Return the thickness of a collider, m, that counts as its gap. It is 0 for a ground, which is raised by its
+    thickness instead, since another gap would need a separate barrier.
     """
     return 0.0 if isinstance(found, Ground) else found.thickness
 
@@ -76,12 +73,13 @@ def _thickness(found: Ground | Collider) -> float:
 def pair_parameters(
     want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
 ) -> ContactPairParameters:
-    """Return the parameters of pairs that begin ``apart`` (b,b) m and not closer than :func:`contact_distance`.
+    """Return the contact parameters of pairs whose initial distances are ``apart`` (b,b) m, not smaller than
+    :func:`contact_distance`.
 
-    ``distance`` m is the activation distance of pairs that begin farther apart; ``softest`` (b,) Pa are the moduli of
-    bodies, inf for colliders. Closer pairs get an activation distance at which they begin at rest, and a smaller gap if
-    theirs does not fit. Both are halved a whole number of times: each value takes a barrier of its own. If some
-    distance is halved at most FEW times, all are halved as often.
+    ``distance`` m is the usual activation distance; ``softest`` (b,) Pa are the bodies' moduli, inf for colliders.
+    Pairs that begin closer get a smaller activation distance, so that they begin without contact forces, and a smaller
+    gap if necessary. Both are halved a whole number of times, since each different value needs a separate barrier. All
+    activation distances are halved at least as often as the most halved one with at most FEW halvings.
     """
     gap, room = want.gap.copy(), apart - want.gap
     tight = want.can_collide & (room < ROOM * distance)
@@ -96,13 +94,13 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """Return the distance, m, below which two surfaces touch and cannot begin."""
+    """Return the initial distance, m, below which surfaces touch, for an activation ``distance``, m."""
     return distance * 0.5 ** (HALVINGS - 1)
 
 
 def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
-    """Return the initial distances (b,b) m of pairs that can collide, with the surfaces at ``first`` (s,3) m; inf
-    beyond the gap plus the activation distance.
+    """Return the initial distances (b,b) m of pairs that can collide, for surface vertices at ``first`` (s,3) m; inf if
+    they are larger than the gap plus the activation ``distance``, m.
     """
     count = len(want.can_collide)
     apart = np.full((count, count), np.inf)

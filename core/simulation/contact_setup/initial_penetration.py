@@ -1,8 +1,8 @@
 """Overlaps at the first frame: their depths, and the shortest displacements found that separate the surfaces.
 
 Displacements are straight. The directions tried are the normals of both surfaces in the overlap of their bounding
-boxes, the axes and their diagonals. Bisection along each finds the length at which the surfaces are free, to a
-hundredth of it.
+boxes, the coordinate axes and their diagonals. Bisection along each direction finds the shortest length that separates
+the surfaces, to 1 %.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ from .collision_surfaces import ColliderSet
 from .contact_pairs import PairRequests
 
 HAIR = 0.1
-"""Distance by which touching colliders are moved off at the first frame, as a part of the barrier's activation
-distance.
-"""
+"""Distance to which touching colliders are moved away at the first frame, as a fraction of the activation distance."""
 MOST_NORMALS, FEW_NORMALS = 12, 4
-"""Most face normals that are tried as directions, of each of two solids; and of an open surface."""
+"""Maximum number of face normals that are tried as directions: of each of two solids, and of an open surface."""
 HALVINGS, ABOUT = 30, 0.01
-"""Most bisections along a direction, and the relative precision of the length at which they end."""
+"""Maximum number of bisections along a direction, and the relative precision of the length at which they end."""
 SAMPLES, LONGER = 2000, 0.01
-"""Points of each surface that are tested for overlap; and the relative step by which a displacement grows if they
-missed one.
+"""Number of points of each surface that are tested for overlap; and the fraction by which a displacement is lengthened
+if these points missed an overlap.
 """
 BETTER = 0.98
-"""Part of the shortest separation so far at which another direction has to be free."""
+"""Fraction of the shortest separation so far; another direction is tried further only if it separates at that length.
+"""
 BEYOND = 1.05
-"""Length that a separation adds to the depth, over the gap plus the activation distance."""
+"""Clearance that a separation adds to the overlap's depth, relative to the gap plus the activation distance."""
 
 
 class Overlap(NamedTuple):
-    """Overlap of two surfaces, by their names: moving ``first`` by ``separation`` (3,) m frees it from ``second``. They
-    overlap by ``depth`` m; the rest of the separation is the distance that they keep. ``is_below``: the body is under a
-    ground.
+    """Overlap of two surfaces, ``depth`` m deep: moving the body named ``first`` by ``separation`` (3,) m separates it
+    from the body or collider named ``second``, with a clearance in addition to the depth. ``is_below``: ``second`` is a
+    ground, and the body extends below it.
     """
 
     first: str
@@ -55,11 +54,11 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """Return the overlap in the user's lengths, which were multiplied by ``factor``."""
+        """Return the overlap in the user's lengths: the simulated lengths divided by the scale ``factor``."""
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
-        """Return the message and the remedy; ``others`` is the number of further overlaps."""
+        """Return the message of the error and its remedy; ``others`` is the number of further overlapping pairs."""
         more = "" if others == 0 else f" {others} other {'pair overlaps' if others == 1 else 'pairs overlap'}, too."
         if self.is_below:
             return (
@@ -74,7 +73,7 @@ class Overlap(NamedTuple):
         )
 
     def pushed_out(self) -> str:
-        """Return the warning about a body that begins inside a collider."""
+        """Return the warning that the body begins inside a collider."""
         deep, remedy = length_words(self.depth) if self.depth > 0.0 else "slightly", self.said()[1]
         body = f"“{self.first}”" if self.first else "The body"
         return (
@@ -84,8 +83,9 @@ class Overlap(NamedTuple):
 
 
 class FirstFrameContact(NamedTuple):
-    """Names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of the bodies; the ``requests`` of
-    each pair, and the activation distance of the barriers beyond the gap, ``distance`` m.
+    """Bodies at the first frame: the names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of each
+    body's surface; contact parameters of all pairs, ``requests``; and the barriers' activation ``distance``, m, beyond
+    the gap.
     """
 
     names: tuple[str, ...]
@@ -96,8 +96,8 @@ class FirstFrameContact(NamedTuple):
 
 
 class _SurfacePair:
-    """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved. ``is_body``: the second is a
-    body, in which nothing may lie.
+    """Two surfaces with vertices (a,3) and (b,3) m and faces, the first of which is moved. ``is_body``: the second is a
+    body, so the first must not lie inside it. ``distance`` m: up to which distances are computed.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class _SurfacePair:
 
     @property
     def nearest(self) -> float:
-        """Smallest distance, m; inf if none is below the activation distance."""
+        """Smallest distance of the surfaces, m; inf if it is not below the ``distance`` given to the constructor."""
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
     def overlaps(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap with the first displaced by ``shift`` (3,) m."""
+        """Return True if the surfaces overlap when the first is displaced by ``shift`` (3,) m."""
         a = self._a + shift
         if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
             return False
@@ -135,8 +135,8 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """A few points of each surface if the second is a solid, so that point containment detects overlaps; else None.
-        A closed collider that contains most of a body counts as a room.
+        """Some points of each surface if the second is a solid, so that overlaps can be detected by points inside the
+        other surface; else None. A closed collider that contains most of a body is not a solid but a room around it.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -145,14 +145,16 @@ class _SurfacePair:
         return (a, b) if solid else None
 
     def _roughly(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap, as :meth:`overlaps`; tests a few points only if both are solids."""
+        """Return True if the surfaces overlap when the first is displaced by ``shift`` (3,) m; for a solid second
+        surface, only :attr:`_samples` are tested, so that small overlaps can be missed.
+        """
         if self._samples is None:
             return self.overlaps(shift)
         a, b = self._samples
         return bool(self._winding_b.contains(a + shift).any() or self._winding_a.contains(b - shift).any())
 
     def _directions(self) -> np.ndarray:
-        """Return the directions (d,3), unit, in which the first may be freed from the second."""
+        """Return the unit directions (d,3) in which the first surface is moved to separate it from the second."""
         low = np.maximum(self._a.min(axis=0), self._b.min(axis=0))
         high = np.minimum(self._a.max(axis=0), self._b.max(axis=0))
         sides = [(self._b, self._faces_b, 1.0), (self._a, self._faces_a, -1.0)]
@@ -174,8 +176,8 @@ class _SurfacePair:
         return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """Return the length, m, and the direction (3,) of the shortest separation found. The search ends at one below
-        ``least`` m.
+        """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the first
+        surface from the second. The search ends once a length is below ``least`` m.
         """
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
@@ -192,7 +194,7 @@ class _SurfacePair:
             best, found = high, along
             if best < least:
                 break
-        # A few points may miss an overlap.
+        # The sample points may have missed an overlap: lengthen the displacement until the surfaces are separate.
         more = max(LONGER * best, 0.5 * least)
         while self._samples is not None and self.overlaps(best * found):
             best, more = best + more, 1.5 * more
@@ -200,12 +202,12 @@ class _SurfacePair:
 
 
 def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Return the pairs, by number, that can collide and overlap, or are closer than ``near`` (b,b) m."""
+    """Return the pairs, by index, that can collide and that overlap or are closer than ``near`` (b,b) m."""
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Return the overlaps of pairs, by number, that can collide and overlap, or are closer than ``touching`` m."""
+    """Return the overlaps of pairs, by index, that can collide and that overlap or are closer than ``touching`` m."""
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
@@ -213,11 +215,12 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, moved off the bodies that merely touch them at the first frame.
+    """Return the colliders, moved away from the bodies that merely touch them at the first frame, as a body that stands
+    exactly on a floor does.
 
-    A collider touches a body if it is closer than ``touching`` m and not deeper than ``deepest`` m. It is moved for all
-    frames by the depth and a clearance: bodies put on a floor begin exactly at its height. A ground, which reaches up
-    by its thickness, is lowered below all bodies that are not under it.
+    A collider touches a body if they are closer than ``touching`` m or overlap by at most ``deepest`` m. It is moved in
+    all frames by the depth and a clearance. A ground, which is raised by its thickness, is lowered below all bodies
+    whose lowest point is at most ``deepest`` m below its height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -247,8 +250,8 @@ def _pairs(at: FirstFrameContact) -> Sequence[tuple[int, int]]:
 def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
-    """Return a body and a body or collider that overlap, or are closer than ``touching`` m; for a ground, the height in
-    m that the body lacks; else None.
+    """Return the surfaces of the body ``i`` and the body or collider ``j`` if they overlap or are closer than
+    ``touching`` m; for a ground, the depth, m, of the body below it if larger than ``touching``; else None.
     """
     n = len(at.positions)
     if j < n:

@@ -20,13 +20,12 @@ from .collision_surfaces import ColliderSet
 from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Factor between one trial size and the next, and the least size at which a body may begin, as parts of its full size.
-"""
+"""Ratio of each trial size to the one before; and the smallest initial size of a body, relative to its full size."""
 
 
 class Growth(NamedTuple):
-    """A body begins at the part ``begin`` of its size, scaled about ``centre`` (3,) m; it has its full size after
-    ``frames``.
+    """Growth of a body that begins at the fraction ``begin`` of its size, scaled about ``centre`` (3,) m, and has its
+    full size after ``frames`` frames.
     """
 
     begin: float
@@ -34,11 +33,11 @@ class Growth(NamedTuple):
     frames: int
 
     def size(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the size, as a part of the full one, at a time in frames from the first."""
+        """Return the size relative to full size at a ``time`` in frames from the first."""
         return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
 
     def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
-        """Return positions (...,3) m scaled to ``size`` about the centre."""
+        """Return positions (...,3) m scaled by the factor ``size`` about the centre."""
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
@@ -49,7 +48,7 @@ class Growth(NamedTuple):
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """Return the body of a job of so many frames, with the targets of its pins shrunk with it."""
+        """Return the body of a job of ``frames`` frames with its pin targets scaled as the body grows."""
 
         def carried(track: np.ndarray) -> np.ndarray:
             times = np.arange(len(track)) / max(steps_of(track, frames), 1)
@@ -68,11 +67,11 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growths of bodies that overlap others and have Grow Apart on, by the bodies' numbers.
+    """Return the growths of bodies that overlap other bodies and have Grow Apart on, by the indices of the bodies.
 
-    ``found`` are the overlaps at the first frame; ``touching`` m is the contact distance. The bodies begin at the
-    largest trial size at which no bodies overlap, they keep their distances, and they collide with no further collider.
-    The result is empty if there is no such size, or no pre-roll.
+    ``found`` are the overlaps at the first frame; surfaces closer than ``touching`` m touch. All these bodies begin at
+    the largest trial size at which no bodies overlap, the growing ones keep their gaps to other bodies, and no further
+    collider is touched. The result is empty if there is no such size, no pre-roll, or the bodies are in a subspace.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
@@ -93,7 +92,7 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return the remedy, besides moving them, for bodies that overlap and were not untangled."""
+    """Return the remedy, as an alternative to moving them, for bodies that overlap and could not grow apart."""
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""

@@ -1,5 +1,5 @@
-"""Bakes: a body, or several colliding bodies, simulated into frame stores, with events that report the progress. The
-child process of a Blender window, a headless Blender and a script make the same call.
+"""Bakes: simulation of one body, or of several colliding bodies, into frame stores, with events that report the
+progress. The child process of a Blender window, a headless Blender and scripts call the same functions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
 
 Member = tuple[Job, FrameStore, int]
-"""Member of a group: its job, its store, and the number of modes for keeping its frames as handles (0: not kept)."""
+"""Body of a group: its job, its store, and the number of modes for also keeping its frames as handles (0: not kept)."""
 
 
 def bake(
@@ -42,7 +42,7 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job of one body into the store that was created for it: :func:`bake_group` of this body alone."""
+    """Simulate a job of one body into the store that was created for it; arguments as for :func:`bake_group`."""
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
 
@@ -78,21 +78,21 @@ def bake_frames(
     is_warm: bool = False,
 ) -> Generator[tuple[int | None, list[Prepared]], None, str]:
     """Simulate colliding bodies (:func:`.groups.split_jobs`), each into the store that was created for its job. Yield
-    the progress: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closing the
-    generator early stops the bake.
+    the progress: the last frame that is written in all stores (None before the first), and the prepared bodies. Closing
+    the generator early stops the bake.
 
     Parameters
     ----------
-    on_event : receives the events of ``docs/design/contract.md``; ``frame`` follows once that frame of all bodies is on
-        disk
-    should_stop : called between steps
+    on_event : receives the events of ``docs/design/contract.md``; a ``frame`` event is sent once that frame of all
+        bodies is on disk
+    should_stop : called between steps; the bake stops if it returns True
     resume : continue after the newest frame that is complete in all stores instead of starting over; the result is
         bitwise identical either way
-    modes : one number per body; a body with more than 0 modes also keeps its frames as handles (``fit_handles``)
+    modes : one number per body; frames of a body with more than 0 modes are also kept as handles (``fit_handles``)
         after the last frame
     until : stop after this frame, as if requested
-    with_vertices : also keep the positions of the tetrahedra's vertices in each frame, unless they are the surface's
-    is_warm : skip the compilation of kernels that these steps do not need
+    with_vertices : also keep the positions of the tet vertices in each frame, unless the job itself provides the tets
+    is_warm : do not compile missing kernels in advance; kernels that the steps use are loaded, or compiled, anyway
 
     Returns
     -------
@@ -160,7 +160,7 @@ def _bake(
 
 
 def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
-    """Return each body prepared for the steps; an error names its body."""
+    """Return each body prepared for stepping; errors name the body that caused them."""
     prepared: list[Prepared] = []
     for k, (job, store, modes) in enumerate(members):
         with named(job.body.name, len(members) > 1):
@@ -168,12 +168,12 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
                 on_event(OfBody(k))
             prepared.append(prepare(job, store, on_event, should_stop))
             if modes:
-                mode_count(job, prepared[k].model, modes)  # refused now, not after the last frame
+                mode_count(job, prepared[k].model, modes)  # raises an error now, not after the last frame
     return prepared
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Keep the handles of the bodies that request them. Return False if stopped."""
+    """Keep the frames as handles for each body with more than 0 modes. Return False if stopped."""
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:
@@ -184,7 +184,7 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """Return the newest frame that is complete in all stores, with its states."""
+    """Return the newest frame that is complete in all stores and the state of each body at it; None without one."""
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -205,9 +205,9 @@ def bake_each(
     """Simulate the bodies of a job, each into its own store, ``folder / NAME``. Colliding bodies are simulated
     together, the others one after the other.
 
-    ``events_of`` returns the event handler of a bake, given its name or names. ``resume`` continues the frames in the
-    folder. Return the outcome of each body by its name: as of :func:`bake`, or the error that prevented its bake. An
-    error stops only the bodies that collide with each other.
+    ``events_of`` returns the event handler of a bake, given the names of its bodies, joined by commas. ``resume``
+    continues the frames in the folder. Return the outcome of each body by its name: "done", "stopped", or the error
+    that prevented its bake. An error prevents only the bake of the bodies that collide with each other.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -222,7 +222,7 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies, each with a folder. SettingsError if a name is not valid for a folder."""
+    """Return the names of a job's bodies and their folders. SettingsError if a name is not valid for a folder."""
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -230,8 +230,8 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """Return the stores of the jobs of a group, ``folder / NAME``, and True if they hold frames to continue. Otherwise
-    the stores are created.
+    """Return the stores ``folder / NAME`` of the jobs of a group, and True if ``resume`` is set and all of them exist.
+    Otherwise new stores are created.
     """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
@@ -242,7 +242,7 @@ def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[Fra
     if resume and not goes_on and any(store.exists() for store in stores):
         there = next(job.body.name for job, store in zip(jobs, stores) if store.exists())
         raise StoreError(
-            f"“{there}” is baked, but not together with all bodies it collides with.", "Bake from the start."
+            f"“{there}” is baked, but not together with all bodies that it collides with.", "Bake from the start."
         )
     if not goes_on:
         stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
@@ -283,7 +283,7 @@ def _simulate(
     until: int | None,
     with_vertices: bool,
 ) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
-    """Simulate and store each frame. Return the event that reports the outcome."""
+    """Simulate and store each frame, and yield the progress. Return the event that reports the outcome."""
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
@@ -322,14 +322,14 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """Return a body's surface at a frame, (n,3) m. Pins are at their targets unless a collision blocked them."""
+    """Return the shown surface (n,3) m of a body; pins are at their targets unless a collision blocked the step."""
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
-    """Return each body's share of the ``seconds`` of a frame: without the steps of islands that do not contain the
-    body.
+    """Return for each body the time, s, that its frame took: ``seconds`` for the frame of all bodies, minus the steps
+    of islands that do not contain the body.
     """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
@@ -340,7 +340,7 @@ def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
 def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Build the tetrahedra, keep them in the store for the bake, and report the resulting body."""
+    """Build the tetrahedra of a job, keep them in the store for a bake, and send the event that reports the body."""
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -353,12 +353,12 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Do all work before the first frame, keep it in the store for a bake, and report the body."""
+    """Do all work of a bake before its first frame, keep the data in the store, and send the report of the body."""
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Run work that leaves no frames."""
+    """Compile the kernels, run ``work``, which makes no frames, and report the end or the stop as an event."""
     warm_up(on_event, [job])
     try:
         if should_stop():

@@ -1,5 +1,5 @@
 """Timeline of a prepared body: its loads in each step, and its changes when pins are released or its stiffness is keyed
-or set interactively. Steppers of one body and of several bodies query it.
+or set interactively. The steppers of one body and of several bodies use it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..preparation.prepare import Prepared
 
 
 class StateUpdate(NamedTuple):
-    """Changes of a body since the previous step; None for everything unchanged.
+    """Changes of a body since the previous step. A field is None if it is unchanged.
 
     body : Prepared
-        A new body, for example with other tets. The first step is the change from no body.
+        A new body, for example with other tets. A timeline begins with such a change.
     pins : int
-        Pins stay as they are held during this frame, counted from the job's first as 0.
+        Frame, counted from the job's first as 0, whose set of held pins applies from now on.
     stiffness : (K,)
-        Logarithms of the factors of the materials' moduli (``settings.moduli``).
+        Logarithms of factors on the K moduli of the materials (``settings.moduli``).
     """
 
     body: Prepared | None = None
@@ -36,7 +36,7 @@ class StateUpdate(NamedTuple):
 
 
 class Invalidated(NamedTuple):
-    """Flags of changes since the previous step: any at all, the whole body, the pinned unknowns, the stiffness."""
+    """Flags of what changed since the previous step: anything, the whole body, the pinned unknowns, the stiffness."""
 
     any: bool = False
     body: bool = False
@@ -45,8 +45,8 @@ class Invalidated(NamedTuple):
 
 
 class InteractiveChange(NamedTuple):
-    """Interactive additions to the keyed logarithms: of the materials' moduli (K,), and of the stiffness of vibrations
-    (k,).
+    """Interactive changes of stiffness, as logarithms of factors on the keyed values: for the K moduli of the materials
+    (K,), and for the k controlled vibrations (k,).
     """
 
     stiffness: np.ndarray | float = 0.0
@@ -71,23 +71,25 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Update the body to a part (0 to 1) of the interval that ends at a frame. Return the changes."""
+        """Update the body to the fraction ``part`` (0 to 1) of the interval that ends at the frame ``at``; ``by_hand``
+        are interactive changes. Return flags of what changed.
+        """
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
 
     def pin_targets(self, at: int, part: float) -> np.ndarray:
-        """Return the targets of the pinned unknowns, (p,3) m."""
+        """Return the pinned unknowns' targets (p,3) m at a fraction of the interval that ends at the frame ``at``."""
         return self.body.pins.targets_at(at, part)
 
     @property
     def is_matched_by_potential(self) -> bool:
-        """Return True if a potential matches the vibrations to the finer body, rather than the stiffness alone."""
+        """Return True if an additional potential, not only the tets' stiffness, matches or controls the vibrations."""
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set the energy share that a match takes, ``taken``, in the last report of a frame, at unknowns ``positions``
-        (r,3).
+        """Set ``taken`` in the last report of a frame: the fraction of the elastic energy that the matching potential
+        removes at the unknowns ``positions`` (r,3).
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
@@ -99,8 +101,8 @@ class BodyTimeline:
         theta: float,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
     ) -> tuple[Load, ...]:
-        """Return the loads of a substep of the interval that ends at a frame, evaluated after its part theta.
-        ``further`` returns loads beside the job's own at a part of that interval.
+        """Return the loads in a substep (1 to ``substeps``) of the interval that ends at the frame ``at``, evaluated at
+        the fraction ``theta`` of the substep. ``further`` returns additional loads at a fraction of the interval.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
         now = lerp(begin, end, theta)
@@ -108,14 +110,14 @@ class BodyTimeline:
         return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
-        """Return the springs of pins, for a step between two parts of the interval that ends at a frame."""
+        """Return the pin springs for a step between two fractions of the interval that ends at the frame ``at``."""
         if self._springs is None:
             return []
         pinned = self.body.pin_springs.pinned
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return the potential that matches the vibrations to those of the finer body, if any."""
+        """Return the potential that matches or controls the vibrations, as a list; empty if there is none."""
         body = self.body
         if body.matching is None:
             return []
@@ -124,13 +126,15 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """Return the factors of the vibrations' stiffness at a part of the interval that ends at a frame, (k,)."""
+        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` of the
+        interval that ends at the frame ``at``; None if vibrations are not controlled.
+        """
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
-        """Return the changes between now and a part of the interval that ends at a frame."""
+        """Return the changes from now to the fraction ``part`` of the interval that ends at the frame ``at``."""
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
@@ -138,8 +142,8 @@ class BodyTimeline:
         )
 
     def follow(self, change: StateUpdate) -> Invalidated:
-        """Apply the changes of a body. This table alone defines which quantities are recomputed, here and in the
-        solvers:
+        """Apply changes of a body, and return flags of what changed. This table defines which quantities are
+        recomputed, here and in the solvers:
 
         ==========================  ==========================  =====================  ==========
         quantity                    other pins                  other stiffness        a new body

@@ -1,4 +1,4 @@
-"""Compile kernels on tiny problems while a progress bar can show it. Later starts read them from the disk."""
+"""Compile kernels in advance on tiny problems, to show the progress. Later starts load them from the disk."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from ..contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from .group import any_contact
 
 RARELY = 200_000
-"""Allocated objects between two garbage collections."""
+"""Number of allocated objects between two garbage collections while kernels are compiled."""
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -140,11 +140,11 @@ class Stage:
 
     Attributes
     ----------
-    name : identifies the mark of a compiled stage
+    name : name of the stage, under which the kernel cache records that it is compiled
     seconds : compile time on an idle processor once all earlier stages are compiled; the progress is estimated from it
-    compile : compiles the kernels on a tiny problem
-    is_needed : returns True if a body, given whether it has contact, needs the stage; rarely needed kernels are
-        compiled in use
+    compile : function that compiles the kernels by running them on a tiny problem
+    is_needed : function of a body and a flag, True if it has IPC contact, that returns True if the body needs the
+        stage; rarely needed kernels are compiled at their first use
     """
 
     name: str
@@ -176,7 +176,7 @@ def _penalty() -> None:
 
 
 def _stages() -> Iterator[Stage]:
-    """Yield the stages. Those of a default body on a ground come first."""
+    """Yield the stages; the first ones are needed by a body with default settings on a ground."""
     energy, *energies = ENERGIES.values()
     solver, *solvers = SOLVER_KINDS
     yield Stage("tetrahedra", 11.0, _on_surface, lambda _body, _meets: True)
@@ -203,8 +203,8 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the kernels of a job's steps from the disk by stepping a tiny body, so that the first frame does not wait.
-    In ``live`` mode a body alone has penalty contact with colliders instead of the IPC barrier.
+    """Load the kernels of a job's steps from the disk by stepping a tiny body, so that the first frame is not delayed.
+    In ``live`` mode, contact with colliders uses penalty springs instead of the IPC barrier.
     """
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
@@ -264,12 +264,12 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
     make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, acting)
-    # Mixed FEM finishes with Newton's method, which such a small body may not reach.
+    # Mixed FEM ends with Newton's method, which the step of such a small body may not reach.
     space.stiffness(space.elastic.tangent(space.elastic.deformation(state.positions)), 1.0)
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return the stretch potential that nearly all bodies in a subspace have; here its core is zero."""
+    """Return the stretch potential that matches vibrations in nearly all subspaces; its ``core`` matrix is zero."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -277,7 +277,7 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return springs, which hold the bodies of nearly all jobs."""
+    """Return a spring load, since springs hold the pins of nearly all jobs."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
@@ -293,14 +293,15 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
 
 
 STAGES = tuple(_stages())
-"""Stages in the order of compilation."""
+"""All stages, in the order of compilation."""
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
-    """Compile the kernels that are missing on the disk: all, or those that ``jobs`` baked together, or stepped
-    ``live``, need. ``phase`` events hold the compiled percentage of all kernels and the percentage at the end, so that
-    a later run continues the count. With two processors or more, a second process compiles some of the stages.
-    Processes that share the folder never compile a stage twice: each finally waits for the stages of the others.
+    """Compile the kernels that are missing on the disk: all of them, or with ``jobs`` only the kernels needed to bake
+    these jobs together or to step them ``live``. ``phase`` events hold the percentage of all kernels that is compiled
+    now, and the percentage at the end, so that a later call continues the count. With two processors or more, a second
+    process compiles some of the stages. Processes that share the cache folder never compile a stage twice: each waits
+    at the end for stages that others are compiling.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -314,7 +315,7 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
 
 
 def compile_stages(names: Sequence[str]) -> None:
-    """Compile the stages that no other process compiles, in this order."""
+    """Compile the named stages in the given order, except stages that another process is compiling."""
     by_name = {stage.name: stage for stage in STAGES}
     _compile([by_name[name] for name in names], _Progress(ignore, 0.0), wait=False)
 
@@ -324,7 +325,7 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Compile the stages that no other process is compiling; then, with ``wait``, wait for the others."""
+    """Compile the stages that no other process is compiling; with ``wait``, then wait for the remaining stages."""
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -350,8 +351,8 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Run a second process that compiles the stages from the second one on. In a first bake the first stage takes about
-    as long as the others together.
+    """Run a second process within the context, which compiles the stages from the second one on. In a first bake, the
+    first stage takes about as long as all others together.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -383,7 +384,9 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 
 
 class _Progress(Listener):
-    """Listener that reports each percent. Numba notifies it of compiled kernels."""
+    """Listener that Numba notifies of compiled kernels; it sends an event at each new percent. ``goal`` is the compile
+    time, s, of the stages that are or will be compiled.
+    """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
         self._on_event = on_event
@@ -394,7 +397,7 @@ class _Progress(Listener):
 
     @contextmanager
     def of(self, seconds: float) -> Iterator[None]:
-        """Report the progress of a stage that takes ``seconds``."""
+        """Report the progress while a stage is compiled within the context, which takes about ``seconds`` s."""
         self._seconds, self._began = seconds, time.process_time()
         self.on_end()
         with install_listener("numba:compile", self):

@@ -1,8 +1,7 @@
-"""Fit of skinning handles to the frames of a bake.
+"""Fit of skinning handles to the frames of a bake: affine displacements, blended by weights at the surface vertices.
 
 Subspace solvers provide their own weights; for other solvers the weights are the body's skinning modes and pin handles.
-The handles are a projection, and the bake reports its error. The error is small for a subspace solver, whose surface
-follows its tets.
+The fit projects the frames onto the handles, and the bake reports its error, which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from .compile_kernels import warm_up
 
 
 def mode_count(job: Job, model: Model, modes: int) -> int:
-    """Return the number of skinning modes that represent ``modes`` on a body: at least one for each part without a pin,
-    at most as many as its free vertices. Return 0 if the solver has its own.
+    """Return the number of skinning modes to compute for a body if ``modes`` are requested: at least one per connected
+    part of its mesh without a pin, at most one per free vertex. Return 0 for a subspace solver, which has its own.
 
     Raises
     ------
     SubspaceError
-        Too many parts without a pin.
+        More than :data:`MOST_MODES` parts have no pin.
     """
     if job.body.solver.kind.takes_modes:
         return 0
@@ -46,8 +45,8 @@ def mode_count(job: Job, model: Model, modes: int) -> int:
     loose = len(np.setdiff1d(labels, labels[model.held]))
     if loose > MOST_MODES:
         raise SubspaceError(
-            f"The body has {loose} separate parts without a pin, and Geometry Nodes follow {MOST_MODES} at most.",
-            "Set Result to Shape Keys, or join parts.",
+            f"The body has {loose} separate parts without a pin, and handles can represent {MOST_MODES} at most.",
+            "Keep no handles (in Blender: set Result to Shape Keys), or join parts.",
         )
     return min(max(modes, loose), n - len(model.pinned))
 
@@ -60,7 +59,7 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Keep the handles of the frames in a store. Return "done" or "stopped", as the last event reports."""
+    """Fit handles to all frames in a store and keep them, unless cached. Return "done" or "stopped"."""
     try:
         if cached_handles(job, store, modes) is None:
             warm_up(on_event, [job])
@@ -80,8 +79,9 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Find the handles of all frames in a store and keep them there. ``modes`` applies to solvers without a subspace:
-    the number is doubled, up to :data:`MOST_MODES`, until the handles are within :data:`CLOSE` of all frames.
+    """Fit handles to all frames in a store and keep them there. ``modes``, for solvers without a subspace, is the
+    number of skinning modes: it is doubled, up to :data:`MOST_MODES`, until the largest error in any frame is below
+    :data:`CLOSE` of the body's size.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def keep_handles(
 def _fitted(
     job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
 ) -> Handles:
-    """Return the handles for weights (n,h) that fit all frames in a store best."""
+    """Return the handles for weights (n,h) at the surface vertices, fitted to each frame in a store."""
     frames = store.frames()
     on_event(Phase("handles", 0, len(frames)))
     largest = np.abs(weights).max(axis=0, initial=0.0)
@@ -128,8 +128,8 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """Return weights at the surface's vertices, (n,h): of ``count`` skinning modes, or of the solver's subspace if it
-    is 0.
+    """Return the weights (n,h) at the surface vertices: of ``count`` skinning modes and the pins' handles, or of the
+    solver's subspace if ``count`` is 0.
     """
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
@@ -137,20 +137,20 @@ def _weights(prepared: Prepared, count: int) -> np.ndarray:
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return weights at a body's vertices as in a subspace, (n,h)."""
+    """Return the weights (n,h) of skinning modes and pin handles at the tet vertices, as a subspace would have them."""
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return coordinates around the surface that are exact in 32 bits. The size is a power of two, so that the division
-    does not round.
+    """Return the normalised coordinates around a surface with rest positions (n,3), with a centre that is exact in 32
+    bits. Their size is a power of two, so that dividing by it does not round.
     """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 
 
 def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return world positions (n,3) in the object's own coordinates; ``matrix`` (4,4) maps the object to the world."""
+    """Return world positions (n,3) in object coordinates; ``matrix`` (4,4) maps the object to the world."""
     return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

@@ -1,6 +1,6 @@
-"""Time stepping of several bodies that can collide. Each body is prepared separately and keeps its own pins, loads and
-changes. All share the solver's settings, the steps and the contact. Bodies that can touch within a step are solved as
-one system (:mod:`.islands`).
+"""Time stepping of bodies with IPC contact: with each other, themselves or colliders. Each body is prepared separately
+and has its own pins, loads and changes. All bodies share the solver settings, the time steps and the contact. Bodies
+that can touch within a step are solved as one system (:mod:`.islands`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .single_body import Frame, simulate_body
 
 
 class GroupStepper:
-    """Steps prepared jobs of one body each together. Frames are counted from the first as 0. ``growths`` holds the
-    growth of bodies that begin shrunk, by their numbers.
+    """Steps several prepared jobs, of one body each, together. Frames are counted from the first as 0. ``growths``
+    holds the growth of each body that begins shrunk (:mod:`.overlap_growth`), by the body's index.
 
     SettingsError if the jobs are not compatible.
     """
@@ -52,7 +52,7 @@ class GroupStepper:
         ]
         _check_matches(jobs, self._courses)
         settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
-        # If a rule solves part of a step and extrapolates, the body has the size at the end of that part.
+        # The theta-midpoint rule solves a fraction of a step and extrapolates: bodies have the size at that fraction.
         extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
         self._theta = settings.theta if extrapolates else 1.0
         self._barriers = self._gathering.barriers
@@ -67,7 +67,9 @@ class GroupStepper:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Return the separation as in ``errors.OverlapError``, for a body that begins inside a collider."""
+        """Return the name of a body that begins inside a collider and the displacement, m, that separates it (as
+        ``errors.OverlapError.move``); empty without such a body.
+        """
         return self._gathering.separation
 
     @property
@@ -77,8 +79,8 @@ class GroupStepper:
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Return the excluded vertex pairs (k,2) of each body's surface: they never collide, because the body touches
-        itself there.
+        """Return, for each body, the pairs (k,2) of its surface vertices that are excluded from self-contact, because
+        the body touches itself there at rest or at the first frame.
         """
         return self._gathering.excluded_pairs
 
@@ -102,8 +104,8 @@ class GroupStepper:
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[list[StepReport]]]:
-        """Return the states at a frame, from those at the previous frame, and the reports of each body's steps. Raises
-        Stopped between steps.
+        """Return the states at the frame ``at``, stepped from ``states`` at the previous frame, and the reports of each
+        body's substeps. Raises Stopped between steps if ``should_stop`` returns True.
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._positions):
@@ -126,7 +128,7 @@ class GroupStepper:
         return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
-        """Update the bodies, and the islands of the last step, to a substep."""
+        """Update the bodies, and the islands of the last step, to a substep of the interval that ends at ``at``."""
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
@@ -141,7 +143,7 @@ class GroupStepper:
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
     ) -> dict[Bodies, IslandSolution]:
-        """Return the islands of a substep with their solutions. Raises Stopped between islands."""
+        """Return the islands of a substep with their solutions. Raises Stopped before an island if ``should_stop``."""
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
         targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
         for k, (course, state) in enumerate(zip(self._courses, states)):
@@ -176,8 +178,8 @@ class GroupStepper:
         at: int,
         substep: int,
     ) -> IslandSolution:
-        """Solve a substep of an island, from the states of all bodies to the targets of their pins, each (p,3) m, and
-        of the colliders, ``arriving`` (c,3) m.
+        """Return the solution of a substep for an island. ``states`` and the pins' ``targets``, each (p,3) m, are those
+        of all bodies; ``arriving`` (c,3) m are the targets of the colliders' vertices.
         """
         island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
@@ -208,8 +210,8 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Return the joined space of some bodies in their current condition. Growing bodies have the rest shape of
-        their current size. In subspaces, the changes are applied to the joined space ``before``.
+        """Return the joined space of some bodies with their current pins and stiffness. Growing bodies have a rest
+        shape of their current size. In a subspace, changes are applied to the earlier joined space ``before``.
         """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
@@ -224,12 +226,12 @@ class GroupStepper:
         return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Return the sizes of the growing rest shapes, relative to their own, at a time in frames from the first."""
+        """Return the relative sizes of growing rest shapes, by body index, at a ``time`` in frames from the first."""
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return states at a time, in frames from the first, in which growing bodies have the velocities of their
-        growth, also in the history.
+        """Return the states with the velocities of growing bodies, also in their history, replaced by the velocities of
+        their growth. ``time`` is in frames from the first.
         """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
@@ -247,8 +249,8 @@ class GroupStepper:
                 yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """Return an error at a vertex of an island, or at an unknown of a subspace, with the body and its own vertex
-        number.
+        """Return the error of an island with the name of the body and the index of the vertex, or of the subspace's
+        unknown, within that body.
         """
         if error.vertex is None:
             return error
@@ -262,9 +264,11 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """SettingsError if a body of a group is matched by a potential: a step has only one."""
+    """Raise SettingsError if a potential matches a body's vibrations and it is stepped with other bodies: a step
+    supports one such potential only, on a body alone.
+    """
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
-        # The check needs the controlled vibrations of a frame.
+        # The factors of controlled vibrations are set only once the timeline is at a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
@@ -280,9 +284,9 @@ def simulate_group(
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
-    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and its states), to the last.
-    ``begun`` is called with the stepper before the first step. A body without contact is stepped by :func:`simulate`,
-    and so is the continuation of a live take.
+    """Yield the frames of all bodies: all frames, or those after ``start``, which is a frame number and the states at
+    it. ``begun`` is called with the stepper before the first step. :func:`simulate_body` steps a body without IPC
+    contact, and also a body alone whose ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):

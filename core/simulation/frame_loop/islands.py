@@ -3,13 +3,13 @@ others.
 
 A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
 reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
-forces begin. Each island is solved with its own iterations, line search and friction. Then the islands of the actual
-displacements are found. If two bodies of different islands came within reach, their islands are joined, and that step
-is solved again from its start. Accepted solutions never crossed: their surfaces stay out of reach of other islands on
-the straight displacements of the step.
+forces begin. Each island is solved with its own iterations, line search and friction. Then the solved displacements are
+checked. If bodies of different islands came within reach of each other, their islands are joined, and the step of the
+joined island is solved again from its start. So bodies of different islands never cross in an accepted step: their
+surfaces stay out of each other's reach on the straight displacements of the step.
 
-A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach need its
-position where it stopped.
+A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach have to
+collide with it at the position where it stopped.
 
 The islands depend only on the state at the start of a step, so a resumed bake has identical islands.
 """
@@ -33,7 +33,7 @@ from ...methods.subspaces.space import Space
 from ...numerics.optimization.step_report import StepReport
 
 Bodies = tuple[int, ...]
-"""Numbers of the bodies of an island, ascending."""
+"""Indices of the bodies of an island, ascending."""
 
 
 @dataclass
@@ -46,15 +46,15 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Return the contact load; none if the island has neither contact nor inversion prevention and is solved as
-        without contact.
+        """Return the contact load; an empty tuple if the island has no contact pairs and its energies do not prevent
+        inversion, so that it is solved without contact.
         """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """Solution of a step of an island: the state of each body, the report, and the final positions of the colliders,
-    (c,3) m.
+    """Solution of a step of an island: the state of each body, the solver's report, and the positions (c,3) m of all
+    collider vertices at the end of the step.
     """
 
     states: list[State]
@@ -63,8 +63,9 @@ class IslandSolution(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Vertices of all bodies' and colliders' surfaces at the ``start`` of a step, (s,3) m; ``body`` (s,), the numbers
-    of their owners; ``targets`` (c,3) m, the prescribed final positions of the colliders.
+    """Surface vertices of all bodies, then of all colliders: their positions at the ``start`` of a step, (s,3) m; the
+    index ``body`` (s,) of the body or collider of each; and ``targets`` (c,3) m, the positions of the colliders'
+    vertices that are prescribed for the end of the step.
     """
 
     start: np.ndarray
@@ -73,7 +74,7 @@ class Sweep(NamedTuple):
 
     @property
     def moving(self) -> np.ndarray:
-        """Numbers of the colliders that move."""
+        """Indices, as in ``body``, of the colliders that move in the step."""
         colliders = slice(len(self.start) - len(self.targets), None)
         return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
 
@@ -85,13 +86,13 @@ def solve_islands(
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
-    """Return the islands of a step with their solutions, and the final positions of the colliders, (c,3) m.
+    """Return the islands of a step with their solutions, and the final positions (c,3) m of the colliders' vertices.
 
     Parameters
     ----------
-    predicted : vertices (s,3) m of each body's surface at the predicted end of the step
-    surface_at : returns the vertices (s,3) m of a body's surface, from its number and unknowns (r,3)
-    solve : solves a step of an island
+    predicted : for each body, its predicted surface vertices (s,3) m at the end of the step
+    surface_at : function that returns a body's surface vertices (s,3) m, given its index and unknowns (r,3)
+    solve : function that returns the solution of the step for an island
     """
     count = len(predicted)
     apart = np.full(int(surfaces.body.max()) + 1, -1)
@@ -112,7 +113,7 @@ def solve_islands(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Return the islands after joining those that pairs of bodies connect, in the order of their first bodies."""
+    """Return the islands after joining all that ``pairs`` of bodies connect, in the order of their first bodies."""
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
     graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
@@ -123,11 +124,11 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies that couple islands in a step with final surfaces ``end`` (s,3) m, and the final
-    positions of the colliders, (c,3) m.
+    """Return the pairs of bodies whose islands have to be joined, and the final positions (c,3) m of the colliders'
+    vertices. ``end`` (s,3) m are all surface vertices at the end of the step.
 
-    A blocked collider couples all islands within its reach. Otherwise its position is that of the first island within
-    reach, or its target if there is none.
+    A blocked collider couples all islands within its reach. Otherwise its position is the result of the first island
+    within its reach, or its target if there is none.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

@@ -2,8 +2,8 @@
 
 A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
 interpolated linearly between frames, like those of a bake's springs. Before its grab, a vertex has its first position
-as the target and no stiffness. After its release, it keeps the target without stiffness. A take therefore equals a bake
-with the springs of :func:`take_springs`.
+as the target and no stiffness. After its release, it keeps the target without stiffness. A take, which is a recorded
+live session, therefore equals a bake with the springs of :func:`take_springs`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .single_body import Frame
 from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
-"""Relative change of stiffness below which modes count as unchanged."""
+"""Relative difference of the tets' stiffness factors below which vibration modes count as unchanged."""
 
 
 class Grab(NamedTuple):
@@ -38,12 +38,12 @@ class Grab(NamedTuple):
 
 
 class LiveBody:
-    """Prepared job for interactive stepping. Beyond the last frame its surroundings are static.
+    """Prepared job for interactive stepping. After the last frame, pins, colliders and fields no longer change.
 
     Parameters
     ----------
     job : Job, made one frame longer by :meth:`Job.extended`
-    prepared : Prepared, of that job
+    prepared : Prepared, made from that job
     """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
@@ -53,13 +53,13 @@ class LiveBody:
         self.reset()
 
     def reset(self) -> Frame:
-        """Return to the first frame without grabs."""
+        """Go back to the first frame, without grabs and at zero velocity, and return it."""
         self._grabs: dict[int, Grab] = {}
         self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
         return self._frame
 
     def advance(self, grabs: Sequence[Grab]) -> Frame:
-        """Advance by one frame.
+        """Advance by one frame with the given ``grabs``, and return the new frame.
 
         Raises
         ------
@@ -74,11 +74,11 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
-        """Set the materials' moduli (``settings.moduli``), Pa, and the factors of the controlled vibrations' stiffness;
-        empty sequences restore the keyed values. Return True if the modes of a subspace, or the match of its
-        vibrations, belong to another stiffness distribution.
+        """Set the materials' moduli (``settings.moduli``), Pa, and the factors on the stiffness of the controlled
+        vibrations; empty sequences restore the keyed values. Return True if the modes of the subspace, or the match of
+        the vibrations, were computed for another distribution of stiffness.
 
-        Cubature points use the new stiffness at once. The contact stiffness is unchanged.
+        The elastic forces change at once; the contact stiffness is unchanged.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -88,7 +88,7 @@ class LiveBody:
             SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa."),
         )
         factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
-        wrong = SettingsError("The stiffness of a vibration is out of its range.", "Set it from 0.1 to 10.")
+        wrong = SettingsError("The stiffness factor of a vibration is out of range.", "Set it from 0.1 to 10.")
         self._by_hand = InteractiveChange(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
         if self._prepared.subspace is None and self._prepared.matching is None:
             return False
@@ -132,7 +132,9 @@ class LiveBody:
 def _change(
     old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
 ) -> np.ndarray:
-    """Return the logarithms of the ratios of new to old values, (k,); zeros if ``new`` is empty."""
+    """Return the logarithms (k,) of the ratios of new to old values; zeros if ``new`` is empty. Raise the error
+    ``wrong`` if new values are out of ``bounds`` or of another number.
+    """
     if not len(new):
         return np.zeros(len(old))
     values, (least, most) = np.array(new, dtype=np.float64), bounds
@@ -142,10 +144,10 @@ def _change(
 
 
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
-    """Return the springs of a take, one for each grabbed vertex. ``frames`` holds the grabs of each frame; those of the
-    first frame are ignored.
+    """Return the springs of a take, one for each grabbed vertex. ``frames`` holds the grabs of each frame; grabs at the
+    first frame are ignored, since no step leads to it.
 
-    ``first_positions`` (n,3) m are the surface's positions at the first frame.
+    ``first_positions`` (n,3) m are the positions of the surface vertices at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
     springs = []

@@ -1,5 +1,5 @@
-"""Service of live mode in the child process: it reads commands, sends events (``core/foundation/events.py``) and stores
-frames while recording.
+"""Service of live mode in the child process: it executes commands, sends events (``core/foundation/events.py``) and
+stores frames while recording.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def serve(
     commands: Iterable[str],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Prepare a job's body and answer commands, one per line, until they end or ``should_stop`` returns True.
+    """Prepare a job's body and execute ``commands``, one per line, until they end or ``should_stop`` returns True.
     SettingsError if the solver does not support live mode; SinewError if the body cannot be prepared.
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
-        raise SettingsError("Live needs a reduced solver.", f"Choose {quick}.")
+        raise SettingsError("Live mode needs a reduced solver.", f"Choose {quick}.")
     warm_up(on_event, [job], live=True)
     load_kernels(job, live=True)
     longer, prepared = job.extended(), None
@@ -73,10 +73,10 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
     """Return the arrays for drawing a body: n vertices of the render surface, h handles, c cubature points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
-    ``log_stiffness`` (n,) is the painted stiffness of the tet around each vertex, as log10 of Pa. ``materials`` (n,K)
-    holds the shares of the K moduli of the materials there. A body in a subspace also has ``clusters`` (n,),
-    ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume`` (c,) m³ and ``eigenvalues`` (m,) 1/s². Any other
-    body has one handle with zero weights.
+    ``log_stiffness`` (n,) is the log10 of the Young's modulus in Pa of the tet that contains each vertex; ``materials``
+    (n,K) are the weights of the K moduli of the materials in that tet. A body in a subspace also has the cubature's
+    ``clusters`` (n,), ``points_rest`` (c,3), ``points_weights`` (c,h) and ``points_volume`` (c,) m³, and the
+    ``eigenvalues`` (m,) 1/s². Any other body has one handle with zero weights and no eigenvalues.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
@@ -117,7 +117,7 @@ class _Service:
         self._recording, self._modes = False, 0
 
     def ready(self) -> None:
-        """Reset the body and send the ready event."""
+        """Reset the body to the first frame and send the ready event."""
         subspace, first = self._prepared.subspace, self._body.reset()
         count = (len(subspace.parts.eigenvalues), len(subspace.parts.tets)) if subspace else (0, 0)
         self._on_event(Ready(first.number, *count, **self._shape(first)))
@@ -135,8 +135,8 @@ class _Service:
         return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
-        """Execute one command. A failed step is reported and leaves the body unchanged. StoreError if a frame of a take
-        cannot be kept, since the next frame would replace it in the take.
+        """Execute one command. An error of a command is sent as an event; a failed step leaves the body unchanged.
+        StoreError is raised if a frame of a recording cannot be stored, since the recording would miss that frame.
         """
         began = time.perf_counter()
         try:
@@ -156,7 +156,9 @@ class _Service:
                 case events.SetStiffness(youngs_moduli, vibrations):
                     self._on_event(StiffnessApplied(self._body.set_stiffness(youngs_moduli, vibrations)))
                 case _:
-                    raise SettingsError("Live mode does not know the command.", "Update both halves of Sinew.")
+                    raise SettingsError(
+                        "Live mode received an unknown command.", "Update Sinew's add-on and library together."
+                    )
         except StoreError:
             raise
         except SinewError as error:
@@ -184,6 +186,6 @@ class _Service:
     def _end_recording(self) -> None:
         self._recording = False
         if self._modes:
-            with contextlib.suppress(SubspaceError):  # shape keys are used instead, and the panel says so
+            with contextlib.suppress(SubspaceError):  # the add-on uses shape keys instead, and its panel says so
                 keep_handles(self._job, self._store, self._modes, self._prepared)
         self._on_event(Recorded(len(self._store.frames())))

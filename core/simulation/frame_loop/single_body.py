@@ -1,4 +1,4 @@
-"""Time loop of one body without contact with other bodies; :func:`.group.simulate_group` steps several."""
+"""Time loop of one body without IPC contact; :func:`.group.simulate_group` steps bodies in contact."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .stepper import Stepper
 
 @dataclass(frozen=True)
 class Frame:
-    """Frame: its number, the state, and the reports of its substeps. ``pressure`` (n,) Pa is the contact pressure on
-    its surface, if contact is possible.
+    """Simulated frame of a body: its number, the state at it, and the reports of its substeps. ``pressure`` (n,) Pa is
+    the contact pressure at the surface vertices, None for a body without IPC contact.
     """
 
     number: int
@@ -32,9 +32,10 @@ def simulate_body(
     start: tuple[int, State] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Frame]:
-    """Yield frames from the job's first, or from after ``start`` (a frame and its state), to its last.
+    """Yield the job's frames, all of them or those after ``start``, which is a frame number and the state at it.
 
-    The first frame is the job's initial state, the rest shape by default, without a step. Raises Stopped between steps.
+    The first frame is the job's initial state, by default the rest shape, without a step. Raises Stopped between steps
+    if ``should_stop`` returns True.
     """
     stepper = Stepper(job, prepared)
     if start is None:

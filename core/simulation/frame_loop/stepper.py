@@ -34,11 +34,11 @@ class Stepper:
         should_stop: Callable[[], bool] = lambda: False,
         by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
     ) -> tuple[State, list[StepReport]]:
-        """Return the state at a frame, from that at the previous frame, and the reports of its substeps. Pins move
-        linearly within a frame.
+        """Return the state at the frame ``at``, stepped from ``state`` at the previous frame, and the reports of the
+        substeps. Pins move linearly between frames.
 
-        ``further`` returns loads beside the job's own for the step that ends at a part (0 to 1) of the frame. Raises
-        Stopped between steps.
+        ``further`` returns additional loads at a fraction (0 to 1) of the interval that ends at ``at``; ``by_hand`` are
+        interactive changes of stiffness. Raises Stopped between steps if ``should_stop`` returns True.
         """
         job, course, reports = self._job, self._course, []
         substeps = job.body.solver.substeps
@@ -59,7 +59,7 @@ class Stepper:
         return state, reports
 
     def follow(self, change: StateUpdate) -> None:
-        """Apply the changes of a body, as :meth:`BodyTimeline.follow`."""
+        """Apply changes of the body to its timeline (:meth:`BodyTimeline.follow`) and to the solver."""
         changed = self._course.follow(change)
         if changed.body:
             self._solver = make_solver(self.space, self._job.body.solver, self._course.body.linear_solver)

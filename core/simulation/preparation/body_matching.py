@@ -46,25 +46,25 @@ from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
-"""Largest Young's modulus, over the softest one, that vibrations distinguish from stiffer ones. Stiffer parts are rigid
-anyway, and with 1e10 the lowest frequency of a bar of two materials loses 5 % to round-off.
+"""Largest ratio of a Young's modulus to the softest one while vibrations are computed; larger moduli are reduced.
+Stiffer regions are rigid anyway, and with 1e10 the lowest frequency of a bar of two materials loses 5 % to round-off.
 """
 
 
 FIRM_PINS = 40.0
-"""Stiffness of the pin springs while vibrations are computed, over their stiffness without load. They stiffen up to
-4000 times, and V corrects the body alone, in series with them. With soft springs in its modes and steps, V was off by
-up to 40 % of the amplitude under weight; from 20 to 200 it is off by 4 to 14 % under any load (plain 42 to 76).
+"""Factor on the stiffness of pin springs while vibrations are computed. The springs stiffen up to 4000 times under
+load, but the matching potential corrects only the body, in series with them. With a factor of 1 the error was up to 40
+% of the amplitude under weight; with 20 to 200 it is 4 to 14 % under any load (without a match 42 to 76).
 """
 
 SWING = 0.1
-"""Amplitude of the finer body's slowest vibration, as a part of the size, at whose end the pins' stiffness is taken."""
+"""Amplitude of the finer body's slowest vibration, as a fraction of its size, for which pin stiffness is computed."""
 
 GIVING = 4.5
-"""Limit for soft pins, from which they hold too little: the part of that vibration's energy in their springs, which
-grows with the cells, times the size over a cell's side. Errors as parts of the amplitude, for bars held by a part of
-one end: the whole end, at 1.3, 2 %; three quarters, at 3.3, 6 % (plain 5 to 19); half, at 6 and 10, 28 to 62 % (plain
-27 to 40).
+"""Limit above which pins hold too little of a body to match it: the fraction of the slowest vibration's energy that is
+in the pin springs, times the body's size over the side of a cell, since that fraction grows with the cells. Errors as
+fractions of the amplitude, for bars pinned at: a whole end (value 1.3), 2 %; three quarters of it (3.3), 6 % (5 to 19 %
+without a match); half of it (6 and 10), 28 to 62 % (27 to 40 % without a match).
 """
 
 
@@ -72,7 +72,7 @@ SWINGS = 2
 """Length of a trial against a finer mesh, in periods of its slowest vibration: small frequency errors show late."""
 
 TRYING = 0.4
-"""Progress that is reported once vibrations are computed, if a trial simulation follows."""
+"""Fraction of the progress (0 to 1) for computing vibrations; a trial simulation, if there is one, takes the rest."""
 
 
 def body_matching(
@@ -85,9 +85,9 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that makes the body vibrate as a finer one or as its controls ask, with the report; None if the
-    body is not matched. Modes are those of the pins that hold in all frames: they apply from the start, and others are
-    no better once pins let go. ``pins`` are of the unknowns; ``points`` are the surface vertices.
+    """Return the method that makes the body vibrate like a finer one or as Control Vibrations sets (None if unmatched)
+    and the report. Vibrations are those of the pins that hold in all frames after the first: they apply from the start,
+    and others are no better once pins are released. ``pins`` are of unknowns; ``points`` are the surface vertices.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
@@ -122,7 +122,7 @@ def body_matching(
             spectra = cached_spectra(model, space, count, springs, store, finding, finer and finer.model, swung)
     except MatchError as error:
         only = factors is not None and solver.match_resolution
-        return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
+        return None, Match(f"{REFUSED}{error}{' Vibrations can be controlled if Match Resolution is off.' * only}")
     frees_pins = bool(pinned.held.any() and not always.held.any())
     methods = match_methods(solver, factors is not None, frees_pins) if solver.is_matched else (Matching,)
     is_tried = solver.is_matched and (finer or space.is_reduced)
@@ -146,8 +146,8 @@ def _matched(
     factors: np.ndarray | None,
     trial: ErrorTest | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """Match vibrations by one of the methods, control them by factors (frames,k), or both. Return the best match of a
-    ``trial``, or None if it does not reduce the error, with the report.
+    """Match vibrations by the best of the ``methods`` in a ``trial``, control them by stiffness ``factors`` (frames,k),
+    or both. Return the method, or None if it does not reduce the error in the trial; and the report.
     """
     chosen = sufficient_mode_count(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
@@ -175,7 +175,9 @@ def _matched(
 
 
 class _Finer(NamedTuple):
-    """A finer body with its pins at rest and their moduli (m,) Pa."""
+    """Model of a finer body, its vertices that are pinned in all frames after the first, and the Young's moduli (m,) Pa
+    of its tets, from which the stiffness of pin springs is computed.
+    """
 
     model: Model
     pinned: PinnedSurface
@@ -192,8 +194,8 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Set up the trial of a matched space with its pins at rest: against all vertices of the same mesh, or against the
-    finer body with its pins as in a bake. None if the reference is too large or diverges.
+    """Return the comparison of a matched space, with pins at rest, to a reference simulation: of all vertices of the
+    same mesh, or of the finer body with its pins as in a bake. None if the reference is too large or fails.
     """
     rest = job.body.surface.positions[always.pinned]
 
@@ -224,13 +226,13 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the interpolation (k,r) from the unknowns of a model's space to points (k,3) m of its rest shape."""
+    """Return the matrix (k,r) that interpolates a space's unknowns at points (k,3) m of the model's rest shape."""
     by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """Return the sentence about pins that let go, or an empty string."""
+    """Return the report's sentence about pins that are released at some frame; "" if there are none."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
@@ -239,8 +241,8 @@ def _of_pins(pinned: PinnedSurface) -> str:
 
 
 def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
-    """Return the job's body on the lattice that is made for its vibrations alone, with its pins. MatchError if it is
-    too large; the free memory counts only if ``is_checked``.
+    """Return the model of the job's body on a finer lattice, which is used for vibrations alone, and its pins.
+    MatchError if the lattice cannot be made, or, with ``is_checked``, if it does not fit into the free memory.
     """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
@@ -259,8 +261,9 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
 def _at_rest(
     model: Model, pinned: PinnedSurface, softest: float, firmness: float
 ) -> tuple[Model, PinnedSurface, np.ndarray]:
-    """Return a model for its vibrations: with the pins that hold in all frames, ``firmness`` times as stiff, and their
-    moduli (m,) Pa. ``softest`` Pa is the least Young's modulus of the body.
+    """Return the model that vibrations are computed of, the pins that hold in all frames after the first, and the
+    moduli (m,) Pa for the stiffness of their springs, which are ``firmness`` times as stiff. ``softest`` Pa is the
+    lowest Young's modulus of the body.
     """
     softer, always = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     firm = firmness * softer * model.elastic.youngs_modulus
@@ -269,10 +272,11 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body with its pins as stiff as at the end of a swing. A spring that yields by g of its reach under
-    a force, if it stayed as soft as at rest, yields by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,) Pa.
+    """Return a finer body whose pin springs are as stiff as at the end of a swing (:data:`SWING`). If a force would
+    extend a spring of constant stiffness by g of its reach, it extends the stiffening spring by ``g / (1 + g)``
+    (:mod:`stiffening_springs`). ``moduli`` (m,) Pa are of the tets.
 
-    MatchError if the pins hold too little of the body.
+    MatchError if the pins hold too little of the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
@@ -287,5 +291,5 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:
-    """Return the factors (m,) of the moduli E (m,) Pa that limit them to STIFFEST times the ``softest``."""
+    """Return the factors (m,) that reduce the Young's moduli E (m,) Pa to at most STIFFEST times ``softest`` Pa."""
     return np.minimum(1.0, STIFFEST * softest / E)

@@ -17,11 +17,11 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Samples of pins in a subspace: the number per mode, as many as its unknowns, and their least number."""
+"""Maximum number of pin samples in a subspace: A_MODE per mode (its number of unknowns), at least IN_SUBSPACE."""
 
 
 def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
-    """Return the material parameters of the tetrahedra."""
+    """Return the material parameters of each tet."""
     body = job.body
     return material_fields(
         mesh,
@@ -36,15 +36,15 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """Return the job's pins. A body in a subspace moves so smoothly that a few samples suffice."""
+    """Return the job's pins. A body in a subspace deforms so smoothly that a few samples of them suffice."""
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the job's dynamic nodes: each at the tet vertex with the largest weight for its surface vertex, but not at
-    a ``pinned`` one. None for a solver without dynamic nodes.
+    """Return the job's dynamic nodes: for each chosen surface vertex, the tet vertex with the largest barycentric
+    weight that is not among the ``pinned`` tet vertices. None for a solver without dynamic nodes.
     """
     if not job.body.solver.kind.takes_nodes:
         return None
@@ -57,14 +57,16 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Return the Young's moduli of the tets, (m,) Pa. They are reduced where soft tets hang on stiff ones. A body's own
-    tets keep the moduli of their materials, as in other finite element codes.
+    """Return the Young's moduli of the tets, (m,) Pa. They are reduced at interfaces of soft and stiff tets, except in
+    tets that the job itself provides: these keep the moduli of their materials, as in other finite element codes.
     """
     return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
-    """Return the model of the body, pinned as in the interval that ends at ``frame``, counted from the job's first."""
+    """Return the model of the body with the pins that hold in the interval that ends at ``frame``, counted from the
+    job's first frame as 0.
+    """
     stiffness = stiffness_of(job, mesh, fields)
     model = build_model(
         mesh,

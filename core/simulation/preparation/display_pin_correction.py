@@ -1,10 +1,10 @@
 """Correction of pinned surface vertices, so that they are shown exactly at their targets.
 
-Springs hold a surface that cuts through tets, and yield a little under load (:mod:`constraints.anchors`): by a
-twentieth of a cell, which would be visible where a pin touches something that does not move with the body. So pinned
-vertices are put at their targets, and vertices within a cell of them follow the nearest one, weighted by distance. A
-frame whose last step was blocked is shown as it was solved: its pins could not reach their targets without crossing an
-obstacle.
+Springs hold the pins of a surface that cuts through tets, and yield by about a twentieth of a cell under load
+(:mod:`constraints.anchors`), which would be visible where a pin touches something that does not move with the body. So
+pinned vertices are moved to their targets, and vertices within one cell of a pin follow the nearest pin, less with
+distance. A frame whose last step was blocked is shown without the correction: its pins could not reach their targets
+without crossing an obstacle.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...mechanics.constraints.anchors import cell_sides
 from ...mechanics.constraints.pins import PinnedSurface
 
 REACH = 1.0
-"""Distance from a pin, in cells, within which vertices follow it."""
+"""Distance from a pin, in lattice cells, within which vertices follow its correction."""
 
 
 class PinCorrection:
-    """Corrections of a surface with rest positions (n,3) m."""
+    """Correction of the pinned vertices of a surface with rest positions (n,3) m."""
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
         self._pinned = pinned
@@ -35,7 +35,7 @@ class PinCorrection:
             self._pin, self._follow = pin[self._near], follow[self._near, None]
 
     def apply(self, surface: np.ndarray, frame: int) -> np.ndarray:
-        """Return the surface (n,3) m at a frame, counted from the job's first, with its pins at their targets."""
+        """Return ``surface`` (n,3) m at a frame, counted from the first as 0, with held pins at their targets."""
         if len(self._near) == 0:
             return surface
         pinned = self._pinned

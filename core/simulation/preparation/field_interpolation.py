@@ -1,8 +1,10 @@
-"""Force fields between two frames: every value, noise included, is interpolated linearly from one frame to the next.
+"""Force fields between two frames: every value, also that of noise, is interpolated linearly from one frame to the
+next.
 
-Sampled tracks have one value per frame, or one for all frames. At a fraction f of the interval before a frame the value
-is ``(1 - f) before + f after``. Axes are normalised again; infinite bounds stay infinite. Noise is a hash of the seed
-and the frame, not the next number of a generator, so that a resumed bake and another machine compute the same values.
+Sampled tracks have one value per frame, or one for all frames. At a fraction f of the interval that ends at a frame,
+the value is ``(1 - f) before + f after``. Interpolated axes are normalised; infinite bounds stay infinite. Noise is a
+hash of the seed and the frame number, not a random sequence, so that a resumed bake and another machine compute the
+same values.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from ...mechanics.forces.field_samples import FieldSamples
 
 
 class Absorbing:
-    """Absorbing surfaces between two frames. The tree of a surface that does not move is built once."""
+    """Interpolation of absorbing surfaces between two frames. The search tree of a static surface is built once."""
 
     def __init__(self, absorbers: Sequence[Absorber]) -> None:
         self._absorbers = absorbers
@@ -45,8 +47,8 @@ class Absorbing:
 def interpolate_field(
     field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
 ) -> EvaluatedField:
-    """Return the field at a fraction of the interval that ends at ``frame``, counted from the job's first as 0.
-    ``absorbing`` are all absorbers of the job at that moment.
+    """Return the force field at a fraction of the interval that ends at ``frame``, counted from the job's first as 0.
+    ``absorbing`` are all absorbing surfaces of the job at that time.
     """
 
     def now(values: np.ndarray | None) -> np.ndarray | None:
@@ -54,7 +56,7 @@ def interpolate_field(
 
     axis = now(field.axes)
     length = float(np.linalg.norm(axis))
-    # An axis that reverses has no direction half-way: take that of the later frame.
+    # An axis that reverses has no direction half-way: use the axis of the later frame.
     axis = axis / length if length > 0.0 else field.axes[min(frame, len(field.axes) - 1)]
     vertices, samples = now(field.vertices), now(field.samples)
     return EvaluatedField(

@@ -1,4 +1,4 @@
-"""Initial tet vertices, or unknowns of a subspace, of a body that does not begin in its rest shape."""
+"""Initial tet positions, or unknowns of a subspace, of a body that does not begin in its rest shape."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...methods.subspaces.reduced_points import ReducedPoints
 
 BESIDE = 0.01
-"""Distance from the first frame's shape, as a part of the body's size, above which a warning is given."""
+"""Error of the initial shape, as a fraction of the body's size, above which a warning is given."""
 
 
 NEIGHBOURS = 12
-"""Surface vertices that a tet vertex follows: enough for a rotation, few enough to follow a bend."""
+"""Number of surface vertices that a tet vertex follows: enough to fit a rotation, few enough to follow a bend."""
 
 OPEN_TURN = 1e-6
-"""Weight of the identity beside the fitted rotation: it decides only rotations that the points leave undetermined."""
+"""Weight of the identity in the rotation fit: it decides only rotations that the points leave undetermined."""
 
 PRIOR = 1e-4
-"""Weight of the rigid motion beside the shape of the surface."""
+"""Weight, in the least-squares correction, of keeping the rigidly moved positions; the surface's fit has weight 1."""
 
 
 def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
-    """Return the tet vertices (n,3), m, at the job's first frame; None at rest.
+    """Return the positions (n,3) m of the tet vertices at the job's first frame; None if the body begins at rest.
 
-    Each vertex follows the surface around it rigidly. Then it is corrected as little as possible so that the surface
-    has its initial shape. Prescribed vertices begin at their pins' targets.
+    Each tet vertex follows the surface around it rigidly. A least-squares correction then brings the embedded surface
+    to its initial shape. Prescribed vertices begin at their pins' targets.
     """
     if job.body.initial_shape is None:
         return None
@@ -49,8 +49,8 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
 
 
 def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Move vertices X (n,3) with the nearest surface points, which move from ``rest`` (s,3) to ``moved`` (s,3), by the
-    best-fit rotation about the weighted centre; both are weighted by distance.
+    """Return the vertices X (n,3) m, each moved rigidly with its nearest surface points, which move from ``rest`` (s,3)
+    m to ``moved`` (s,3) m: by the best-fit rotation about their centre. Nearer points have larger weights.
     """
     count = min(NEIGHBOURS, len(rest))
     distance, near = cKDTree(rest).query(X, k=count)
@@ -68,11 +68,11 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 
 
 def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
-    """Return the unknowns (r,3) of a subspace at the job's first frame; None at rest. ``points`` are the surface
-    vertices.
+    """Return the unknowns (r,3) of a subspace at the job's first frame; None if the body begins at rest. ``points`` are
+    the surface vertices.
 
-    They bring the surface closest to its initial shape, weighted by area, with the handles of pins at their targets.
-    The inside has no weight, since only the surface is known.
+    The unknowns minimise the distance of the surface from its initial shape, weighted by area, with the handles of pins
+    at their targets. The interior has no weight, since the initial shape is known on the surface only.
     """
     if job.body.initial_shape is None:
         return None
@@ -83,8 +83,8 @@ def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.n
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np.ndarray | None) -> list[str]:
-    """Return a warning with a remedy if a body that begins at the space's positions ``start`` deviates from the shape
-    of the first frame; else an empty list.
+    """Return a warning with a remedy if the surface at the initial unknowns ``start`` deviates from the job's initial
+    shape; else an empty list.
     """
     if start is None:
         return []
@@ -98,6 +98,6 @@ def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np
         reason, remedy = "The tetrahedra are too coarse for", "Raise Cells Across."
     mean = float(np.average(beside, weights=job.body.surface.vertex_areas))
     return [
-        f"{reason} the starting shape of the body: the error is up to {length_words(farthest)} "
+        f"{reason} the initial shape of the body: the error is up to {length_words(farthest)} "
         f"({farthest / size:.0%} of its size), {length_words(mean)} on average. {remedy}"
     ]

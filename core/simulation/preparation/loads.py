@@ -1,7 +1,7 @@
-"""Loads on a job's body in each substep: its springs, colliders and force fields.
+"""Loads on a job's body in each substep: springs, penalty contact with colliders, accelerations and force fields.
 
-Targets and positions of colliders are interpolated linearly between the samples of their tracks, strengths and
-accelerations between frames. Loads are functions of frame and substep alone, so a resumed bake computes the same bits.
+Spring targets and collider positions are interpolated linearly between the samples of their tracks, strengths and
+accelerations between frames. Loads depend on frame and substep alone, so a resumed bake computes the same bits.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
 LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
-"""Least thickness of colliders that the settings allow, m."""
+"""Smallest thickness of a collider that the settings allow, m."""
 
 
 class Loads:
-    """Loads of a prepared job.
+    """Loads of a prepared job, evaluated for each substep.
 
     Parameters
     ----------
     job : Job
     model : Model
     space : the model itself, or its subspace
-    embedding : of the job's surface in the model's mesh
-    solver : the direct solver that extends accelerations into the body
-    choose : selects a number of contact points, as :func:`farthest_points`
+    embedding : embedding of the job's surface in the model's mesh
+    solver : direct linear solver of the equations that extend accelerations from the surface into the body
+    choose : function that selects a given number of contact points, like :func:`farthest_points`
 
     Raises
     ------
     ColliderError, FieldError, SpringError
-        One of them cannot act.
+        A collider, force field or spring of the job cannot act.
     """
 
     def __init__(
@@ -87,23 +87,23 @@ class Loads:
         if body.force_fields:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
         if (goal := body.goal) is not None:
-            # Not the softest tet: the correction for coarse tets beside a bone would depend on their size.
+            # The softest material, not the softest tet: moduli of tets at soft-stiff interfaces depend on tet size.
             each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
             self._movers.append(_MovingSpring(goal, each, space, embedding))
-        # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
+        # Springs come last, as the grabs of live mode do: a bake with a take's grabs as springs sums in the same order.
         shares = (shared_stiffness(1.0, spring.weights) for spring in body.springs)
         self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
-        """Return the loads without the penalty contact of some colliders, by number, which a barrier replaces."""
+        """Return the loads without penalty contact of the body's ``colliders`` (indices), which a barrier replaces."""
         left, gone = copy(self), [self._contacts[k] for k in colliders]
         left._movers = [mover for mover in self._movers if mover not in gone]
         left._touching = self._touching if len(gone) < len(self._contacts) else None
         return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
-        """Return the mask (p,) bool of contact points that pins hold, by prescribed unknowns ``given`` or by springs;
-        None without contact points.
+        """Return the mask (p,) bool of the contact points that pins hold, by the prescribed unknowns ``given`` or by
+        the pin ``springs``; None for a body without contact points.
         """
         if self._touching is None:
             return None
@@ -116,8 +116,8 @@ class Loads:
         """Return the loads in a substep (1 to ``substeps``) of the interval that ends at ``frame``, counted from the
         job's first as 0.
 
-        ``held`` (p,) bool are the contact points that pins hold (:meth:`held`). Obstacles are at their positions at the
-        end of the substep; other loads are taken at its part ``theta``.
+        ``held`` (p,) bool marks the contact points that pins hold (:meth:`held`). Obstacles are at their positions at
+        the end of the substep; other loads are evaluated at the fraction ``theta`` of the substep.
         """
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
         step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
@@ -125,8 +125,8 @@ class Loads:
 
 
 class _Substep(NamedTuple):
-    """Interval between two fractions, ``begin`` and ``end``, of the interval before a frame. Forces are taken at
-    ``now``.
+    """Substep, from the fraction ``begin`` to the fraction ``end`` of the interval that ends at ``frame``. Forces are
+    evaluated at the fraction ``now``; ``held`` (p,) bool marks the contact points that pins hold.
     """
 
     frame: int
@@ -137,7 +137,7 @@ class _Substep(NamedTuple):
 
 
 MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
-"""Makes the contact with an obstacle, from its friction coefficient and the mask of contact points that pins hold."""
+"""Returns the contact with an obstacle for a friction coefficient and a mask (p,) of contact points held by pins."""
 
 
 class _Mover(Protocol):
@@ -146,12 +146,12 @@ class _Mover(Protocol):
 
 
 def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
-    """Interpolate linearly between two frames; return exactly ``after`` at the fraction 1."""
+    """Return the linear interpolation between ``before`` and ``after``, exactly ``after`` at the fraction 1."""
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
-    """Return a track of so many frames, interpolated at a fraction of the interval that ends at ``frame``."""
+    """Return a track over ``frames`` frames, interpolated at a fraction of the interval that ends at ``frame``."""
     return lerp(*samples_at(track, frames, frame, fraction))
 
 
@@ -182,7 +182,7 @@ class _MovingField:
 
 
 class _ReducedField:
-    """Accelerations in a subspace: the generalised forces of all frames' samples are computed once."""
+    """Acceleration field of a body in a subspace: the generalised forces of all samples are computed in advance."""
 
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
@@ -235,8 +235,8 @@ class _MovingCollider:
         return self._contact(mesh, collider.friction, step.held)
 
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
-        """Return the pose at a fraction of a frame, shared by consecutive substeps and by all frames if the collider is
-        static.
+        """Return the collider's pose at a fraction of the interval that ends at ``frame``. The last pose is reused if
+        the positions are equal.
         """
         positions = self._collider.positions
         still = len(positions) == 1
@@ -268,7 +268,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """Return a collider with the pair settings of the body for it."""
+    """Return a collider whose settings are replaced by those of the body's contact pair with it, if there is one."""
     overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in overrides:
         overrides["thickness"] = max(

@@ -1,4 +1,4 @@
-"""The points of a body at which force fields are evaluated, each with a lumped mass."""
+"""Points of a body at which force fields are evaluated, each with a lumped mass."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
-"""Points of a body in a subspace for each handle, and their least number: the body moves smoothly between them."""
+"""Mass points of a body in a subspace: POINTS_A_HANDLE per skinning handle, but at least FEWEST_POINTS."""
 
 
 def mass_points(model: Model, space: Space) -> MassPoints:
-    """Return every vertex with its mass; in a subspace a few centres of mass, each of the vertices around it.
+    """Return every tet vertex with its lumped mass; in a subspace, the centres of mass of groups of nearby vertices.
 
-    A uniform field pulls at either as gravity does, to round-off.
+    A uniform force field acts on these points as gravity does, except for round-off.
     """
     mesh, masses = model.mesh, model.lumped_masses
     if not space.is_reduced:
@@ -34,7 +34,7 @@ def mass_points(model: Model, space: Space) -> MassPoints:
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:
-    """Return the vertices of a mesh as points in it, each in the first tet that has it as a corner."""
+    """Return the embedding of the mesh's vertices in the mesh, each in the first tet that has it as a corner."""
     slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
     barycentric = np.zeros((len(slots), 4))
     barycentric[np.arange(len(slots)), slots % 4] = 1.0

@@ -37,8 +37,8 @@ def mesh_report(
     cached: CachedSubspace | None = None,
     match: Match | None = None,
 ) -> Mesh:
-    """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace if the solver steps one;
-    ``match`` reports the matching of vibrations.
+    """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace of a solver that has one;
+    ``match`` reports the matched vibrations.
     """
     figures = mesh_quality(mesh)
     thickness = thickness_of(job)
@@ -89,7 +89,7 @@ def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     return (
         found
         if job.body.pin_held.any()
-        else [*found, "No pins: the body will fall. Pin Threshold is above every weight."]
+        else [*found, "No pins: the body will fall. Its pinned vertices are not held in any frame."]
     )
 
 
@@ -100,9 +100,9 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
 
 
 def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
-    """Return the warning about too few cubature points, and the number that suffices."""
+    """Return the warning about too few cubature points, or "", and the number that suffices, or 0."""
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
     points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice
     remedy = f"Set Cubature Points to {suffices}, or fewer Modes." if suffices else "Set fewer Modes."
-    return f"Too few sample points ({points}): some motion will look too soft. {remedy}", suffices
+    return f"Too few cubature points ({points}): some motion will look too soft. {remedy}", suffices

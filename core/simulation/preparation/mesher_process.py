@@ -1,7 +1,7 @@
-"""Tetrahedra by third-party compiled code, in a process that may end: fTetWild and TetGen crash on some meshes.
+"""Tetrahedra by fTetWild and TetGen, which crash on some meshes, in a process whose crash loses nothing.
 
-A window's worker is such a process. Elsewhere (Blender without a window, the command line) a worker makes the
-tetrahedra and stores them.
+The worker process of a Blender window is such a process. Elsewhere (Blender without a window, the command line) a
+worker is started, which makes the tetrahedra and stores them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ...foundation.unit_words import length_words
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
-"""Methods (``ResolutionSettings.method``), with the names of the programs that may end their process."""
+"""Names of the third-party programs that may crash, by the method that uses them (``ResolutionSettings.method``)."""
 NEEDLE = 5e-3
-"""Thickness over length below which a mesh is called a needle: fTetWild crashes at 1.3e-3 and below."""
+"""Ratio of thickness to length below which a mesh is called a needle: fTetWild crashes at 1.3e-3 and below."""
 PATIENCE = 0.1
 """Seconds between two checks for a request to stop."""
 DRAFT = "Set Method to Draft under Resolution, which takes any mesh"
@@ -38,26 +38,26 @@ _may_end = False
 
 
 def allow_meshing_in_this_process() -> None:
-    """Declare that nothing is lost if this process ends: it may run code that ends it."""
+    """Allow meshers that may crash to run in this process, since nothing is lost if it ends."""
     global _may_end
     _may_end = True
 
 
 def needs_a_child(method: str) -> bool:
-    """Return True if tetrahedra by this method must not be made in this process."""
+    """Return True if the mesher of this method may crash and must run in a child process."""
     return method in FOREIGN and not _may_end
 
 
 def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
-    """Have a worker make the tetrahedra of the job in a store's folder, which caches them. Return False if stopped
-    before.
+    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and cache them there. Return
+    False if ``should_stop`` returned True before they were finished.
 
     Raises
     ------
     MeshError
-        The worker has ended, or no Python can be found to run it with.
+        The worker crashed, or no Python was found to run it.
     SinewError
-        The worker's own error about the mesh.
+        The worker reported an error about the mesh.
     """
     python = python_executable()
     if not python:
@@ -91,7 +91,7 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
 
 
 def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
-    """Return the error for a process that ended with this exit code while it made tetrahedra."""
+    """Return the error for a mesher process that ended with the exit code ``code``."""
     thickness = _thickness(surface)
     needle = f": it is a needle, {length_words(thickness)} thick" if thickness < NEEDLE * surface.size else ""
     return MeshError(
@@ -102,7 +102,7 @@ def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
 
 
 def _thickness(surface: SurfaceMesh) -> float:
-    """Return the extent of the vertices across their longest principal axis, m."""
+    """Return the extent of the vertices along their second principal axis, m."""
     points = surface.positions[np.unique(surface.triangles)]
     points = points - points.mean(axis=0)
     _values, axes = np.linalg.eigh(points.T @ points)

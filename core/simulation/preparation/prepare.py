@@ -43,7 +43,7 @@ from .mesh_report import mesh_report
 from .mesher_process import make_in_child, needs_a_child
 
 VIBRATIONS = "vibrations"
-"""Name of the last step of progress, for a body that is matched."""
+"""Name of the last progress step of preparation, in which vibrations are matched."""
 
 
 class Stopped(Exception):
@@ -52,14 +52,14 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that a simulation of a job needs. The model is pinned as in the interval that ends at the second
-    frame.
+    """Everything that the simulation of a job's body needs. ``model`` has the pins that hold in the interval that ends
+    at the second frame.
 
-    ``space`` is stepped by the solver: the model itself or its ``subspace``. ``pins`` prescribe some of its unknowns,
-    and ``pin_springs`` hold the surface. ``points`` are the surface vertices, tied to the mesh by ``embedding``.
-    ``modulus_blend`` returns the tets' moduli for those of the materials. ``start`` are the space's positions at the
-    first frame, None at rest. ``matching`` makes the space vibrate as a finer one does. ``store`` caches data computed
-    from the job.
+    The solver steps ``space``: the model itself or its ``subspace``. ``pins`` prescribe some of its unknowns, and
+    ``pin_springs`` hold the surface. ``points`` are the surface vertices, embedded in the mesh by ``embedding``.
+    ``modulus_blend`` computes the tets' moduli from those of the materials. ``start`` are the space's unknowns at the
+    first frame, None at rest. ``matching`` makes the space vibrate like a finer body or as Control Vibrations sets.
+    ``store`` caches data computed from the job.
     """
 
     model: Model
@@ -78,24 +78,24 @@ class Prepared:
     store: FrameStore | None = None
 
     def first_state(self) -> State:
-        """Return the state of the first frame, without velocity: in the rest shape, or the initial shape."""
+        """Return the state at the first frame, at zero velocity: the initial shape, or else the rest shape."""
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the factors (m,) of the tets' stiffness if the materials' moduli are multiplied by exp of
-        ``stiffness`` (K,).
+        """Return the factors (m,) on the tets' stiffness if the K moduli of the materials are multiplied by
+        ``exp(stiffness)``, with ``stiffness`` (K,).
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
-        """Return values of tets (m,) at the points where the space integrates elasticity: all tets, or those of the
-        cubature.
+        """Return the values ``of_tets`` (m,) for the tets at which the space integrates elasticity: all tets, or the
+        cubature tets of a subspace.
         """
         return of_tets if self.subspace is None else of_tets[self.subspace.parts.tets]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
-        """Return the positions of the render surface (s,3) m for a state's positions. With a frame, counted from the
-        job's first, they are as shown: with pins at their targets.
+        """Return the render surface (s,3) m at the unknowns ``positions`` of a state. With a ``frame``, counted from
+        the job's first as 0, pinned vertices are at their targets, as shown to the user.
         """
         surface = self.points.positions(positions)
         return surface if frame is None else self.pin_correction.apply(surface, frame)
@@ -104,8 +104,9 @@ class Prepared:
 def tetrahedra(
     job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[TetMesh, Embedding]:
-    """Return the tetrahedra of a job with the embedding of its surface, read from the store if they are cached. With a
-    store, a mesher that may end its process runs in a child process, and Stopped is raised if ``should_stop``.
+    """Return the tetrahedra of a job with the embedding of its surface, read from the store if they are cached there.
+    With a store, a mesher that may crash runs in a child process, and Stopped is raised if ``should_stop`` returns True
+    meanwhile.
     """
     if job.body.tets is not None:
         mesh = TetMesh(job.body.surface.positions, job.body.tets)
@@ -120,7 +121,10 @@ def tetrahedra(
             raise Stopped
         if whole := _kept_tetrahedra(job, store):
             return whole
-        raise StoreError(f"The tetrahedra in {store.folder} cannot be read.", "Press Delete Bake and bake again.")
+        raise StoreError(
+            f"The tetrahedra in {store.folder} cannot be read.",
+            "Delete that folder (in Blender: Delete Bake) and bake again.",
+        )
     mesh = tetrahedralize(job.body.surface, job.body.resolution, job.body.refinement)
     embedding = embed(job.body.surface.positions, mesh)
     if store is not None:
@@ -138,7 +142,7 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> MaterialFields:
-    """Return the material parameters of a job's tetrahedra, and cache them in the store for interfaces to show."""
+    """Return the material parameters of a job's tets, and cache them in the store, from which interfaces show them."""
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
     if store is not None:
@@ -152,8 +156,8 @@ def prepare(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Prepared:
-    """Build the model of a job, or raise a named error. Raises Stopped between parts of the work, with nothing
-    unfinished in the store.
+    """Return the job's body prepared for simulation; raise a SinewError if that fails. Raises Stopped between parts of
+    the work if ``should_stop`` returns True; the store then has no incomplete data.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -212,7 +216,7 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Return a callback that sends events of consecutive steps, each percent once."""
+    """Return a progress callback for consecutive ``steps`` that sends an event at each new percent of all steps."""
     last = -1
 
     def on_progress(step: str, part: float) -> None:
@@ -227,7 +231,7 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
 
 
 def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
-    """Return the subspace of the job, or None if its solver takes none."""
+    """Return the subspace of the job's body, or None if its solver does not use one."""
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
@@ -235,7 +239,7 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
-    """Return the pins of the unknowns that are stepped."""
+    """Return the pins of the solver's unknowns: tet vertices, or in a subspace the handles of pins."""
     if subspace is None:
         return pins
     first = subspace.model.unknowns - 4 * subspace.pins.count
@@ -243,8 +247,8 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """Return the linear solver with which the bake in the store began, or choose one and store it. So a resumed bake
-    computes the same bits, whatever memory is free by then.
+    """Return the linear solver with which the bake in the store began; choose one and store it if there is none. So a
+    resumed bake computes the same bits, however much memory is free when it resumes.
     """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)

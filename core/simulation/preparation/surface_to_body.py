@@ -13,16 +13,16 @@ from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.protocol import DirectSolver
 
 SMOOTHNESS = 1e-6
-"""Weight of smoothness beside fitting the samples: it decides inside, where there are no samples."""
+"""Weight of smoothness against the fit of the samples: it determines the interior, where there are no samples."""
 
 
 class SurfaceToBody:
     """Extends vectors at embedded surface vertices to tet vertices by the smoothest field that fits them.
 
     Minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units of the
-    body's size). A uniform field stays uniform. Parts without samples get zero. Every substep solves it, so ``solver``
-    factorises the matrix; painted weights, extended once, use conjugate gradients
-    (``mechanics/materials/harmonic.py``).
+    body's size). A uniform field stays uniform. Connected components of the mesh without samples get zero. Every
+    substep solves this system, so ``solver`` factorises its matrix; painted weights, which are extended once, use
+    conjugate gradients (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
@@ -34,7 +34,9 @@ class SurfaceToBody:
         self._factor = factorized(A, solver)
 
     def transpose_product(self, forces: np.ndarray) -> np.ndarray:
-        """Return the matrix (r,s) of ``samples -> forces^T a``, with forces (n,r) and the extension a."""
+        """Return ``forces^T E`` (r,s), where E (n,s) extends scalar samples from the surface into the body; ``forces``
+        is (n,r).
+        """
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
         return np.ascontiguousarray((self._sample @ carried).T)

@@ -19,7 +19,7 @@ def baked(body, saved):
 def test_the_panel_has_a_summary(baked):
     lines = baked.sinew.bake.report.splitlines()
     assert lines[0].startswith("Mixed FEM, frames 2-4, 3 steps")
-    assert any(line.startswith("Iterations a step") for line in lines) and "Every step converged." in lines
+    assert any(line.startswith("Iterations per step") for line in lines) and "Every step converged." in lines
     panel = draw_report[0]
     assert panel.poll(bpy.context)
     bpy.ops.sinew.delete_bake()

@@ -300,7 +300,7 @@ def test_an_object_that_is_gone_loses_nothing_else(body, saved, capfd):
     drain_until(lambda: job_queue.current() is None)
     assert run.state.outcome == "done" and len(bpy.data.objects) == 0
     said = capfd.readouterr().err
-    assert "“Body” is gone" in said and str(run.order.folder) in said and "Resume" in said
+    assert "“Body” was deleted" in said and str(run.order.folder) in said and "Resume" in said
 
 
 def test_edit_mode_delays_the_result(body, saved):
@@ -308,7 +308,7 @@ def test_edit_mode_delays_the_result(body, saved):
     bpy.ops.object.mode_set(mode="EDIT")
     drain_until(lambda: run.state.stage is Stage.ENDED)
     assert job_queue.tick() is not None and body.data.shape_keys is None and job_queue.current() is run
-    assert run.state.label == "Leave Edit Mode (Tab) to take the result" and run.remaining is None
+    assert run.state.label == "Leave Edit Mode (Tab) to apply the result" and run.remaining is None
     bpy.ops.object.mode_set(mode="OBJECT")
     assert job_queue.tick() is None and body.data.shape_keys is not None
 

@@ -46,7 +46,7 @@ def compared(baked):
     return baked
 
 
-OF_ANOTHER = "The ghost on disk belongs to another bake and is not shown. Press Compare to make one for this bake."
+OF_ANOTHER = "The ghost on disk belongs to another bake and is not shown. Press Compare to compute one for this bake."
 
 
 def panel_words():

@@ -246,7 +246,7 @@ def test_what_another_blender_bakes_is_left_alone(body, saved, other_blender, mo
     expected = positions(body)
     body.sinew.bake.status = "STOPPED"
     for press in (bpy.ops.sinew.bake, bpy.ops.sinew.resume_bake, bpy.ops.sinew.delete_bake):
-        fails(press, "Another Blender works on Body-.* .process 1 on another.*Wait until it is done")
+        fails(press, "Another process works on Body-.* .process 1 on another.*Wait until it is done")
         assert all(np.array_equal(a, b) for a, b in zip(positions(body), expected, strict=True))
         assert len(body.data.shape_keys.key_blocks) == 4
     other_blender.kill()
@@ -278,7 +278,7 @@ def test_two_blenders_that_bake_one_file(body, saved):
     said = [process.communicate(timeout=300)[1] for process in both]
     codes = sorted(process.returncode for process in both)
     refused = [words for words, process in zip(said, both) if process.returncode]
-    assert codes[0] == 0 and all("Another Blender works on" in words for words in refused), said
+    assert codes[0] == 0 and all("Another process works on" in words for words in refused), said
     bpy.ops.wm.open_mainfile(filepath=str(saved))
     assert baking.open_store(bpy.data.objects["Body"]).frames() == list(range(1, 31))
     assert not list(saved.parent.rglob(LOCK_NAME))

@@ -62,7 +62,7 @@ def test_bake_on_one_bakes_both(boxes, evaluated):
     assert apart[0] > 0.02 and abs(apart).min() < apart[0], "it has come down on the other"
     assert apart.min() > -0.54 * cell, "sharp edges poke out of the lattice's skin"
     words = forecasts.cost_words(low, bpy.context)[0]
-    assert words.endswith(" a frame with contact, besides its contact partners, as timed in the last bake")
+    assert words.endswith(" per frame with contact, not counting its contact partners, as timed in the last bake")
     bpy.context.view_layer.objects.active = high
     bpy.ops.sinew.check_bake()
     assert high.sinew.bake.stale == ""

@@ -293,7 +293,7 @@ def test_a_renamed_group_is_missed_by_name(body, saved, whose):
         bpy.ops.sinew.add_spring()
         body.sinew.springs[0].vertex_group = "Pins"
     group.name = "Renamed"
-    with pytest.raises(RuntimeError, match="“Pins”.* not there.*[Cc]hoose|“Pins”.* not there.*clear"):
+    with pytest.raises(RuntimeError, match="“Pins”.* not exist.*[Cc]hoose|“Pins”.* not exist.*clear"):
         bpy.ops.sinew.bake()
     group.name = "Pins"
     assert bpy.ops.sinew.bake() == {"FINISHED"}

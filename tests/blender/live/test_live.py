@@ -59,7 +59,7 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     view._colour(settings.live)
     assert np.array_equal(view.seen(), view.positions()) and view._shown[0] == "OBJECT"
     drawn = drawn_by(ui_live.draw_live[0])
-    assert any("those of a subspace" in label for label in drawn.labels)
+    assert any("need a subspace solver" in label for label in drawn.labels)
     live.toggle()
     assert live_view.words(session)[1].endswith("ms a frame")
     settings.node_group = ""
@@ -305,7 +305,7 @@ def test_edits_count_when_it_begins_anew(soft_body):
     live.record()
     fourth = live.current()
     drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
-    assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message
+    assert fourth is not third and "Another process" not in soft_body.sinew.live.message
 
 
 def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):

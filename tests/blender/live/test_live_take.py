@@ -264,11 +264,11 @@ def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
     session = live.begin(soft_body)
     drain_until(lambda: session.state.ready)
     live.record()
-    monkeypatch.setattr(visibility, "in_the_way", lambda obj: "Finish the running tool to take the result")
+    monkeypatch.setattr(visibility, "in_the_way", lambda obj: "Finish the running tool to apply the result")
     drain_until(lambda: session.work.state.waits_for != "")
     said = live_view.words(session)
     assert said[0] == f"Recorded: frame {session.job.frame_end}", "and not that it plays"
-    assert said[-1] == "Finish the running tool to take the result"
+    assert said[-1] == "Finish the running tool to apply the result"
     soft_body.sinew.materials[0].log_stiffness += 0.5
     session.looked_at = 0.0
     drain_until(lambda: session.looked_at > 0.0)

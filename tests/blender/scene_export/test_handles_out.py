@@ -229,7 +229,7 @@ def remove_weight(obj):
         (remove_modifier, "The Bake modifier was removed."),
         (remove_handles, "The handles of the bake were removed."),
         (remove_keys, "The handles of the bake were removed."),
-        (remove_weight, "Weights of the bake were removed."),
+        (remove_weight, "Weight attributes of the bake were removed."),
     ],
 )
 def test_parts_removed_by_hand_are_told_and_put_back(soft, saved, evaluated, remove, words):

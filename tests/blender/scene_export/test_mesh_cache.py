@@ -140,7 +140,7 @@ def test_bake_convert_and_delete(body, saved, evaluated):
         assert bpy.ops.sinew.convert_result() == {"FINISHED"} and body.sinew.bake.kind == result
         assert np.abs(evaluated(body, 3) - expected).max() < 1e-6
     cache_path(folder).unlink()
-    assert baking.lost_words(body) == "The cache file sinew_bake.pc2 is gone."
+    assert baking.lost_words(body) == "The cache file sinew_bake.pc2 is missing."
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.lost_words(body) == ""
     body.modifiers.clear()
     assert baking.lost_words(body) == "The Mesh Cache modifier was removed."

@@ -65,7 +65,7 @@ def test_scale_that_becomes_zero(body, saved):
 
 def test_everything_pinned(body, saved):
     body.vertex_groups["Pins"].add(list(range(12)), 1.0, "REPLACE")
-    assert "Every vertex of a face is pinned" in refusal(body, PinError)
+    assert "The vertices of all faces are pinned" in refusal(body, PinError)
 
 
 def test_pin_group_gone(body, saved):
@@ -78,7 +78,7 @@ def test_map_gone(body, saved):
     body.sinew.materials[0].vertex_group = "Old"
     body.vertex_groups["Old"].name = "New"
     said = refusal(body, SettingsError)
-    assert "The map “Old” of “Soft Flesh” is not there any more." in said and "clear Map" in said
+    assert "The map “Old” of “Soft Flesh” does not exist any more." in said and "clear Map" in said
 
 
 def test_named_modifier_gone(body, saved):

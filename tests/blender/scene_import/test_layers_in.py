@@ -90,7 +90,7 @@ def test_a_collection_gives_many_regions_and_never_the_body(shelled, add_mesh):
     bone = shelled.sinew.materials[1]
     bone.depth_kind, bone.region_kind, bone.region_collection = "NONE", "COLLECTION", bones
     bones.objects.link(shelled)
-    with pytest.raises(MeshError, match="“Bones”, regions of “Bone”, holds no mesh"):
+    with pytest.raises(MeshError, match="“Bones”, the region of “Bone”, contains no mesh"):
         make_job(shelled, bpy.context)
     for name, x in (("B", 0.6), ("A", 0.1)):
         bones.objects.link(cube(add_mesh, name, (x, 0.1, 0.1), (x + 0.2, 0.2, 0.2)))
@@ -137,7 +137,7 @@ def test_a_range_is_painted_between_two_stiffnesses(body):
 def test_a_stiffness_map_that_is_gone_is_told(body):
     material = body.sinew.materials[0]
     material.use_range, material.stiffness_map = True, "Gone"
-    with pytest.raises(SettingsError, match="stiffness map “Gone” of “Soft Flesh” is not there"):
+    with pytest.raises(SettingsError, match="stiffness map “Gone” of “Soft Flesh” does not exist"):
         make_job(body, bpy.context)
 
 
@@ -180,8 +180,8 @@ def test_live_mode_follows_both_ends_of_a_range(body):
 
 def test_words_say_what_wins(shelled):
     flesh, bone = shelled.sinew.materials
-    assert place_words(flesh, True) == "Used where nothing is painted"
-    assert "by depth" in place_words(bone, False) and "lower material wins" in place_words(bone, False)
+    assert place_words(flesh, True) == "Used where no material is painted"
+    assert "by depth" in place_words(bone, False) and "the lowest in the list applies" in place_words(bone, False)
     bone.depth_kind = "NONE"
     assert "paint it" in place_words(bone, False)
     assert "“Bone” is not assigned yet" in bake_messages.nowhere_words(make_job(shelled, bpy.context))

@@ -47,7 +47,7 @@ def test_what_is_told_arrives_in_metres(body, other):
     other.name, pair.use_friction = "Else", False
     assert pairs_of(body) == (PairSettings("Else", None, 0.002),) and idle_words(body, pair, bpy.context) == ""
     tell(body, other)
-    with pytest.raises(SettingsError, match="Two pairs name “Else”"):
+    with pytest.raises(SettingsError, match="Two contact pairs of .* name “Else”"):
         pairs_of(body)
     bpy.ops.sinew.remove_pair()
     assert len(body.sinew.pairs) == 1 and body.sinew.active_pair == 0
@@ -90,7 +90,7 @@ def test_what_was_removed_is_named(body, other, saved):
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert "has a pair with “Other”, with which it never collides" in body.sinew.bake.contact_warning
     pair.other = None
-    assert idle_words(body, pair, bpy.context) == "Choose the other." and pairs_of(body) == ()
+    assert idle_words(body, pair, bpy.context) == "Choose an object." and pairs_of(body) == ()
     bpy.ops.sinew.check_bake()
     assert body.sinew.bake.stale == "collisions (“pair with Other” was removed)"
 
@@ -105,5 +105,5 @@ def test_pairs_are_saved_and_copied(body, other, saved, add_mesh):
     bpy.ops.wm.open_mainfile(filepath=str(saved))
     body, third = bpy.data.objects["Body"], bpy.data.objects["Third"]
     assert pairs_of(body) == before == (PairSettings("Other", 0.125), PairSettings("Third", 0.25, 0.5))
-    assert "“Third” as Other of its own" in copying.copy_settings(body, third)
+    assert "Other “Third”, which is the object itself" in copying.copy_settings(body, third)
     assert pairs_of(third) == (PairSettings("Other", 0.125),), "of itself it tells nothing"

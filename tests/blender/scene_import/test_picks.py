@@ -183,7 +183,7 @@ def test_picks_follow_a_group_that_was_renamed(picked, baked_before):
     group = picked.vertex_groups["Pins.001"]
     group.name = "Held"
     if baked_before:
-        with pytest.raises(PinError, match="not there any more"):
+        with pytest.raises(PinError, match="does not exist any more"):
             make_job(picked, bpy.context)
     picked.sinew.pin_group = "Held"
     subdivided(picked)

@@ -145,7 +145,7 @@ def test_what_is_too_much_is_drawn_coarser_or_not_at_all(add_mesh, monkeypatch):
     monkeypatch.setattr(subdivision_in, "MOST_TRIANGLES", 2 * 24 * 4)
     found = subdivided(cage, settings(levels=3))
     assert found.level == 2 and len(found.quads) == 24 * 4
-    assert coarser_words(found, 3) == "Subdivision is drawn at level 2 of 3: higher ones are too slow"
+    assert coarser_words(found, 3) == "Subdivision is drawn at level 2 of 3: higher levels are too slow"
     monkeypatch.setattr(subdivision_in, "MOST_NUMBERS", 24 * 8)
     assert subdivided(cage, settings(levels=3)).level == 1
     monkeypatch.setattr(subdivision_in, "MOST_NUMBERS", 24 * 8 - 1)

@@ -140,7 +140,7 @@ def test_a_spring_without_vertices_is_named(body, spring):
     body.vertex_groups["Far"].remove(list(range(12)))
     assert "“Far” of the spring “Spring” is empty" in refused(body, SpringError)
     body.vertex_groups.remove(body.vertex_groups["Far"])
-    assert "“Far”, which is not there any more" in refused(body, SpringError)
+    assert "“Far”, which does not exist any more" in refused(body, SpringError)
     spring.vertex_group = ""
     assert "has no vertex group to pull" in refused(body, SpringError)
 
@@ -362,7 +362,7 @@ def test_geometry_nodes_make_a_field_that_changes(body):
     tree.links.new(store.outputs[0], sink.inputs[0])
     body.modifiers.new("Gusts", "NODES").node_group = tree
     body.sinew.acceleration_attribute = "Wind"
-    assert "no attribute “Wind” at frame 1 where it is simulated" in refused(body, SettingsError)
+    assert "has no attribute “Wind” at frame 1" in refused(body, SettingsError)
     body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Gusts"
     accelerations = job_of(body).body.accelerations
     assert np.allclose(accelerations[0], 0.0) and np.allclose(accelerations[3], [6.0, 0.0, 0.0])
@@ -372,7 +372,7 @@ def test_geometry_nodes_make_a_field_that_changes(body):
 def test_an_attribute_of_another_kind_is_named(body, kind, domain):
     body.data.attributes.new("Wind", kind, domain)
     body.sinew.acceleration_attribute = "Wind"
-    assert "not a vector of each point" in refused(body, SettingsError)
+    assert "not a vector at each point" in refused(body, SettingsError)
 
 
 def test_an_acceleration_that_is_not_a_number_is_named(body):

@@ -71,7 +71,7 @@ def test_settings_are_copied_without_keys(controlled, add_mesh):
     other, settings = add_mesh(*CUBE, name="Other"), controlled.sinew
     settings.vibrations.stiffness_5 = 3.0
     controlled.keyframe_insert("sinew.vibrations.stiffness_5", frame=1)
-    assert "keys" in copying.copy_settings(controlled, other)
+    assert "keyframes" in copying.copy_settings(controlled, other)
     assert other.sinew.control_vibrations and other.sinew.vibrations.stiffness_5 == 3.0
 
 

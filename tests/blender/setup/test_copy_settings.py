@@ -35,7 +35,7 @@ def test_settings_are_copied_and_what_is_missing_is_told(body, other):
     other.vertex_groups.new(name="Pins")
     left = copying.copy_settings(body, other)
     things = "vertex group “Bones”", "vertex group “Lips”", "shape key “Round”", "modifier “Bend”"
-    assert set(left) == {*things, "“Other” as Object of its own"}
+    assert set(left) == {*things, "Object “Other”, which is the object itself"}
     got, scene = other.sinew, bpy.context.scene
     assert got.enabled and got.collisions.use_ground and got.field_weights.wind == 0.25 and got.pin_group == "Pins"
     assert solver_settings(got, scene) == solver_settings(settings, scene)
@@ -73,6 +73,6 @@ def test_the_button_leaves_bakes_and_says_what_is_left_out(body, other, saved):
     assert bpy.ops.sinew.copy_settings() == {"FINISHED"}
     assert other.sinew.bake.status == "DONE" and other.data.shape_keys is not None
     assert other.sinew.frame_end == body.sinew.frame_end
-    assert "keys" in copying.copy_settings(body, other)
+    assert "keyframes" in copying.copy_settings(body, other)
     other.select_set(False)
     assert not bpy.ops.sinew.copy_settings.poll()

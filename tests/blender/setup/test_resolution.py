@@ -54,7 +54,7 @@ def test_clean_says_that_it_needs_tetgen_and_how_to_get_it(body, saved, monkeypa
 def test_the_cost_is_told_before_anything_is_made(body, monkeypatch):
     monkeypatch.setattr(forecasts, "_paces", {})
     words, icon = forecasts.cost_words(body, bpy.context)
-    assert words.startswith("About ") and "tetrahedra" in words and words.endswith("a frame") and icon == "INFO"
+    assert words.startswith("About ") and "tetrahedra" in words and words.endswith("per frame") and icon == "INFO"
     body.sinew.cells_across = 40
     finer, _ = forecasts.cost_words(body, bpy.context)
     count = [int(w.split()[1].replace(",", "")) for w in (words, finer)]
@@ -250,5 +250,5 @@ def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, e
     assert not bpy.ops.sinew.set_rest_shape.poll()
     bpy.ops.sinew.delete_bake()
     body.shape_key_remove(rest)
-    with pytest.raises(RuntimeError, match="is not there any more"):
+    with pytest.raises(RuntimeError, match="does not exist any more"):
         bpy.ops.sinew.bake()

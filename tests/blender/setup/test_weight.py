@@ -78,7 +78,7 @@ def test_tetrahedra_tell_mass_volume_and_size(body, saved):
     assert record.body_mass == pytest.approx(90.0, rel=0.05) and record.body_volume == pytest.approx(0.09, rel=0.05)
     assert record.body_size == pytest.approx(1.0)
     said, weak = unit_format.sag_words(record.body_mass * 9.81 / 0.02, record, bpy.context.scene)
-    assert said == "The body's weight stretches it by 2 cm" and not weak
+    assert said == "The body's weight stretches the spring by 2 cm" and not weak
     assert unit_format.sag_words(100.0, record, bpy.context.scene)[1], "nearly nine metres are seen"
     assert unit_format.sag_words(0.0, record, bpy.context.scene) == ("", False)
 

@@ -186,7 +186,7 @@ def test_what_is_wrong_with_tets_is_named(arrays, words):
 def test_other_wrong_input_is_named():
     body, _stiff = own()
     for change, words in (
-        (dict(tet_materials=[0, 1]), "number of a material"),
+        (dict(tet_materials=[0, 1]), "index of a material"),
         (dict(pinned_vertices=[999]), "not valid indices"),
         (dict(pinned_vertices=np.zeros(3, dtype=bool)), "bool of shape .*a mask of all"),
         (dict(pinned_vertices=[0.0, 1.0]), "float64 of shape"),
@@ -266,7 +266,7 @@ def test_other_files(tmp_path):
     assert struct.unpack("<iffi", path.read_bytes()[16:32])[1:] == (1.0, 2.0, 2)
     assert sw.write(tmp_path / "bar.vtu", frames[-1]) == [tmp_path / "bar.vtu"]
     two, uneven = iter(frames[:2]), [frames[0], *frames]
-    refused = {"bar.vtu": (two, "one frame"), "bar.pc2": (uneven, "equal steps"), "bar.pvd": (two, "no frame")}
+    refused = {"bar.vtu": (two, "one frame"), "bar.pc2": (uneven, "equally spaced"), "bar.pvd": (two, "no frame")}
     for name, (given, words) in refused.items():
         with pytest.raises(sw.SinewError, match=words):
             sw.write(tmp_path / name, given)

@@ -128,7 +128,7 @@ def test_masses_may_differ_by_a_quarter(factor, is_alike):
 def test_pins_hold_the_same_place():
     coarse = module.finer_model(job(match_cells=8))[0]
     finer = module.finer_model(job(held=lambda X: X[:, 0] > 0.99))[0]
-    with pytest.raises(MatchError, match="another region") as refused:
+    with pytest.raises(MatchError, match="different regions") as refused:
         check_mesh_compatibility(coarse, finer, np.eye(3))
     assert "Cells Across" in refused.value.remedy
 
@@ -172,7 +172,7 @@ def test_a_factor_that_does_not_fit_and_vibrations_that_are_not_found_are_told(m
 def test_what_is_controlled_is_told_of_it_too():
     bad = BAD["coarser"][0]().with_body(vibration_stiffness=np.full((FRAMES, 2), 0.5))
     prepared, said = told(bad)
-    assert prepared.matching is None and said.endswith("Without Match Resolution they can be controlled.")
+    assert prepared.matching is None and said.endswith("Vibrations can be controlled if Match Resolution is off.")
     prepared, said = told(bad.with_body(solver=replace(bad.body.solver, match_resolution=False)))
     assert prepared.matching and said.startswith("20 vibrations can be controlled")
 

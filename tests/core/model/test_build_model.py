@@ -25,7 +25,7 @@ TWO = TetMesh(np.vstack([TET, [[1.0, 1, 1]]]), np.array([[0, 1, 2, 3], [1, 2, 3,
         (MaterialError, "shape", lambda: build_model(TWO, np.ones(3), 0.3, 1e3)),
         (MaterialError, "jelly", lambda: build_model(TWO, 1e5, 0.3, 1e3, "jelly")),
         (MaterialError, "do not fit", lambda: build_model(TWO, 1e5, 0.3, 1e3, ("arap",), np.array([0, 1]))),
-        (PinError, "does not exist", lambda: build_model(TWO, 1e5, 0.3, 1e3, pinned=[7])),
+        (PinError, "not a vertex of the mesh", lambda: build_model(TWO, 1e5, 0.3, 1e3, pinned=[7])),
         (PinError, "nothing is left", lambda: build_model(TWO, 1e5, 0.3, 1e3, pinned=range(5))),
     ],
 )

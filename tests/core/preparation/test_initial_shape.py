@@ -59,7 +59,7 @@ def test_it_is_part_of_the_animation_and_of_the_file(tmp_path):
     )
     store = FrameStore.create(tmp_path / "store", other)
     assert store.outdated_by(job) == ["animation"]
-    with pytest.raises(SettingsError, match="first frame"):
+    with pytest.raises(SettingsError, match="initial shape"):
         job.with_body(initial_shape=job.body.surface.positions[1:])
 
 
@@ -82,7 +82,7 @@ def told(job):
     events = []
     prepared = prepare(job, on_event=events.append)
     (about,) = (event for event in events if event.kind == "mesh")
-    return [warning for warning in about.warnings if "starting shape" in warning], prepared
+    return [warning for warning in about.warnings if "initial shape" in warning], prepared
 
 
 def test_a_subspace_begins_exactly_in_a_pose_that_it_can_take():

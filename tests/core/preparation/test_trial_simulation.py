@@ -102,8 +102,10 @@ def test_the_best_of_what_a_method_can_make_is_taken(name):
         best < trial.error_of()
         and trial.estimates(best_match([method], space, spectra, pairs))[0].plain == trial.error_of()
     )
-    all_of_them = [trial.error_of(method(space, spectra, each, None, *way)) for each in pairs for way in method.ways]
-    assert best == pytest.approx(min(all_of_them) if len(method.ways) > 1 else all_of_them[0], rel=1e-9)
+    all_of_them = [
+        trial.error_of(method(space, spectra, each, None, *way)) for each in pairs for way in method.variants
+    ]
+    assert best == pytest.approx(min(all_of_them) if len(method.variants) > 1 else all_of_them[0], rel=1e-9)
 
 
 def test_without_a_trial_the_first_way_is_taken():
@@ -116,7 +118,7 @@ def test_without_a_trial_the_first_way_is_taken():
 class Told:
     """A method that is as far off as it is told."""
 
-    ways = ((),)
+    variants = ((),)
 
     def __init__(self, off):
         self.far = off

@@ -54,7 +54,7 @@ def test_what_a_report_counts(store):
 def test_a_summary_is_for_reading(store):
     said = read_report(store).summary()
     assert said[0] == "Mixed FEM, frames 2-4, 6 steps, 9 s"
-    assert said[1] == "Iterations a step: 3.7 on average, 5 at most (frame 2)"
+    assert said[1] == "Iterations per step: 3.7 on average, 5 at most (frame 2)"
     far = "last displacement 7 mm"
     assert said[2] == f"Frames 3-4 did not converge ({far}): raise Substeps, or Iterations."
     assert said[3] == "Worst frame: 4 (the cap was reached)"
@@ -162,7 +162,7 @@ def test_the_command_line_writes_a_report(tmp_path, capsys, name):
     (tmp_path / "scene.toml").write_text('mesh = "bar.npz"\nframes = [1, 3]\n[resolution]\ncells_across = 6\n')
     assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path / name)]) == 0
     said = capsys.readouterr().err
-    assert "Mixed FEM, frames 2-3, 2 steps" in said and "Iterations a step" in said
+    assert "Mixed FEM, frames 2-3, 2 steps" in said and "Iterations per step" in said
     text = (tmp_path / name).read_text()
     assert text.startswith("Body,Frame,") == name.endswith("csv") and "Factorization" in text
     (tmp_path / "link").symlink_to("mine")

@@ -142,7 +142,7 @@ def test_an_absorption_that_is_no_part_is_named(scene, capsys, absorption):
         ({"type": "WIND", "use_absorption": 1}, "use_absorption of force_field 1 is 1. Write true"),
         ({"type": "FORCE", "use_gravity_falloff": 1}, "use_gravity_falloff of force_field 1 is 1. Write true"),
         ({"type": "WIND", "strength": "strong"}, "The strength of force_field 1 is 'strong'. Give [[frame, value]"),
-        ({"type": "WIND", "strength": [[3, 1], [2, 1]]}, "The strength of force_field 1 is not a list"),
+        ({"type": "WIND", "strength": [[3, 1], [2, 1]]}, "strength of force_field 1 has frames that do not ascend"),
         ({"type": "WIND", "falloff_power": -1}, "The falloff_power of force_field 1 is negative. Give 0 or more"),
         ({"type": "WIND", "noise": [[1, 0], [4, -1]]}, "The noise of force_field 1 is negative"),
         ({"type": "WIND", "location": [0, 0]}, "The location of force_field 1"),

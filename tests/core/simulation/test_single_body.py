@@ -121,7 +121,7 @@ def test_too_few_cubature_points_are_told():
             shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=points), on_event=said.append
         )
     few, enough = (event for event in said if event.kind == "mesh")
-    assert few.points_warning in few.warnings and "Too few sample points (9)" in few.points_warning
+    assert few.points_warning in few.warnings and "Too few cubature points (9)" in few.points_warning
     number = few.points_that_suffice
     assert number in (18, 36, 72) and f"Set Cubature Points to {number}, or fewer Modes" in few.points_warning
     assert not enough.warnings and not enough.points_warning and not enough.points_that_suffice

@@ -6,25 +6,25 @@ const JOB_TYPE = {
     label: "Sinew Bake and Render",
     description: "Bake the elastic bodies into a copy of the .blend, then render that copy",
     settings: [
-        // What the artist sets.
+        // Settings of the artist.
         { key: "frames", type: "string", required: true,
           eval: "f'{C.scene.frame_start}-{C.scene.frame_end}'",
           evalInfo: { showLinkButton: true, description: "Scene frame range" },
-          description: "Frames to render, such as 1-250 or 1-99, 120-250. What is baked is set on the bodies" },
+          description: "Frames to render, such as 1-250 or 1-99, 120-250. The frames to bake are set on the bodies" },
         { key: "chunk_size", type: "int32", default: 10, propargs: { min: 1 }, visible: "submission",
           description: "Frames that one Blender renders, one after the other" },
         { key: "run_python", type: "bool", default: false, label: "Run Python in the File", visible: "submission",
           description: "Let drivers and scripts of the .blend run Python. Only for files that you trust" },
         { key: "render_output_root", type: "string", subtype: "dir_path", required: true, visible: "submission",
-          description: "Folder of renders; one for the job and its date is made in it" },
+          description: "Folder of renders; each job gets a folder with its name and date in it" },
         { key: "add_path_components", type: "int32", required: true, default: 0, propargs: { min: 0, max: 32 },
           visible: "submission",
-          description: "How many folders above the .blend are repeated in the output path" },
+          description: "Number of folders above the .blend that are repeated in the output path" },
         { key: "render_output_path", type: "string", subtype: "file_path", editable: false,
           eval: "str(Path(abspath(settings.render_output_root), last_n_dir_parts(settings.add_path_components), jobname, '{timestamp}', '######'))",
-          description: "Where the images go" },
+          description: "Path of the images" },
 
-        // What the scene says.
+        // Settings read from the scene.
         { key: "blendfile", type: "string", required: true, visible: "web", description: "The .blend to bake" },
         { key: "format", type: "string", required: true, visible: "web",
           eval: "C.scene.render.image_settings.file_format" },
@@ -36,12 +36,12 @@ const FILMS = ["FFMPEG", "AVI_RAW", "AVI_JPEG"];
 function compileJob(job) {
     const settings = job.settings;
     if (FILMS.includes(settings.format)) {
-        throw "Frames that many render make no film: choose an image format instead of " + settings.format;
+        throw "Frames rendered by several workers make no film: choose an image format instead of " + settings.format;
     }
     if (!settings.render_output_path) {
         throw "The job has no render_output_path";
     }
-    // Shown with the job later on.
+    // Flamenco shows this path with the job.
     settings.render_output_path = settings.render_output_path.replace("{timestamp}", formatTimestampLocal(job.created));
 
     const baked = bakedFile(settings.blendfile);
@@ -54,7 +54,7 @@ function compileJob(job) {
     }
 }
 
-// Beside the submitted .blend, so that relative paths hold; that file itself stays as it was submitted.
+// The baked copy lies beside the submitted .blend, so that relative paths hold; the submitted file is not changed.
 function bakedFile(blendfile) {
     const stem = path.stem(blendfile).replace(".flamenco", "");
     return path.join(path.dirname(blendfile), stem + ".baked.blend");
@@ -81,7 +81,7 @@ function renderTask(settings, baked, chunk) {
 function blender(settings, blendfile, args) {
     return author.Command("blender-render", {
         exe: "{blender}",
-        exeArgs: "{blenderArgs}", // has --enable-autoexec, unless the Manager is told otherwise; the last one counts
+        exeArgs: "{blenderArgs}", // --enable-autoexec by default; the last such option counts
         argsBefore: [settings.run_python ? "--enable-autoexec" : "--disable-autoexec"],
         blendfile: blendfile,
         args: args,

@@ -38,7 +38,7 @@ def no_members(folder: Path) -> Any:
     return grouped(1.0, 0)
 
 
-@specimen("everything pinned", refused="Every vertex of a face is pinned")
+@specimen("everything pinned", refused="The vertices of all faces are pinned")
 def all_pinned(folder: Path) -> Any:
     return grouped(1.0)
 
@@ -103,7 +103,7 @@ def no_frames(folder: Path) -> Any:
     return obj
 
 
-@specimen("a pin group that is gone", refused="“Gone” is not there")
+@specimen("a pin group that is gone", refused="“Gone” does not exist")
 def gone(folder: Path) -> Any:
     obj = body()
     obj.sinew.pin_group = "Gone"

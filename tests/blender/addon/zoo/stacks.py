@@ -66,7 +66,7 @@ def broken_boolean(folder: Path) -> Any:
     return simulated(with_modifier("BOOLEAN"))
 
 
-@specimen("a Boolean that leaves nothing", refused="left after “Odd”")
+@specimen("a Boolean that leaves nothing", refused="no faces after “Odd”")
 def eaten(folder: Path) -> Any:
     other = mesh(*cube(3.0, (-1.0, -1.0, -1.0)), name="Cutter")
     return simulated(with_modifier("BOOLEAN", object=other, operation="DIFFERENCE"))
@@ -92,7 +92,7 @@ def remesh(folder: Path) -> Any:
     return simulated(with_modifier("REMESH", mode="VOXEL", voxel_size=0.2))
 
 
-@specimen("Mask that hides all, simulated", refused="left after “Odd”")
+@specimen("Mask that hides all, simulated", refused="no faces after “Odd”")
 def mask(folder: Path) -> Any:
     obj = with_modifier("MASK")
     obj.modifiers["Odd"].vertex_group = obj.vertex_groups.new(name="None").name
@@ -111,7 +111,7 @@ def decimate(folder: Path) -> Any:
     return with_modifier("DECIMATE", ratio=0.5)
 
 
-@specimen("Geometry Nodes that give nothing, simulated", refused="left after “Odd”")
+@specimen("Geometry Nodes that give nothing, simulated", refused="no faces after “Odd”")
 def no_geometry(folder: Path) -> Any:
     group = bpy.data.node_groups.new("Nothing", "GeometryNodeTree")
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
