@@ -33,10 +33,10 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
     """Return sample points on the ``surface`` of a mesh with their refinement weights; None if no vertex of
     their triangles has a weight. Weights of other vertices are not read.
     """
-    from ...core.geometry.tetrahedra.refinement_count import places_on
+    from ...core.geometry.tetrahedra.refinement_count import sample_points
 
     group = obj.vertex_groups.get(obj.sinew.refine_group) if obj.sinew.refine_group else None
-    samples = places_on(surface) if group is not None else None
+    samples = sample_points(surface) if group is not None else None
     if samples is None:
         return None
     weights = np.zeros(len(mesh.vertices))

@@ -167,19 +167,19 @@ def _mollify(x, threshold, b, first_derivative, g, H):
     """Replace H (4,3,4,3), the Hessian of the barrier b of two edges with ends x (4,3), by the Hessian of the mollified
     barrier ``m b``. The gradient of b is ``first_derivative`` times g (4,3).
     """
-    edges, slope_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
+    edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
         edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
     u, v = edges[0], edges[1]
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
     # Gradient of |u x v|² by the ends of the edges. ``bent`` is its Hessian without signs and the factor 2.
     across = cross(u, v)
-    slope_gradient[1, 0], slope_gradient[1, 1], slope_gradient[1, 2] = cross(v, across)
-    slope_gradient[3, 0], slope_gradient[3, 1], slope_gradient[3, 2] = cross(across, u)
+    cross_gradient[1, 0], cross_gradient[1, 1], cross_gradient[1, 2] = cross(v, across)
+    cross_gradient[3, 0], cross_gradient[3, 1], cross_gradient[3, 2] = cross(across, u)
     for k in range(3):
         for i in (1, 3):
-            slope_gradient[i, k] *= 2.0
-            slope_gradient[i - 1, k] = -slope_gradient[i, k]
+            cross_gradient[i, k] *= 2.0
+            cross_gradient[i - 1, k] = -cross_gradient[i, k]
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     sign = (-1.0, 1.0)
     for i in range(4):
@@ -197,9 +197,9 @@ def _mollify(x, threshold, b, first_derivative, g, H):
                         bent = 2.0 * v[k] * u[n] - u[k] * v[n] - uv * same
                     total = (
                         first * 2.0 * sign[i % 2] * sign[j % 2] * bent
-                        + second * slope_gradient[i, k] * slope_gradient[j, n]
+                        + second * cross_gradient[i, k] * cross_gradient[j, n]
                     )
-                    both = first * first_derivative * (slope_gradient[i, k] * g[j, n] + g[i, k] * slope_gradient[j, n])
+                    both = first * first_derivative * (cross_gradient[i, k] * g[j, n] + g[i, k] * cross_gradient[j, n])
                     H[i, k, j, n] = m * H[i, k, j, n] + both + b * total
 
 

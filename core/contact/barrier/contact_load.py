@@ -74,7 +74,7 @@ class ContactStepPotential(BarrierStepPotential):
         extrapolated = motion.extrapolation * (self.collider_positions - contact.previous_collider_positions)
         self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + extrapolated])
         self._is_updated = self._is_settled = False  # friction updated in the iterations, at the solution
-        self._friction_forces: np.ndarray | None = None  # nodal friction bounds after the solver's last full step
+        self._friction_bounds: np.ndarray | None = None  # nodal friction bounds after the solver's last full step
         self.projected = True
         # Surface positions at the last Hessian, and the tangential collisions there.
         self._model: tuple[np.ndarray, TangentialCollisions] | None = None
@@ -91,17 +91,17 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def _update_lagging(
-        self, tangential: TangentialCollisions, nodal_forces: np.ndarray, velocities: np.ndarray | None = None
+        self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the tangential collisions and their nodal friction bounds ``nodal_forces``
-        (b + c,3) N; surface ``velocities`` (b + c,3) m/s predict the slip.
+        """Update the lagged friction from the tangential collisions and their ``nodal_bounds`` (b + c,3) N, mu
+        times the normal forces; surface ``velocities`` (b + c,3) m/s predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
-        self._relative_displacement, self._lagged_forces = shares, nodal_forces
+        self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
         slips = None if velocities is None else shares @ velocities
-        time_and_speed = self._step, self._barrier.eps_v
+        base, eps_v = shares @ self._base, self._barrier.eps_v
         self._friction = LaggedFriction(
-            forces, normals, shares @ self._base, *time_and_speed, predicted_velocity=slips, bodies=bodies
+            forces, normals, base, self._step, eps_v, predicted_velocity=slips, bodies=bodies
         )
 
     @property
@@ -129,10 +129,10 @@ class ContactStepPotential(BarrierStepPotential):
     def _to_unknowns(self, forces: np.ndarray) -> np.ndarray:
         return self._points.spread(forces[: len(self._start)])
 
-    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
         """See :meth:`BarrierStepPotential.max_step_size`."""
         collider_displacement = (
-            self.remaining_displacement if with_remaining else np.zeros_like(self.collider_positions)
+            self.remaining_displacement if with_prescribed_motion else np.zeros_like(self.collider_positions)
         )
         return self._barrier.collision_free_step_size(
             self._displaced_surface(positions), self._surface_displacement(dx, collider_displacement)
@@ -194,13 +194,13 @@ class ContactStepPotential(BarrierStepPotential):
         slips = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
         if slips @ tangential.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * tangential.friction_bounds.sum():
             return False
-        last, self._friction_forces = self._friction_forces, tangential.nodal_friction_bounds()
-        less, more = sorted((_force_norm(self._friction_forces), _force_norm(self._lagged_forces)))
+        last, self._friction_bounds = self._friction_bounds, tangential.nodal_friction_bounds()
+        less, more = sorted((_force_norm(self._friction_bounds), _force_norm(self._lagged_bounds)))
         if less > (1.0 - LAG_IMMEDIATE) * more and (
-            last is None or _relative_difference(self._friction_forces, last) > LAG_TOLERANCE
+            last is None or _relative_difference(self._friction_bounds, last) > LAG_TOLERANCE
         ):
             return False
-        is_changed = self._update_friction(tangential, self._friction_forces, y, LAG_TOLERANCE)
+        is_changed = self._update_friction(tangential, self._friction_bounds, y, LAG_TOLERANCE)
         self._is_updated |= is_changed
         return is_changed
 
@@ -217,12 +217,12 @@ class ContactStepPotential(BarrierStepPotential):
         return self._is_settled
 
     def _update_friction(
-        self, tangential: TangentialCollisions, nodal_forces: np.ndarray, y: np.ndarray, beyond: float
+        self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
         """Update friction if nodal friction bounds changed by a fraction above ``beyond``; return True if updated."""
-        if _relative_difference(nodal_forces, self._lagged_forces) <= beyond:
+        if _relative_difference(nodal_bounds, self._lagged_bounds) <= beyond:
             return False
-        self._update_lagging(tangential, nodal_forces)
+        self._update_lagging(tangential, nodal_bounds)
         self._friction.linearize_at(self._relative_displacement @ y)
         return True
 

@@ -38,7 +38,7 @@ class RefinementSamples:
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
 
-def places_on(surface: SurfaceMesh) -> RefinementSamples | None:
+def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
     """Return ``SAMPLE_COUNT`` sample points on a surface, with a paint of 0; None if the surface has no area."""
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_faces
-from .refinement_count import RefinementSamples, places_on, refined_fractions
+from .refinement_count import RefinementSamples, refined_fractions, sample_points
 
 THINNEST = 1e-6
 """Volume, relative to the cube of the longest side, up to which a surface counts as open or as a sheet."""
@@ -85,7 +85,7 @@ def measure_surface(surface: SurfaceMesh, fineness: np.ndarray | None = None) ->
     measure = surface.found["measure"]
     if measure is None or fineness is None:
         return measure
-    samples = places_on(surface)
+    samples = sample_points(surface)
     return replace(measure, samples=samples and samples.painted(surface, fineness))
 
 

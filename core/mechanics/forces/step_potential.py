@@ -93,9 +93,9 @@ class BarrierStepPotential(CrossElementPotential):
     def remaining_displacement(self) -> np.ndarray:
         """Remaining prescribed displacement of the obstacles, (c,3) m."""
 
-    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
         """Return the largest collision-free step size, at most 1, along dx (n,3) m from feasible positions. Obstacles
-        stand still, or ``with_remaining`` make their whole remaining displacement.
+        stand still, or ``with_prescribed_motion`` make their whole remaining displacement.
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:

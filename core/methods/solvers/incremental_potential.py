@@ -162,13 +162,15 @@ class IncrementalPotential:
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
-    def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_remaining: bool = False) -> float:
+    def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
         """Return the largest step length (at most 1) along dx (n,3) m from x that is free of collisions and inversions;
-        1 without a barrier. Obstacles stand still, or with ``with_remaining`` make their whole remaining displacement.
+        1 without a barrier. Obstacles stand still, or move to their targets ``with_prescribed_motion``.
         """
         if self.contact is None:
             return 1.0
-        return min(self.contact.max_step_size(x, dx, with_remaining), self._elastic.inversion_free_step_size(x, dx))
+        return min(
+            self.contact.max_step_size(x, dx, with_prescribed_motion), self._elastic.inversion_free_step_size(x, dx)
+        )
 
     def without_contact(self) -> IncrementalPotential:
         """Return a copy without the barrier."""
@@ -184,7 +186,7 @@ class IncrementalPotential:
         if contact is None:
             return not self.has_active_contact(x)
         positions = contact.collider_positions
-        if self.max_step_size(before, x - before, with_remaining=True) == 1.0:
+        if self.max_step_size(before, x - before, with_prescribed_motion=True) == 1.0:
             contact.collider_positions = positions + contact.remaining_displacement
             if not self.has_active_contact(x):
                 return True

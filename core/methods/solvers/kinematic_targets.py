@@ -76,7 +76,7 @@ def advance_prescribed_motion(
         collider_x, collider_dx = contact.collider_positions, contact.remaining_displacement
         if (
             not (dx_prescribed.any() or collider_dx.any())
-            or step.max_step_size(x, dx_prescribed, with_remaining=True) == 1.0
+            or step.max_step_size(x, dx_prescribed, with_prescribed_motion=True) == 1.0
         ):
             contact.collider_positions = collider_x + collider_dx
             x += dx_prescribed
@@ -92,7 +92,7 @@ def advance_prescribed_motion(
         merit = _merit(
             solver, step, _PathPoint(x, collider_x, remaining), dx, collider_dx, np.inf if is_approaching else rho
         )
-        alpha_max = step.max_step_size(x, dx, with_remaining=True)
+        alpha_max = step.max_step_size(x, dx, with_prescribed_motion=True)
         start, magnitude = here.value + rho * remaining, here.magnitude + rho * remaining
         slope -= rho * remaining
         if is_approaching:
