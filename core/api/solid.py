@@ -15,7 +15,7 @@ from ..geometry.mesh.surface_mesh import SurfaceMesh
 from ..jobs.job.body import Body
 from ..jobs.job.job import Job
 from ..mechanics.energies.kinematics import Deformation
-from ..methods.eigenfit.vibrations import stiffness_lower_bound, vibrations
+from ..methods.eigenfit.vibrations import stiffness_lower_triangle, vibrations
 from ..methods.model.model import Model
 from ..simulation.preparation.body_model import body_model, fields_of, pinned_surface
 from ..simulation.preparation.prepare import tetrahedra
@@ -70,7 +70,7 @@ class Solid:
     def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
         """Return the stiffness matrix of all vertices, (3n,3n), N/m: the elastic energy's Hessian, not projected."""
         tangent = self.model.elastic.tangent(self._at(vertices), projected=False)
-        lower, _pattern = stiffness_lower_bound(self.model, tangent, pinned=())
+        lower, _pattern = stiffness_lower_triangle(self.model, tangent, pinned=())
         return (lower + sp.tril(lower, -1).T).tocsr()
 
     def M(self) -> sp.csr_matrix:

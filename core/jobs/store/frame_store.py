@@ -55,6 +55,7 @@ CACHED = (
     "subspace",
     "spectra",
     "swing",
+    "swing_across",
     "shapes",
     "touching",
     "skin",
@@ -63,7 +64,7 @@ CACHED = (
     *("handles", "difference", "compared"),
 )
 """Names of cached results. Each may be deleted at any time; most hold a key of the data that they were made from."""
-LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching", "skin")
+LENT = ("mesh", "materials", "subspace", "spectra", "swing", "swing_across", "touching", "skin")
 """Names of cached results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})
@@ -351,7 +352,9 @@ class FrameStore:
             return None
 
     def write_cached(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-        """Store the arrays and the description ``about`` of a cached result, one of ``CACHED``."""
+        """Store the arrays and description of a cached result. ValueError if ``CACHED``, which is deleted, lacks it."""
+        if kind not in CACHED:
+            raise ValueError(f"{kind} is not a name of a cached result")
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:

@@ -97,14 +97,14 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
     """Return the lower triangle of the stiffness K of the free vertices, their mass M, and the pattern of K."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
-    K, pattern = stiffness_lower_bound(model, tangent, model.pinned)
+    K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free
     if model.anchors is not None:
         K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
     return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
 
 
-def stiffness_lower_bound(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
+def stiffness_lower_triangle(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
     """Return the lower triangle of a tangent's stiffness over all vertices but ``pinned`` ones, and its pattern."""
     sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern

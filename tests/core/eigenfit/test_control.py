@@ -262,7 +262,7 @@ def test_by_hand_it_moves_as_a_job_that_has_it():
     expected = [frame.state.positions for frame in simulate_body(set_so, prepared)][1:4]
     np.testing.assert_allclose(live, expected, atol=1e-12)
     for wrong in ([0.05, 1.0, 1.0], [1.0, 1.0], [np.nan, 1.0, 1.0]):
-        with pytest.raises(SettingsError, match="stiffness of a vibration"):
+        with pytest.raises(SettingsError, match="stiffness factor of a vibration"):
             body.set_stiffness(vibrations=wrong)
     with pytest.raises(SettingsError):
         LiveBody(a_job(), prepare(a_job())).set_stiffness(vibrations=[1.0])
@@ -281,7 +281,7 @@ def test_it_travels_with_the_job(tmp_path):
     "wrong", [np.ones((3, 2)), np.ones(4), np.ones((4, 0)), np.ones((4, 41)), np.full((4, 1), 0.09), [[11.0]] * 4]
 )
 def test_factors_that_do_not_fit_are_refused(wrong):
-    with pytest.raises(SettingsError, match="stiffness of a vibration"):
+    with pytest.raises(SettingsError, match="stiffness factor of a vibration"):
         a_job(factors=wrong)
 
 

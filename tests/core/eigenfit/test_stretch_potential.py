@@ -11,7 +11,7 @@ from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.mechanics.energies import ENERGIES
 from sinew.core.mechanics.energies.kinematics import Stretch
 from sinew.core.methods.eigenfit.stretch_potential import StretchLoad, StretchModes
-from sinew.core.methods.eigenfit.vibrations import stiffness_lower_bound, vibrations
+from sinew.core.methods.eigenfit.vibrations import stiffness_lower_triangle, vibrations
 from sinew.core.methods.solvers import make_solver
 
 from .bodies import bar, matched, modes_of, reduced, still
@@ -47,7 +47,9 @@ def test_at_rest_coordinates_change_as_modes_do(energy, hold):
     model = bar(energy, hold)
     values, modes, stretch = modes_of(model)
     rest = model.mesh.rest_positions
-    lower, pattern = stiffness_lower_bound(model, model.elastic.tangent(model.elastic.deformation(rest)), model.pinned)
+    lower, pattern = stiffness_lower_triangle(
+        model, model.elastic.tangent(model.elastic.deformation(rest)), model.pinned
+    )
     K = lower + sp.tril(lower, -1).T
     Y = stretch.gradients[pattern.free].reshape(-1, len(values))
     u = modes[:, pattern.free].reshape(len(values), -1).T
