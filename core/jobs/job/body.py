@@ -290,8 +290,8 @@ class Body:
         shape = factors.ndim == 2 and len(factors) == frames and 0 < factors.shape[1] <= MOST_CONTROLLED
         if not shape or not ((factors >= softest) & (factors <= stiffest)).all():
             raise SettingsError(
-                f"The stiffness of a vibration is not a number from {softest:g} to {stiffest:g} at every frame.",
-                "Check the animation of the stiffness of vibrations.",
+                f"The stiffness factor of a vibration is not a number from {softest:g} to {stiffest:g} at every frame.",
+                "Check the animation of the factors.",
             )
 
     def _validate_materials(self, n: int) -> None:
