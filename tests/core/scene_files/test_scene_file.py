@@ -222,7 +222,7 @@ def test_what_acts_from_outside_is_read(scene):
         ("number = 4", "number = 0", "number of vibration 2 is 0"),
         ("number = 4", "number = 41", "number of vibration 2 is 41"),
         ("number = 4\nstiffness", "number = 4\nsoftness", "“softness” in vibration 2"),
-        ("stiffness = 0.1", "stiffness = 0.05", "stiffness of a vibration"),
+        ("stiffness = 0.1", "stiffness = 0.05", "stiffness factor of a vibration"),
     ],
 )
 def test_what_is_wrong_outside_is_named(scene, capsys, before, after, said):
