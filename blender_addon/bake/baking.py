@@ -66,15 +66,17 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     delete all frames kept for undo. Return the store they were moved to, in a list that is empty if the job cannot
     reuse its tetrahedra. Raise StoreError if the disk lacks room for the job.
     """
-    with_cache = obj.sinew.result == "CACHE"
-    if undone_bakes.has_frames(folder):
-        with contextlib.suppress(StoreError):
-            check_disk_space(ToBake(job, FrameStore(undone_bakes.free_path(folder)), with_cache=with_cache))
-            lends = FrameStore(folder).has_tetrahedra_of(job)
-            kept = undone_bakes.keep(folder)
-            return [FrameStore(kept)] if lends else []
-        undone_bakes.delete_kept()
-    check_disk_space(ToBake(job, FrameStore(folder), with_cache=with_cache))
+    planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+    if not undone_bakes.has_frames(folder):
+        check_disk_space(planned)
+        return []
+    with contextlib.suppress(StoreError):
+        check_disk_space(planned._replace(store=FrameStore(undone_bakes.free_path(folder))))
+        lends = FrameStore(folder).has_tetrahedra_of(job)
+        kept = undone_bakes.keep(folder)
+        return [FrameStore(kept)] if lends else []
+    check_disk_space(planned, deletable=sum(store.size_on_disk() for store in undone_bakes.deletable()))
+    undone_bakes.delete_kept()
     return []
 
 

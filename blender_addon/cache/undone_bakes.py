@@ -70,15 +70,19 @@ def keep(folder: Path) -> Path:
     return path
 
 
-def delete_kept() -> None:
-    """Delete the frames of all earlier bakes of the open .blend, except those that an object displays."""
+def deletable() -> list[FrameStore]:
+    """Return the stores of all earlier bakes of the open .blend, except those that an object displays."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
-    for folder in _left_by(None):
-        if FrameStore(folder).key() not in shown:
-            _delete(folder)
-            for others in _kept.values():
-                with contextlib.suppress(ValueError):
-                    others.remove(folder)
+    return [store for store in map(FrameStore, _left_by(None)) if store.key() not in shown]
+
+
+def delete_kept() -> None:
+    """Delete the :func:`deletable` stores."""
+    for store in deletable():
+        _delete(store.folder)
+        for others in _kept.values():
+            with contextlib.suppress(ValueError):
+                others.remove(store.folder)
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:

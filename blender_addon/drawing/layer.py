@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -34,7 +35,8 @@ class Layer:
         """Draw over the view, in pixels of the region."""
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop calling ``drawing``, a draw callback that failed for this reason."""
+        """Print the reason why the draw callback ``drawing`` failed, and stop calling it."""
+        print(f"sinew: {reason}", file=sys.stderr)
         self._refused.append(drawing)
 
     def draw(self, drawing: Callable[[Any], None]) -> None:

@@ -251,7 +251,7 @@ def words(session: Session) -> list[str]:
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:
         converged = "" if state.shown.converged else ", not converged"
-        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms a frame"
+        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms per frame"
         lines.append(speed)
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:

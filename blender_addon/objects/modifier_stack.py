@@ -53,7 +53,7 @@ def stack_position(obj: Any) -> StackPosition:
     shared = obj.data.users - obj.data.use_fake_user > 1 and not obj.sinew.bake.on_itself
     label = f"After “{obj.modifiers[below - 1].name}”" if below else "The mesh itself"
     if below == 0 and settings.simulate_at == "MODIFIER":
-        label += " (no such modifier)"
+        label += f" (“{settings.simulate_after}” cannot be simulated: no such modifier, or the baked result)"
     elif below == 0 and parent:
         label = f"The mesh, deformed by its parent “{parent}”"
     elif below == 0 and own_keys:

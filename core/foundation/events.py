@@ -73,7 +73,7 @@ class OfBody(Event, kind="body"):
     number: int
 
 
-class ContactWarnings(Event, kind="meets"):
+class ContactWarnings(Event, kind="contact_warnings"):
     """The bodies are prepared, before their first step. ``warnings`` list contact that differs from the settings;
     ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
@@ -155,7 +155,7 @@ class Recorded(Event, kind="recorded"):
     frames: int
 
 
-class RequestRejected(Event, kind="halted"):
+class RequestRejected(Event, kind="rejected"):
     """Live mode: a request failed, and the body is unchanged."""
 
     code: str

@@ -34,8 +34,10 @@ class ToBake(NamedTuple):
         return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.has_contact))
 
 
-def check_disk_space(*together: ToBake) -> None:
-    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks."""
+def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
+    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks, after ``deletable``
+    bytes are freed on each disk.
+    """
     from .costs import size_words
 
     disks = defaultdict(list)
@@ -43,7 +45,7 @@ def check_disk_space(*together: ToBake) -> None:
         disks[os.stat(_existing(each.store.folder)).st_dev].append(each)
     for those in disks.values():
         need, folder = sum(each.need for each in those), those[0].store.folder
-        room = shutil.disk_usage(_existing(folder)).free
+        room = shutil.disk_usage(_existing(folder)).free + deletable
         room += sum(each.store.size_on_disk() for each in those if not each.kept_frames)
         if need > room:
             raise StoreError(

@@ -55,8 +55,8 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
         if depth.max() <= shallow:
             return ""
         return (
-            f"{_count(depth, shallow)} of the body start below the ground, up to {length_words(depth.max())} deep, "
-            "and are pushed up at half the body's size per second: raise the body, or lower the ground."
+            f"The body starts up to {length_words(depth.max())} below the ground ({_count(depth, shallow)}), and is "
+            "pushed up at half its size per second: raise the body, or lower the ground."
         )
     inside = _depths(points, collider.name, collider.triangles, collider.positions[0])
     corners = collider.positions[0][np.unique(collider.triangles)]

@@ -23,13 +23,13 @@ class SuperLUSolver:
 
     def __init__(self, pattern: Pattern, _like: SuperLUSolver | None = None) -> None:
         self._pattern = pattern
+        self._factor: spla.SuperLU | None = None
         self.factor_entries: int | None = None
         """Number of non-zeros of the factor, known after the first factorisation."""
 
     def factorize(self, values: np.ndarray) -> None:
         """Expand the lower triangle with ``values`` (nnz,) to the full matrix and factorise it."""
-        p = self._pattern
-        lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
+        lower = self._lower(values)
         full = (lower + sp.tril(lower, -1).T).tocsc()
         options = {"SymmetricMode": True}
         try:
@@ -40,12 +40,22 @@ class SuperLUSolver:
         if (self._factor.U.diagonal() <= 0.0).any():
             raise not_definite()
 
+    def _lower(self, values: np.ndarray) -> sp.csc_matrix:
+        p = self._pattern
+        return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
+
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the vertex of the first unknown, in elimination order, whose pivot is not positive."""
+        """Return the vertex of the first unknown, in elimination order, whose pivot is not positive; of the unknown
+        with the smallest diagonal entry if SuperLU found the matrix exactly singular.
+        """
+        self._factor = None
         with contextlib.suppress(FactorizationError):
             self.factorize(values)
-        negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
-        column = int(self._factor.perm_c.argsort()[negative[0]]) if len(negative) else 0
+        if self._factor is None:
+            column = int(np.argmin(self._lower(values).diagonal()))
+        else:
+            negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
+            column = int(self._factor.perm_c.argsort()[negative[0]]) if len(negative) else 0
         return int(self._pattern.free[column // self._pattern.width])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:

@@ -1,5 +1,8 @@
 """Undo restores deleted and replaced bakes with their frames until the file is saved without them."""
 
+import shutil
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cache import frame_folders, undone_bakes
 from sinew.blender_addon.cache.frame_folders import default_folder, recorded_folder
 from sinew.core.foundation.errors import StoreError
+from sinew.core.jobs.store.frame_store import FrameStore
 
 
 def body_now():
@@ -80,13 +84,23 @@ def test_undo_restores_the_bake_before_the_last(baked):
 
 
 def test_a_disk_without_room_for_both_keeps_none(baked, monkeypatch):
-    def check(*together):
+    def check(*together, **_):
         if any(undone_bakes.UNDO in each.store.folder.name for each in together):
             raise StoreError("The bake needs about 1 GB on disk.")
 
     monkeypatch.setattr(baking, "check_disk_space", check)
     press("bake")
     assert body_now().sinew.bake.status == "DONE" and len(folders()) == 1
+
+
+def test_a_disk_without_room_for_one_bake_keeps_the_earlier_ones(baked, monkeypatch):
+    press("bake")
+    assert len(folders()) == 2
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0.0))
+    monkeypatch.setattr(FrameStore, "size_on_disk", lambda _: 1.0)
+    with pytest.raises(RuntimeError, match="on disk"):
+        bpy.ops.sinew.bake()
+    assert len(folders()) == 2
 
 
 def test_what_a_crash_left_of_earlier_bakes_goes_with_the_next_one(baked):

@@ -61,7 +61,7 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     drawn = drawn_by(ui_live.draw_live[0])
     assert any("need a subspace solver" in label for label in drawn.labels)
     live.toggle()
-    assert live_view.words(session)[1].endswith("ms a frame")
+    assert live_view.words(session)[1].endswith("ms per frame")
     settings.node_group = ""
     drain_until(lambda: session.pending == ["solver"])
     live.reset()

@@ -134,6 +134,18 @@ def test_a_matrix_that_is_not_definite_names_its_vertex(system, solver):
         direct.factorize(values)  # and goes on from there
 
 
+@SOLVERS
+def test_an_unknown_without_stiffness_names_its_vertex(system, solver):
+    pattern, values, _full = system
+    number = 3 * (len(pattern.free) // 2)
+    columns = np.repeat(np.arange(pattern.size), np.diff(pattern.column_starts))
+    singular = np.where((pattern.row_indices == number) | (columns == number), 0.0, values)
+    direct = solver(pattern)
+    with pytest.raises(FactorizationError):
+        direct.factorize(singular)
+    assert direct.weak_vertex(singular) == pattern.free[number // 3]
+
+
 needs_metis = pytest.mark.skipif(importlib.util.find_spec("pymetis") is None, reason="there is no METIS (Windows)")
 
 

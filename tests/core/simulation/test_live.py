@@ -120,7 +120,7 @@ def test_commands_are_answered_and_recorded(tmp_path):
     (ready,) = (event for event in events if event.kind == "ready")
     assert not np.frombuffer(base64.b64decode(ready.handles), "<f8").any(), "it begins at rest"
     assert [event.kind for event in events if event.kind not in ("phase", "mesh")] == (
-        ["ready", "halted", "live", "live", *["live"] * 3, "recorded", "halted", "live", "stopped"]
+        ["ready", "rejected", "live", "live", *["live"] * 3, "recorded", "rejected", "live", "stopped"]
     )
     assert store.frames() == [1, 2, 3, 4]
     shown = store.read_cached("display")[0]
@@ -165,7 +165,7 @@ def test_a_take_that_cannot_be_kept_ends(tmp_path, monkeypatch):
     commands = (Record(), Advance([]), Advance([]), StopRecording())
     with pytest.raises(StoreError, match="No space"):
         serve(job, store, events.append, map(line_of, commands))
-    assert store.frames() == [1] and not any(event.kind in ("recorded", "halted") for event in events)
+    assert store.frames() == [1] and not any(event.kind in ("recorded", "rejected") for event in events)
 
 
 def test_live_mode_needs_a_subspace_or_nodes(tmp_path):
