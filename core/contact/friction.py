@@ -226,9 +226,9 @@ class LaggedFriction:
 
     def is_unconverged(self, y: np.ndarray) -> bool:
         """Return True if friction needs another iteration after the last one, which led to contact points y (p,3) m.
-        There are two reasons. Points slip, and the last stiffness was the step's first, which holds back slip. Or its
-        linear model predicted a body's friction force with a relative error above ``FORCE_TOLERANCE``. In both cases
-        the step may be wrong as a whole although the last displacement is short.
+        There are two reasons. Either the last stiffness was the step's first, which holds back slip, and points slip.
+        Or the linear model of the last iteration predicted a body's friction force with a relative error above
+        ``FORCE_TOLERANCE``. In both cases the step may be wrong as a whole although the last displacement is short.
         """
         if self._cached_stiffness is None:
             return False

@@ -119,8 +119,8 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Return value, first and second derivative by D of ipctk's barrier, all times ``scale``. D is the squared distance
-    minus dmin², and must be less than ``reach``, the D at which the barrier vanishes.
+    """Return the value of ipctk's barrier and its first and second derivative with respect to D, all times ``scale``. D
+    is the squared distance minus dmin², and must be less than ``reach``, the D at which the barrier vanishes.
     """
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log

@@ -28,7 +28,7 @@ CCD_MAX_ITERATIONS = 1000
 """Maximum number of iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
-"""Fraction of the path up to the first collision that a step may take."""
+"""Fraction of the gap between two primitives that a step may close, for additive CCD."""
 
 CANDIDATE_INFLATION = 0.25
 """Margin, as a fraction of dhat, around the boxes of the vertex paths for which the collision candidates were built.
@@ -166,10 +166,9 @@ class Barrier:
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return a collision-free step size along the displacements dy (s,3) m, at most 1: 1, or
-        ``CCD_CONSERVATIVE_RESCALING`` of the path to the first collision. Later calls along the same dy reuse the
-        candidates. CCD is skipped if dy is too short to close the smallest gap between surfaces, as in the last
-        iterations of a step.
+        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. CCD ends a
+        shorter step slightly before the first collision; it is skipped if dy is too short to close the smallest gap
+        between surfaces, as in the last iterations of a time step. Later calls along the same dy reuse the candidates.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (

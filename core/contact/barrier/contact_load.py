@@ -127,8 +127,8 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of all surface vertices for the solver's ``positions`` (n,3) m. If the
-        solver's are within the step, they are extrapolated to its end.
+        """Return the positions (b + c,3) m of all surface vertices at the end of the step, for the solver's
+        ``positions`` (n,3) m. These are extrapolated if the solver computes positions at a time within the step.
         """
         y = self._points.positions(positions)
         if self._theta < 1.0:
