@@ -28,7 +28,7 @@ CCD_MAX_ITERATIONS = 1000
 """Maximum number of iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
-"""Fraction of the gap between two primitives that a step may close, for additive CCD."""
+"""Fraction of the path up to the first collision that a step may take."""
 
 CANDIDATE_INFLATION = 0.25
 """Margin, as a fraction of dhat, around the boxes of the vertex paths for which the collision candidates were built.

@@ -41,8 +41,8 @@ class BridgedParts(NamedTuple):
     ----------
     surface_parts : number of separate parts of the surface
     lattice_parts : number of connected components of the lattice that contain them
-    gap : m, narrowest gap between parts in the same component; inf if there is none
-    cells : number of cells along the longest side that is certain to separate these parts; 0 if there are none
+    gap : m, narrowest gap between a part that shares its component and any other part; inf if there is none
+    cells : number of cells along the longest side that is certain to open this gap; 0 if there is none
     """
 
     surface_parts: int

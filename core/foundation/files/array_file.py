@@ -53,8 +53,8 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Return True if a folder entry is a link, a pipe or a device, so that writing to it would change something outside
-    the folder.
+    """Return True if a folder entry is a link (also a hard link), a pipe or a device, so that writing to it would
+    change something else.
     """
     if stat.S_ISDIR(entry.st_mode):
         return False
@@ -177,8 +177,8 @@ def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a regular file for reading; raise OSError if the path is that of a pipe or a device. A read from these,
-    which untrusted archives may contain, could block forever.
+    """Open a regular file for reading; raise OSError if the path is that of anything else. A read from a pipe or a
+    device, which untrusted archives may contain, could block forever.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "it is not a file")

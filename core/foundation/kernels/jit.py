@@ -1,7 +1,7 @@
 """Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba's own cache names files by the kernel's import name, and it does not notice edits of other files whose functions
-the kernel calls. Therefore the name of the cache folder contains this package's import name and a hash of the processor
+Numba's own cache stores the import name of a kernel, and it does not notice edits of other files whose functions the
+kernel calls. Therefore the name of the cache folder contains this package's import name and a hash of the processor
 and of the sources that kernels can depend on: the files that contain kernels and all that these import. Nodes of a
 render farm that share a parent folder thus never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at
 import, sets the parent folder; by default it is in the user's cache folder, which all Blender versions share. Numba's
