@@ -20,33 +20,48 @@ import numpy as np
 import scipy.sparse as sp
 
 STICTION_TOLERANCE = 1e-3
-"""Slip velocity at which friction is full, in body sizes per second."""
+"""Slip velocity, in body sizes per second, at which friction reaches mu times the normal force."""
 
 STICK_TOLERANCE = 0.1
-"""Slip velocity, as a fraction of the stiction tolerance, up to which a step's first stiffness is accurate enough."""
+"""Slip velocity, as a fraction of ``eps``, up to which a step's first friction stiffness is accurate enough to end the
+iterations.
+"""
 
 FORCE_TOLERANCE = 0.005
-"""Largest error of a body's friction in the linear model of a step's last iteration, relative to its friction."""
+"""Largest accepted error in the prediction of a body's friction force by the linear model of the last iteration,
+relative to its friction bound.
+"""
 
 LAG_CHANGE = 0.05
 """Least relative change of the friction bounds, mu times the lagged normal forces, that counts as a change."""
 
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
-    """Return the integral f0, m/s, of f1 over the slip (m/s), with ``f0(eps) = eps``."""
+    """Return ``f0(s)``, m/s, the smoothed magnitude of slip velocities s, m/s: an antiderivative of f1, with ``f0(s) =
+    s`` from ``eps`` on.
+    """
     return np.where(slip < eps, slip * slip * (1.0 - slip / (3.0 * eps)) / eps + eps / 3.0, slip)
 
 
 def _slip_over_f1(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``q = s / f1(s)``, m/s, and dq/ds for slip s, with ``f1 = 2 s / eps - s² / eps²`` below eps, else 1."""
+    """Return ``q = s / f1(s)``, m/s, and dq/ds for slip velocities s (``slip``), m/s. The smoothing function f1 is ``2
+    s / eps - s² / eps²`` below ``eps`` and 1 above.
+    """
     part = np.minimum(1.0 / (2.0 - np.minimum(slip / eps, 1.0)), 1.0)
     return np.where(slip < eps, eps * part, slip), part * part
 
 
 class TangentialCollisions(NamedTuple):
-    """Contact pairs with friction. ``slip_matrix`` (k,s) maps surface vertices to the vectors between the two nearest
-    points, (k,3) m; ``friction_bounds`` (k,) N are mu times the normal forces, ``friction_bound_slopes`` (k,) N/m their
-    decrease per metre of separation; ``normals`` (k,3) are unit vectors; ``body_ids`` (k,2) are sorted in each pair.
+    """Contact pairs with friction, k among s surface vertices.
+
+    Attributes
+    ----------
+    slip_matrix : (k,s) sparse
+        Maps vertex positions (s,3) m to the vector between the nearest points of each pair, (k,3) m.
+    friction_bounds : (k,) N, mu times the normal force
+    friction_bound_slopes : (k,) N/m, decrease of the friction bound per metre of separation
+    normals : (k,3) unit
+    body_ids : (k,2), ids of the two bodies, in ascending order per pair
     """
 
     slip_matrix: sp.csr_matrix
@@ -56,9 +71,10 @@ class TangentialCollisions(NamedTuple):
     body_ids: np.ndarray
 
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
-        """Return the collisions with the friction bounds that a linear model predicts after displacements ``dx`` (s,3)
-        m. After a full step of the solver the predicted normal forces balance all others; the barrier's do so later.
-        Pairs that would pull get 0; the other pairs of the same two bodies are scaled down to keep the sum.
+        """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
+        The predicted bounds are those of normal forces in equilibrium after a full Newton step; the barrier's forces
+        reach it only as the iterations converge. Negative bounds are set to 0, and the other pairs of the same two
+        bodies are scaled down so that the sum per pair of bodies stays the same.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
@@ -69,19 +85,19 @@ class TangentialCollisions(NamedTuple):
         return self._replace(friction_bounds=clamped * (total / np.maximum(pushed, np.finfo(float).tiny))[pair_ids])
 
     def nodal_friction_bounds(self) -> np.ndarray:
-        """Return the nodal forces (s,3) N of the friction bounds along the normals: mu times the normal forces."""
+        """Return mu times the normal forces, distributed to the surface vertices: (s,3) N."""
         return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
 
 
 def no_tangential_collisions(vertices: int) -> TangentialCollisions:
-    """Return an empty set of tangential collisions of surfaces with this number of vertices."""
+    """Return an empty set of tangential collisions for surfaces with ``vertices`` vertices."""
     return TangentialCollisions(
         sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 2), dtype=np.int64)
     )
 
 
 class LaggedFriction:
-    """Friction at p contact points during one step. Points without a normal force are skipped: they are most points of
+    """Friction at p contact points during one step. Points without a normal force are skipped, which are most points of
     a body at rest on the ground.
 
     Parameters
@@ -90,11 +106,13 @@ class LaggedFriction:
         Friction coefficient times the lagged normal force.
     normals : (p,3) unit
     base : (p,3) m
-        The slip velocity at contact points y (p,3) m is the tangential component of ``(y - base) / step``.
-    step : s
-    eps : m/s
-    before : friction of the same step with the earlier lagged forces; its linearization is continued
-    predicted_velocity : (p,3) m/s, relative velocities at the points, whose slip the step's first stiffness is taken at
+        Reference positions: points at y (p,3) m slip at the tangential component of ``(y - base) / step``, m/s.
+    step : s, time step
+    eps : m/s, slip velocity at which friction reaches ``forces``
+    before : friction earlier in the same step, with other lagged forces
+        Its linearization is continued. None at the step's beginning.
+    predicted_velocity : (p,3) m/s
+        Predicted relative velocity at the points. The step's first stiffness is evaluated at its tangential component.
     bodies : (p,2), ids of the two bodies in contact at each point; by default all points belong to one body
     """
 
@@ -128,11 +146,15 @@ class LaggedFriction:
             self._dual = self._clamp_to_coulomb(self._tangential(dual))
 
     def _at_active_points(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
-        """Return values at the active points from values at those active in ``before``; 0 at newly active points."""
+        """Return an array with one row per active point of this object, from ``values`` with one row per active point
+        of ``before``. Rows of newly active points are 0.
+        """
         return before._at_all_points(values)[self._active]
 
     def _at_all_points(self, values: np.ndarray) -> np.ndarray:
-        """Expand values of the active points to all p points, with zeros."""
+        """Return an array with one row per point, (p,...), from ``values`` with one row per active point; other rows
+        are 0.
+        """
         full = np.zeros((self._count, *values.shape[1:]))
         full[self._active] = values
         return full
@@ -149,14 +171,15 @@ class LaggedFriction:
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Return semi-definite stiffnesses (p,3,3) N/m of friction at contact points y (p,3) m: the linearization of
-        ``q(|u|) z = mu lambda u`` in two unknowns, the slip u and the friction force z. The result for the last y is
-        cached.
+        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m: the linearization of
+        ``q(|u|) z = mu lambda u`` in two unknowns, the slip velocity u and the friction force z. The result for the
+        last y is cached.
 
-        A step's first stiffness has z = 0 and bounds the true derivative from above. It is taken at the predicted slip
-        if that is longer than the current slip: the bound at zero slip would hold back all sliding points. The true
-        derivative, 0 along a full slip, overshoots where a body is about to stick. z lags by one iteration, and softens
-        the stiffness only as far as it points along the slip. At the solution the stiffness is the true derivative.
+        The first stiffness of a step has z = 0 and is an upper bound of the true derivative. It is evaluated at the
+        predicted slip if that is larger than the current one, since the bound at zero slip would hold back all sliding
+        points. The true derivative is 0 along the slip above ``eps``; with it, the iterations overshoot for a body
+        about to stick. Later stiffnesses use the z of the last iteration, which reduces the stiffness along the slip.
+        At the solution the stiffness is the true derivative.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
             self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -181,25 +204,31 @@ class LaggedFriction:
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return q and dq/ds at the lengths s of ``slip`` (p,3) m/s, (p,) each, and its unit directions (p,3)."""
+        """Return q and dq/ds (:func:`_slip_over_f1`), (p,) each, and unit vectors (p,3) along slip velocities ``slip``
+        (p,3) m/s of length s.
+        """
         length = np.linalg.norm(slip, axis=1)
         return *_slip_over_f1(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
     def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
-        """Return friction forces z (p,3) N clamped to Coulomb's bound. This makes the stiffness semi-definite."""
+        """Return friction forces z (p,3) N, each scaled down to at most mu times the normal force. Otherwise the
+        stiffness would not be semi-definite.
+        """
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
     def linearize_at(self, y: np.ndarray) -> None:
-        """Linearize at contact points y (p,3) m near the solution: the next stiffness is the true derivative there."""
+        """Linearize friction at contact points y (p,3) m near the solution, so that the next stiffness is the true
+        derivative there.
+        """
         slip = self._slip(y)
         self._last, self._dual = (slip, self._forces), self.gradient(y)[self._active]
 
     def is_unconverged(self, y: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which led to contact points y (p,3) m,
-        however short its step. Either the last stiffness was the step's first, a bound that holds back slip; or its
-        prediction of a body's friction was wrong by more than ``FORCE_TOLERANCE``. The displacement may then be wrong
-        as a whole although it is small beside the body's size.
+        """Return True if friction needs another iteration after the last one, which led to contact points y (p,3) m.
+        There are two reasons. Either the last stiffness was the step's first, which holds back slip, and points slip.
+        Or the linear model of the last iteration predicted a body's friction force with a relative error above
+        ``FORCE_TOLERANCE``. In both cases the step may be wrong as a whole although the last displacement is short.
         """
         if self._cached_stiffness is None:
             return False
@@ -213,7 +242,9 @@ class LaggedFriction:
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
-        """Return True if the lagged normal forces, times mu, differ noticeably from those of ``other``."""
+        """Return True if mu times the lagged normal forces differ from those of ``other``, at the same p points, by a
+        relative difference above ``LAG_CHANGE``.
+        """
         normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)
         total = max(self._forces.sum(), other._forces.sum())

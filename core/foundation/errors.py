@@ -37,7 +37,9 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Context in which messages of SinewErrors are prefixed with an object's name, if there are ``several`` objects."""
+    """Context that prefixes the messages of SinewErrors with the name of an object. If not ``several``, errors pass
+    unchanged, since a single object needs no name.
+    """
     try:
         yield
     except SinewError as error:
@@ -67,8 +69,8 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame. ``move`` holds the name of a body and the displacement (3), m,
-    that separates it from the other surfaces; both are empty if unknown.
+    """Surfaces in contact overlap at the first frame. ``move`` is the name of a body and a displacement (x, y, z), m,
+    that separates it from the other surfaces; both are empty if none is known.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
@@ -85,8 +87,8 @@ class SettingsError(SinewError):
 
 
 class MatchError(SinewError):
-    """A body's vibrations cannot be computed, or not matched with those of a finer body; the simulation continues
-    without the match. The message begins in lower case, since reports show it after a colon.
+    """The vibrations of a body cannot be computed, or cannot be matched to those of a finer body. The simulation
+    continues without the match. The message begins in lower case, since reports show it after a colon.
     """
 
 
@@ -103,19 +105,25 @@ class RenderError(SinewError):
 
 
 class VertexError(SinewError):
-    """Error at the index ``vertex``, None if unknown, of ``among`` vertices. It replaces {vertex} in the message."""
+    """Error at a vertex. ``vertex`` is its index, None if unknown; ``among`` is the number of vertices. The text
+    ``{vertex}`` in the message is replaced by the index.
+    """
 
     def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
         super().__init__(message.replace("{vertex}", str(vertex)), remedy)
         self.vertex, self.among, self._told = vertex, among, message
 
     def of(self, name: str, vertex: int) -> VertexError:
-        """Return the same error for the body ``name``; ``vertex`` is the index in that body."""
+        """Return a copy of the error for the body ``name``, which its message begins with; ``vertex`` is the index in
+        that body.
+        """
         return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
 
 
 class FactorizationError(VertexError):
-    """The system matrix is not positive definite; ``vertex`` is where its factorization failed."""
+    """The system matrix is not positive definite. ``vertex`` is the vertex at whose rows the factorization failed, if
+    known.
+    """
 
 
 class NotEnoughMemoryError(SinewError):
@@ -123,7 +131,7 @@ class NotEnoughMemoryError(SinewError):
 
 
 class DivergenceError(VertexError):
-    """A step made positions NaN or infinite, or moved a vertex too far; ``vertex`` is the first such vertex."""
+    """A step made positions NaN or infinite, or moved a vertex too far. ``vertex`` is the first vertex concerned."""
 
 
 class StoreError(SinewError):
@@ -135,7 +143,9 @@ class CorruptFrameError(StoreError):
 
 
 def system_words(error: OSError) -> str:
-    """Return the message of an operating system error, with the file's path if the error has one, and a remedy."""
+    """Return the text of an operating system error for a message: the file's path if the error has one, the system's
+    reason, and a remedy.
+    """
     path = f"{error.filename!s:.200}: " if error.filename else ""
     return f"{path}{error.strerror or error}. Check the path, its permissions and the space on the disk."
 
@@ -147,8 +157,8 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context that converts exceptions of the classes ``of`` to a SinewError of the class ``kind``. Its message is
-    ``what``, a clause such as "The file cannot be read", followed by the exception's text in parentheses.
+    """Context that converts exceptions of the classes ``of`` to SinewErrors of the class ``kind`` with this ``remedy``.
+    The new message is ``what``, a clause such as "The file cannot be read", and the exception's text in parentheses.
     """
     try:
         yield

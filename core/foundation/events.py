@@ -1,5 +1,5 @@
-"""Events of a running task, and requests to live mode. Between processes they are lines of JSON, written by ``line_of``
-and read by ``event_of``.
+"""Events that a running task reports, and requests that live mode receives. Processes exchange them as lines of JSON:
+``line_of`` writes a line, ``event_of`` reads it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,15 @@ class Event:
 
 
 class Phase(Event, kind="phase"):
-    """Progress ``done`` of ``total`` of a ``phase``: ``compile`` (percent of the compile time of all kernels; ``total``
-    is reached once the kernels of this job are compiled), ``tetrahedralize`` by ``method``, ``materials``, ``subspace``
-    (percent, with the name of its ``step``), ``simulate`` (frames) or ``handles`` (frames).
+    """Progress of a task: ``done`` of ``total`` units of a ``phase``.
+
+    The phases and their units are
+    ``compile``: percent of the compile time of all kernels; ``total`` is reached once this job's kernels are compiled
+    ``tetrahedralize``: the mesher is named by ``method``
+    ``materials``
+    ``subspace``: percent; the current ``step`` is named
+    ``simulate``: frames
+    ``handles``: frames
     """
 
     phase: str
@@ -36,12 +42,22 @@ class Phase(Event, kind="phase"):
 
 
 class Mesh(Event, kind="mesh"):
-    """The tet mesh of a body is built. ``tets`` to ``slowest`` are as in ``checks.advice.BodyFacts``; ``vertices``,
-    ``components`` and the dihedral angles, degrees, as in ``mesh.quality.Quality``. ``outside`` counts surface vertices
-    outside all tets, ``mass`` is in kg, ``volume`` in m³. ``of_resolution`` repeats the ``warnings`` about resolution
-    and volume, worst first; ``is_thin``: some parts are thinner than a cell. ``points_warning`` is about too few
-    cubature points, ``points_that_suffice`` a sufficient number, 0 if unknown. ``match`` summarizes the match of
-    vibrations with a finer body, "" without; each of ``vibrations`` has the fields of ``match_report.Vibration``.
+    """The tet mesh of a body is built.
+
+    Attributes
+    ----------
+    tets, cells_across, size, contrast, thickness, movement, slowest : as in ``checks.advice.BodyFacts``
+    vertices, components, min_dihedral, max_dihedral : as in ``mesh.quality.Quality``; angles in degrees
+    outside : number of surface vertices outside all tets
+    mass : kg
+    volume : m³
+    warnings : texts for the user
+    of_resolution : warnings about resolution and volume, worst first; they are also in ``warnings``
+    is_thin : some parts of the body are thinner than a cell
+    points_warning : warning about too few cubature points, "" without
+    points_that_suffice : sufficient number of cubature points, 0 if unknown
+    match : summary of the match of vibrations to a finer body, "" without
+    vibrations : fields of a ``match_report.Vibration`` per vibration
     """
 
     tets: int
@@ -68,13 +84,15 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """Bodies are baked together: the next events of preparation are about the body of index ``number``, from 0."""
+    """The following events of preparation are about the body with the index ``number``, from 0, of several baked
+    together.
+    """
 
     number: int
 
 
-class ContactWarnings(Event, kind="contact_warnings"):
-    """The bodies are prepared, before their first step. ``warnings`` list contact that differs from the settings;
+class ContactWarnings(Event, kind="meets"):
+    """All bodies are prepared, and no step was made yet. ``warnings`` list where contact differs from the settings.
     ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
@@ -98,13 +116,15 @@ class Done(Event, kind="done"):
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """The work was stopped on request after this frame; None if before the first."""
+    """The task stopped on request after the ``frame``, None if before the first one."""
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """An error ended the work; ``code`` is its class name, ``move`` as in ``errors.OverlapError``, else empty."""
+    """An error ended the task. ``code`` is its class name; ``move`` is as in ``errors.OverlapError``, empty for other
+    errors.
+    """
 
     code: str
     message: str
@@ -113,8 +133,8 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Live mode: the body is prepared and at ``frame``, displayed as a :class:`LiveFrame`. ``modes`` and ``points`` are
-    the numbers of modes and cubature points, 0 without a subspace.
+    """Live mode: the body is prepared and displayed at ``frame``. ``modes`` and ``points`` are the numbers of modes and
+    cubature points, 0 without a subspace; ``handles`` and ``positions`` are as in :class:`LiveFrame`.
     """
 
     frame: int
@@ -125,10 +145,11 @@ class Ready(Event, kind="ready"):
 
 
 class LiveFrame(Event, kind="live"):
-    """Live mode: a frame of the body. A body in a subspace is displayed by its handles, affine displacements that
-    skinning weights blend: ``handles`` (h,4,3) m in base64 of little-endian doubles. The display error is at most
-    ``apart`` m at sampled vertices. Other bodies are displayed by the surface's ``positions`` (n,3) m in base64 of
-    little-endian floats.
+    """Live mode: a frame of the body.
+
+    A body in a subspace is displayed with ``handles`` (h,4,3) m, affine displacements that skinning weights blend, in
+    base64 of little-endian doubles. Sampled vertices differ by at most ``apart`` m from the simulated ones. Other
+    bodies are displayed with the ``positions`` (n,3) m of the surface vertices, in base64 of little-endian floats.
     """
 
     frame: int
@@ -142,8 +163,8 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied. If ``stale``, the modes, or the match of vibrations, were computed for
-    another distribution of stiffness and are not recomputed.
+    """Live mode: the new stiffness is applied. ``stale`` is True if the modes or the match of vibrations belong to
+    another distribution of stiffness; they are not recomputed.
     """
 
     stale: bool
@@ -176,8 +197,9 @@ class Reset(Event, kind="reset"):
 
 
 class Record(Event, kind="record"):
-    """Request a reset to the first frame and a recording from there to the last frame or :class:`StopRecording`. If
-    ``modes`` > 0, the recording is also stored as affine handles of that many skinning modes.
+    """Request a recording of live mode, which begins at the first frame after a reset and ends at the last frame or at
+    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as affine handles blended by as many
+    skinning modes.
     """
 
     modes: int = 0
@@ -188,9 +210,9 @@ class StopRecording(Event, kind="stop_recording"):
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Request a change of stiffness; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` holds all moduli, Pa,
-    as in ``settings.moduli``; ``vibrations`` the stiffness factor of each controlled vibration. An empty list restores
-    the job's values.
+    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` lists all
+    moduli, Pa, in the order of ``settings.moduli``; ``vibrations`` lists the stiffness factor per controlled vibration.
+    Either list restores the job's values if it is empty.
     """
 
     youngs_modulus: list[float]
@@ -204,7 +226,7 @@ OnEvent = Callable[[Event], None]
 
 
 def ignore(_event: Event) -> None:
-    """Ignore an event: a listener for callers that need none."""
+    """Ignore an event. This is a listener for callers that do not need events."""
 
 
 def line_of(event: Event) -> str:

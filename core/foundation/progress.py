@@ -1,14 +1,14 @@
-"""Progress callbacks of long tasks; a callback may raise an exception to abort the task."""
+"""Progress callbacks of long tasks. A callback may raise an exception, which aborts the task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 OnProgress = Callable[[float], None]
-"""Callback with the finished fraction, 0 to 1."""
+"""Callback that gets the completed fraction of the task, 0 to 1."""
 
 OnStepProgress = Callable[[str, float], None]
-"""Callback with the name of the current step and its finished fraction, 0 to 1."""
+"""Callback that gets the name of the current step and its completed fraction, 0 to 1."""
 
 
 def ignore_progress(_part: float) -> None:

@@ -6,7 +6,9 @@ import math
 
 
 def length_words(length: float) -> str:
-    """Return a length >= 0, given in m, with three significant digits in m, mm (from 0.01) or µm: ``2.34 mm``."""
+    """Return a length >= 0, given in m, as text in m, mm (from 0.01 mm) or µm, rounded to three significant digits:
+    ``2.34 mm``. Lengths above 1000 m are rounded to whole metres.
+    """
     for least, size, unit in ((0.9995, 1.0, "m"), (1e-5, 1e-3, "mm"), (1e-9, 1e-6, "µm")):
         if length >= least:
             return f"{length / size:.3g} {unit}" if length < 999.5 * size else f"{length / size:,.0f} {unit}"
@@ -14,6 +16,6 @@ def length_words(length: float) -> str:
 
 
 def frequency_words(frequency: float) -> str:
-    """Return a frequency >= 0 with at least three significant digits, without the unit Hz: ``0.640``."""
+    """Return a frequency >= 0 in Hz as text with at least three significant digits, without the unit: ``0.640``."""
     decimals = 2 - math.floor(math.log10(frequency)) if frequency > 0.0 else 0
     return f"{frequency:,.{max(decimals, 0)}f}"

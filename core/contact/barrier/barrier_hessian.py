@@ -1,15 +1,16 @@
-"""Hessian of the IPC barrier for each active pair of primitives, projected to semi-definite, and its normal force.
+"""Hessian and normal force of the IPC barrier, computed per active pair of primitives; each Hessian block can be
+projected to a positive semi-definite one.
 
 A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
-squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points.
-With the row vectors C of the weights c_i at the minimum and B_j of their derivatives dc_i/ds_j, and ``e_j = dr/ds_j``,
+squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points. C
+is the row vector of the weights c_i at the minimum, B_j that of their derivatives dc_i/ds_j. With ``e_j = dr/ds_j``,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-for every kind of pair. Both lie in a subspace of at most five of the twelve dimensions, spanned by C and ``B_j^T r``.
-The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the edge vectors u and
-v [IPC20]. ipctk computes the same on one thread and sums it into a sparse matrix: most of the cost of contact, apart
-from the factorization.
+for every kind of pair. Gradient and Hessian lie in a subspace of at most five of the twelve dimensions, spanned by C
+and ``B_j^T r``. The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the
+edge vectors u and v [IPC20]. ipctk computes the same Hessian on one thread and sums it into a sparse matrix; apart from
+the factorization, that would be most of the cost of contact.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -41,10 +42,12 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Return the barrier's Hessian blocks for k pairs of primitives, with surface vertices at y (s,3) m. ``points``
-    (k,4): vertices of each pair, first primitive first, -1 if unused; ``kinds`` (k,); ``numbers`` (k,3): each pair's
-    area weight m², dmin m, and mollifier threshold m⁴. ``distance`` is dhat, m; ``stiffness`` in Pa. Negative
-    eigenvalues are set to zero if ``projected``.
+    """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives, for surface vertices at y (s,3) m.
+
+    ``points`` (k,4) are the vertex indices of each pair, first primitive first, -1 if unused. ``kinds`` (k,) are
+    ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type. ``numbers`` (k,3) are area
+    weight m², minimum distance dmin m and mollifier threshold m⁴ per pair. ``distance`` is the activation distance
+    dhat, m; ``stiffness`` is in Pa. If ``projected``, negative eigenvalues of each block are set to zero.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
     _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
@@ -54,9 +57,12 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each pair the weights (k,4) with which its vertices sum to the vector between its nearest points, its
-    normal force (k,) N, and the decrease of that force per metre of separation (k,) N/m. Pairs of nearly parallel edges
-    get zero force, since their nearest points jump. The arguments are those of :func:`hessian_stencils`.
+    """Return three arrays for k pairs of primitives: the barycentric weights (k,4), with which the vertices of a pair
+    sum to the vector between its nearest points; the barrier's normal force (k,) N; and its decrease per metre of
+    separation (k,) N/m.
+
+    Pairs of nearly parallel edges get zero force and decrease, since their nearest points jump. The arguments are those
+    of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
@@ -65,8 +71,9 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Set c (4,) to the weights with which four vertices sum to r, the vector between the nearest points, at parameters
-    0, and B (2,4) to their derivatives by the free parameters of the nearest points; return the number of these.
+    """Write to c (4,) the weights with which a pair's vertices sum to the vector between two points, one per primitive:
+    the nearest end of an edge that is nearest at an end, else the first vertex. Write to B (2,4) the derivatives of the
+    weights by the parameters that move these points to the nearest ones; return the number of parameters, 0 to 2.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -112,7 +119,9 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Return b, b' and b'', each times ``scale``, of ipctk's barrier at D = squared distance - dmin² < ``reach``."""
+    """Return the value of ipctk's barrier and its first and second derivative with respect to D, all times ``scale``. D
+    is the squared distance minus dmin², and must be less than ``reach``, the D at which the barrier vanishes.
+    """
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log
     return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
@@ -120,8 +129,9 @@ def _barrier(D, reach, scale):
 
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
-    """Return the squared distance of the pair with vertices x (4,3), and set its gradient g (4,3), its Hessian H
-    (4,3,4,3), the weights c (4,) at the nearest points and their derivatives B (2,4).
+    """Return the squared distance, m², between the primitives of a pair of this ``kind`` with vertices at x (4,3) m.
+    Write its gradient to g (4,3) and its Hessian to H (4,3,4,3). Also write the weights of the vertices at the nearest
+    points to c (4,), and their derivatives by the points' parameters to B (2,4).
     """
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))
@@ -157,7 +167,9 @@ def _squared_distance(kind, x, c, B, g, H):
 
 @inner_kernel
 def _parallel(x, threshold):
-    """Return the squared cross product of two edges, x (4,3), over the threshold: nearly parallel edges are under 1."""
+    """Return ``|u x v|² / threshold`` for the vectors u, v of two edges with ends at x (4,3) m. Edges with a value
+    below 1 count as nearly parallel.
+    """
     across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
     return dot(across, across) / threshold
 
@@ -165,7 +177,8 @@ def _parallel(x, threshold):
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
     """Replace H (4,3,4,3), the Hessian of the barrier b of two edges with ends x (4,3), by the Hessian of the mollified
-    barrier ``m b``. The gradient of b is ``first_derivative`` times g (4,3).
+    barrier ``m b``. The mollifier m rises to 1 as ``|u x v|²`` of the edge vectors rises to ``threshold`` m⁴. The
+    gradient of b is ``first_derivative`` times g (4,3).
     """
     edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
@@ -252,7 +265,9 @@ def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, sha
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set ``basis`` (9,12) to orthonormal displacements of four vertices, orthogonal to translations; return 9."""
+    """Set the rows of ``basis`` (9,12) to an orthonormal basis of the displacements of four vertices without
+    translation; return the number of rows, 9.
+    """
     basis[:, :] = 0.0
     for a in range(3):
         for i in range(4):
@@ -263,8 +278,9 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Set the first rows of ``basis`` (9,12) to at most five orthonormal vectors that span the range of the distance's
-    Hessian; return their number.
+    """Write orthonormal vectors that span the range of a pair's distance Hessian to the first rows of ``basis`` (9,12),
+    and return their number, at most five. The pair has its vertices at x (4,3), with the weights c (4,) and derivatives
+    B (2,4) of :func:`_squared_distance`.
     """
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)

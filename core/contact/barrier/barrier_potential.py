@@ -25,14 +25,14 @@ from .barrier_hessian import EDGE_POINT, EDGES, FACE_POINT, POINTS, hessian_sten
 from .collision_mesh import NO_PAIRS, CollisionMesh, mean_edge
 
 CCD_MAX_ITERATIONS = 1000
-"""Most iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
+"""Maximum number of iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
 """Fraction of the path up to the first collision that a step may take."""
 
 CANDIDATE_INFLATION = 0.25
-"""Distance, as a fraction of dhat, by which vertices may leave the boxes around the paths for which the collision
-candidates were built. The later iterations of a step have short displacements and so reuse the candidates.
+"""Margin, as a fraction of dhat, around the boxes of the vertex paths for which the collision candidates were built.
+The candidates are reused while all vertices stay in these enlarged boxes, as in the last, short iterations of a step.
 """
 
 MOLLIFIED = 1e-3
@@ -50,9 +50,19 @@ else:
 
 
 class _ActiveSubmesh(NamedTuple):
-    """Part of the collision mesh that ipctk processes: indices ``kept`` (k,) of its vertices, its ``surfaces``, ipctk's
-    ``mesh`` with ``edges`` (e,2), and a factor ``mollified`` (e,) m² per edge: the product of two is the mollifier
-    threshold. ``inner`` (s,) bool marks the vertices all of whose faces are in the submesh.
+    """Part of the collision mesh that ipctk processes, with k vertices and e edges.
+
+    Attributes
+    ----------
+    kept : (k,)
+        Index of each vertex among all s surface vertices.
+    inner : (s,) bool
+        Surface vertices all of whose faces are in the submesh.
+    surfaces : CollisionMesh of the submesh
+    mesh : the same, as an ``ipctk.CollisionMesh``
+    edges : (e,2), vertex indices in the submesh
+    mollified : (e,) m²
+        Factor per edge; the product of two edges' factors is the mollifier threshold of their pair, m⁴.
     """
 
     kept: np.ndarray
@@ -68,12 +78,13 @@ class _ActiveSubmesh(NamedTuple):
 
 
 class Barrier:
-    """IPC barrier, active at distances from ``dmin`` to ``dmin + dhat`` m, with ``stiffness`` in Pa. Friction has the
-    coefficient ``mu``, one number or (b,b) for pairs of bodies, and is full from the slip velocity ``eps_v`` m/s on.
-    ``can_collide`` (b,b) bool selects the pairs of different bodies that collide, all by default.
+    """IPC barrier between surfaces, which repels pairs of primitives at distances from ``dmin`` to ``dmin + dhat`` m.
+    ``stiffness`` is in Pa. The friction coefficient ``mu`` is one number, or (b,b), one per pair of bodies; friction
+    reaches mu times the normal force at the slip velocity ``eps_v`` m/s. ``can_collide`` (b,b) bool selects the pairs
+    of different bodies that collide; None selects all.
 
-    Methods take the positions y (s,3) m of the vertices of ``surfaces``. Where surfaces intersect or are closer than
-    ``dmin`` the potential is undefined.
+    Methods take the positions y (s,3) m of the vertices of ``surfaces``. The potential is undefined if surfaces
+    intersect or are closer than ``dmin``.
     """
 
     def __init__(
@@ -111,13 +122,15 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """Return the barrier of some of the bodies, those whose vertices are ``chosen`` (s,) bool."""
+        """Return a barrier with the same parameters on some of the bodies: those whose vertices the mask ``chosen``
+        (s,) selects.
+        """
         settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *settings)
 
     @property
     def is_empty(self) -> bool:
-        """True if no two bodies can collide, and no body with itself."""
+        """True if the barrier has nothing to act on: no pair of bodies can collide and no body has self-contact."""
         return not self._body_pairs and not self._self_contact_faces.any()
 
     @cached_property
@@ -126,7 +139,9 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Return the submesh of the vertices ``chosen`` (s,) bool."""
+        """Return the submesh of the vertices that the mask ``chosen`` (s,) selects. The mask ``inner`` (s,), which is
+        stored with it, marks the vertices all of whose faces are in the submesh.
+        """
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
         edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # ipctk would return billions
@@ -138,19 +153,22 @@ class Barrier:
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
-        """Clear the collision candidates. Their order, and so the round-off of sums, depends on earlier calls."""
+        """Clear the cached collision candidates. Their order depends on earlier calls and affects the round-off of
+        sums, so steps whose results must be reproducible begin without them.
+        """
         self._submesh_in_use: _ActiveSubmesh | None = None
         self._candidates: Any = None
         self._collisions: tuple[np.ndarray, Any] | None = None
         self._stencils: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Return True if surfaces intersect."""
+        """Return True if any surfaces intersect, with vertices at y (s,3) m."""
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return the largest collision-free step size along dy (s,3) m, at most 1; later calls along dy reuse the
-        candidates. CCD is skipped if dy is too short to close the smallest gap, as in a step's last iterations.
+        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. CCD ends a
+        shorter step slightly before the first collision; it is skipped if dy is too short to close the smallest gap
+        between surfaces, as in the last iterations of a time step. Later calls along the same dy reuse the candidates.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -165,7 +183,9 @@ class Barrier:
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
-        """Return ipctk's normal collisions: the pairs nearer than dmin + dhat."""
+        """Return ipctk's normal collisions at y (s,3) m: all pairs of primitives that can collide and are closer than
+        dmin + dhat.
+        """
         if self._collisions is None or not np.array_equal(self._collisions[0], y):
             self._build_candidates(y, y)
             collisions = ipctk.NormalCollisions()
@@ -177,7 +197,9 @@ class Barrier:
         return self._collisions[1]
 
     def _build_candidates(self, y: np.ndarray, y_end: np.ndarray) -> None:
-        """Build the collision candidates from y to ``y_end``, unless the path stays in the boxes of the last ones."""
+        """Build the collision candidates (broad phase) for paths from y to ``y_end``, (s,3) m each. Keep the existing
+        candidates if all paths stay within the boxes for which they were built.
+        """
         low, high = np.minimum(y, y_end), np.maximum(y, y_end)
         if (
             self._candidates is not None
@@ -192,7 +214,9 @@ class Barrier:
         self._candidate_boxes = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, y_end: np.ndarray) -> _ActiveSubmesh:
-        """Return a submesh of all faces that may collide from y to ``y_end``; the last submesh if it suffices."""
+        """Return a submesh that contains all faces that may collide on paths from y to ``y_end``, (s,3) m each. The
+        submesh of the last call is returned again if it contains these faces.
+        """
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, y_end)]] = True
         if self._submesh_in_use is not None and not (needed & ~self._submesh_in_use.inner).any():
@@ -204,11 +228,15 @@ class Barrier:
         return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return the mask (f,) of faces with self-contact, or near the box of another body that can collide."""
+        """Return a mask (f,) of the faces that may collide on paths from y to ``y_end``, (s,3) m each: all faces of
+        bodies with self-contact, and faces near the bounding box of another body that can collide with theirs.
+        """
         return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
     def _near_boxes(self, body_pairs: Sequence[tuple[int, int]], y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return the mask (f,) of faces that come near the box of the other body of a pair, from y to ``y_end``."""
+        """Return a mask (f,) of the faces that come near another body's bounding box on paths from y to ``y_end``,
+        (s,3) m each. Only the pairs of body ids in ``body_pairs`` are tested.
+        """
         near, low, high = np.zeros_like(self._self_contact_faces), *np.empty((2, len(self._self_contact_faces), 3))
         if not body_pairs:
             return near
@@ -222,8 +250,9 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of bodies whose faces come near each other on the path from y to ``y_end``, (s,3) m each.
-        ``island`` (b,) labels groups of bodies solved together: pairs in one group, and negative labels, are left out.
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``y_end``, (s,3) m each, since
+        some of their faces come near each other. ``island`` (b,) is the label per body of its island, a group of bodies
+        solved together. Pairs in the same island, and bodies with a negative label, are omitted.
         """
         body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(body_pairs, y, y_end)
@@ -256,15 +285,18 @@ class Barrier:
         return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return ``points``, ``kinds`` and ``numbers`` of the active pairs for :func:`hessian_stencils`; cached."""
+        """Return vertex indices (k,4), kinds (k,) and parameters (k,3) of the active pairs at y (s,3) m, the first
+        three arguments of :func:`hessian_stencils`. The result for the last collisions is cached.
+        """
         near = self.normal_collisions(y)
         if self._stencils is None or self._stencils[0] is not near:
             self._stencils = near, self._stencils_of(near, self._submesh_in_use)
         return self._stencils[1]
 
     def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the arguments of :func:`hessian_stencils` for ipctk's collisions ``near``. Area weights of face-vertex
-        and edge-edge pairs are computed here, as ipctk does, since asking it for each pair is much slower.
+        """Return the first three arguments of :func:`hessian_stencils` for ipctk's normal collisions ``near`` in the
+        submesh ``active``. Area weights of face-vertex and edge-edge pairs are computed here with ipctk's formulas,
+        since one call of ipctk per pair is much slower.
         """
         edges, faces = active.edges, active.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
@@ -290,7 +322,9 @@ class Barrier:
         return points, parts, pair_parameters
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """Return the tangential collisions at y (s,3) m, with their friction bounds and normals."""
+        """Return the friction data of the active pairs at y (s,3) m: slip matrix, mu times the normal forces, and
+        normals. Pairs without a normal force are omitted.
+        """
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
         seen = self._stencil_arrays(y)
@@ -309,11 +343,13 @@ class Barrier:
         return TangentialCollisions(interpolation, mu * forces, mu * slopes, normals, bodies)
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of active pairs."""
+        """Return the number of active pairs at y (s,3) m: pairs of primitives closer than dmin + dhat."""
         return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance of active pairs, m; inf without any."""
+        """Return the smallest distance, m, between primitives closer than dmin + dhat, at y (s,3) m; inf if there are
+        none.
+        """
         found = self.normal_collisions(y)
         return (
             float(np.sqrt(found.compute_minimum_distance(self._submesh_in_use.mesh, self._submesh_in_use.at(y))))
@@ -322,11 +358,15 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return (smallest distance - dmin) / dhat of the active pairs; inf without active pairs."""
+        """Return (smallest distance - dmin) / dhat at y (s,3) m, from 0 to 1; inf if no primitives are closer than dmin
+        + dhat.
+        """
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return active pairs: vertices (k,4), first primitive first, -1 if unused; (distance - dmin) / dhat, (k,)."""
+        """Return two arrays for the k pairs of primitives closer than dmin + dhat at y (s,3) m: the vertex indices
+        (k,4) of each pair, first primitive first, -1 if unused; and the normalized gap (distance - dmin) / dhat, (k,).
+        """
         seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
@@ -334,9 +374,10 @@ class Barrier:
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
-    """Return rest positions (s,3) m from which ipctk computes area weights. Prescribed bodies are scaled down until
-    their mean edge is at most that of the finest dynamic body. An edge-edge pair is weighted with the areas of both
-    edges, so a long edge of a ground or a table would push a million times as hard as all other contacts.
+    """Return rest positions (s,3) m from which ipctk computes the area weights of pairs. Bodies with prescribed
+    positions are scaled down in them until their mean edge is at most that of the finest dynamic body. Otherwise the
+    long edges of a ground or a table would push a million times as hard as other contacts, since the weight of an
+    edge-edge pair contains the areas of both edges.
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
@@ -351,8 +392,9 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
-    """Return ipctk's filter of vertex pairs that can collide, from ``can_collide`` (b,b) bool of bodies. In each of the
-    combined filters, vertices with the same label do not collide.
+    """Return ipctk's filter of the vertex pairs that can collide. Excluded are pairs of different bodies not set in
+    ``can_collide`` (b,b) bool, pairs within a body without self-contact, pairs of prescribed vertices, and the excluded
+    pairs of ``surfaces``. It combines label filters: in each, vertices with equal labels do not collide.
     """
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
@@ -371,7 +413,9 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of bodies without collisions inside: each pair of bodies that cannot collide shares a group."""
+    """Return groups of body ids such that no two bodies of a group can collide, and every pair of bodies that cannot
+    collide is in a common group. ``can_collide`` is (b,b) bool; None, if all collide, gives no groups.
+    """
     if can_collide is None:
         return []
     left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not can_collide[a, b]}

@@ -1,6 +1,7 @@
 """Set of IPC barriers whose gap (dmin) and activation distance (dhat) differ between pairs of bodies.
 
-Pairs with equal gap and distance share a barrier. Each body with self-contact has a separate barrier without a gap.
+Pairs of bodies with equal gap and distance share a barrier, with the smallest stiffness among them. Each body with
+self-contact has a separate barrier without a gap.
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ from .collision_mesh import CollisionMesh
 
 
 class ContactPairParameters(NamedTuple):
-    """Contact parameters for each pair of b bodies and colliders, symmetric (b,b): Coulomb's ``friction`` coefficient;
-    least distance ``gap`` m (dmin); activation ``distance`` m beyond it (dhat); ``stiffness`` Pa of the softer body.
+    """Contact parameters per pair of b bodies and colliders, as symmetric matrices (b,b).
+
+    Attributes
+    ----------
+    friction : Coulomb's coefficient
+    gap : m, smallest permitted distance (dmin)
+    distance : m, activation distance (dhat): the barrier acts at distances from ``gap`` to ``gap + distance``
+    stiffness : Pa, that of the softer body
     """
 
     friction: np.ndarray
@@ -30,17 +37,20 @@ class ContactPairParameters(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A barrier and the indices ``kept`` (k,) of its vertices among those of all surfaces."""
+    """A barrier on some of the surfaces, and the index ``kept`` (k,) of each of its k vertices among all surface
+    vertices.
+    """
 
     barrier: Barrier
     kept: np.ndarray
 
 
 class BarrierSet:
-    """Barriers of all pairs of bodies, with the interface of :class:`Barrier`.
+    """IPC barriers between all pairs of bodies and colliders, with the interface of :class:`Barrier`.
 
-    ``between`` has the contact parameters, ``pairs`` (b,b) bool the pairs of different bodies that collide. ``eps_v``
-    m/s is the slip velocity from which friction is full. Methods take the positions y (s,3) m of all vertices.
+    ``between`` are the contact parameters per pair. ``pairs`` (b,b) bool selects the pairs of different bodies that
+    collide. At the slip velocity ``eps_v`` m/s friction reaches mu times the normal force. Methods take the positions y
+    (s,3) m of all surface vertices.
     """
 
     def __init__(
@@ -77,7 +87,9 @@ class BarrierSet:
         self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
     def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
-        """Return the barriers of some bodies and colliders, by id; forces between two do not depend on other bodies."""
+        """Return the set of barriers restricted to the bodies and colliders with these ids. Forces between two bodies
+        are the same as in the full set.
+        """
         chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
             return self
@@ -92,26 +104,31 @@ class BarrierSet:
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """See :meth:`Barrier.near_pairs`."""
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``, (s,3) m each. Pairs
+        with the same label in ``island`` (b,), and bodies with a negative label, are omitted: see
+        :meth:`Barrier.near_pairs`.
+        """
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
     def clear_candidates(self) -> None:
-        """See :meth:`Barrier.clear_candidates`."""
+        """Clear the cached collision candidates of all barriers, so that results do not depend on earlier calls."""
         for part in self.parts:
             part.barrier.clear_candidates()
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Return True if surfaces intersect."""
+        """Return True if any surfaces intersect, with vertices at y (s,3) m."""
         return any(part.barrier.has_intersections(y[part.kept]) for part in self.parts)
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """See :meth:`Barrier.collision_free_step_size`."""
+        """Return a step size along displacements dy (s,3) m, at most 1, that is free of collisions in all barriers."""
         return min(
             (part.barrier.collision_free_step_size(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0
         )
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of active pairs."""
+        """Return the number of active pairs at y (s,3) m: pairs of primitives within the activation distance of their
+        barrier.
+        """
         return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
@@ -134,7 +151,7 @@ class BarrierSet:
         )
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """See :meth:`Barrier.tangential_collisions`."""
+        """Return the friction data of the active pairs of all barriers at y (s,3) m."""
         each = [(part, part.barrier.tangential_collisions(y[part.kept])) for part in self.parts]
         if not each:
             return no_tangential_collisions(len(y))
@@ -153,15 +170,21 @@ class BarrierSet:
         return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance of active pairs, m; inf without any."""
+        """Return the smallest distance, m, between primitives within a barrier's activation distance; inf if there are
+        none.
+        """
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return the smallest :meth:`Barrier.normalized_gap` of all barriers."""
+        """Return the smallest normalized gap, (distance - dmin) / dhat, among the active pairs of all barriers at y
+        (s,3) m; inf without active pairs.
+        """
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See :meth:`Barrier.collision_stencils`."""
+        """Return the vertex indices (k,4) of the k active pairs of all barriers, -1 if unused, and their normalized
+        gaps (distance - dmin) / dhat, (k,).
+        """
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
             own, distances = barrier.collision_stencils(y[kept])

@@ -1,6 +1,7 @@
 """Collision mesh: vertices, faces and body ids of the surfaces that collide, and vertex pairs excluded from contact.
 
-Bodies and colliders share one mesh. Tet vertices carry those of bodies (``contact/proxy/collision_proxy.py``).
+Bodies and colliders share one mesh. The surface vertices of a body are interpolated from the vertices of its tets
+(``contact/proxy/collision_proxy.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class CollisionMesh(NamedTuple):
     excluded_pairs: np.ndarray = NO_PAIRS
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
-        """Return the collision mesh of the vertices ``chosen`` (s,) bool."""
+        """Return the collision mesh restricted to the vertices that the mask ``chosen`` (s,) selects. Faces and
+        excluded pairs remain if all of their vertices do; vertices are renumbered.
+        """
         number = np.cumsum(chosen) - 1
         faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
         return CollisionMesh(
@@ -40,6 +43,6 @@ class CollisionMesh(NamedTuple):
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
-    """Return the mean edge length of faces (f,3) with vertices ``rest`` (s,3), m."""
+    """Return the mean edge length, m, of triangles ``faces`` (f,3) with vertices at ``rest`` (s,3) m."""
     corners = rest[faces]
     return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())

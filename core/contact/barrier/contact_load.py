@@ -1,7 +1,7 @@
-"""Contact of bodies with one another, themselves and colliders, as a load: barrier and friction
-(:mod:`.barrier_potential`) between surfaces interpolated from a solver's unknowns. Surfaces never intersect.
+"""Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
+colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
 
-Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there without
+Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them to these without
 collisions. If the time integration rule extrapolates a step to its end, contact acts on the extrapolated surfaces.
 """
 
@@ -21,7 +21,9 @@ LAG_TOLERANCE = 0.5
 """Relative change of the lagged friction bounds, mu times the normal forces, above which friction is updated."""
 
 LAG_TOLERANCE_AT_SOLUTION = 0.15
-"""Value of ``LAG_TOLERANCE`` at the solution of a step in whose iterations friction was updated."""
+"""Relative change of the friction bounds above which friction is updated at the solution of a step, if it was already
+updated in the step's iterations. ``LAG_TOLERANCE`` applies otherwise.
+"""
 
 LAG_IMMEDIATE = 0.6
 """Relative change of the total friction bound above which friction is updated at once. After smaller changes the update
@@ -29,19 +31,23 @@ waits until two successive iterations agree on the distribution over the pairs.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Mean relative displacement of contact pairs in an iteration, in units of dhat, up to which the linear model predicts
-normal forces. Points that move farther collide with other faces.
+"""Slip, as a multiple of dhat, up to which the linear model may predict normal forces. The slip of an iteration is
+averaged over the contact pairs, weighted by friction bound. Points that move farther collide with other faces.
 """
 
 
 class ContactLoad:
-    """Contact between the surfaces of bodies and colliders, over consecutive steps.
+    """Contact load between the surfaces of bodies and colliders, over consecutive steps.
 
     Parameters
     ----------
-    barrier : barrier over all surface vertices, the bodies' before the colliders'
+    barrier : barrier over all surface vertices, the b of bodies before the c of colliders
     points : the b surface vertices of bodies, interpolated from the solver's unknowns (``Space.points``)
-    collider_positions : (c,3) m, at the beginning; ``targets`` (c,3) m: their prescribed positions after a step
+    collider_positions : (c,3) m, positions of the collider vertices at the beginning
+
+    Attributes
+    ----------
+    targets : (c,3) m, prescribed positions of the collider vertices at the end of a step
     """
 
     def __init__(self, barrier: Barrier, points: Any, collider_positions: np.ndarray) -> None:
@@ -53,14 +59,17 @@ class ContactLoad:
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
-        """Return the contact potential of a step. Its values do not depend on which steps this process ran before."""
+        """Return the contact potential of a step with this ``motion``. Its values do not depend on which steps this
+        process ran before, since cached collision candidates are cleared.
+        """
         self.barrier.clear_candidates()
         return ContactStepPotential(self, motion)
 
 
 class ContactStepPotential(BarrierStepPotential):
-    """Barrier and friction potential during a step, with colliders at ``collider_positions`` (c,3) m. Friction uses the
-    normal forces at the step's beginning until those of the solver's iterations differ enough.
+    """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
+    uses normal forces lagged from the step's beginning; they are updated if the iterations arrive at sufficiently
+    different ones.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -93,8 +102,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the tangential collisions and their ``nodal_bounds`` (b + c,3) N, mu
-        times the normal forces; surface ``velocities`` (b + c,3) m/s predict the slip.
+        """Update the lagged friction from the ``tangential`` collisions. Their nodal friction bounds ``nodal_bounds``
+        (b + c,3) N, mu times the normal forces, are kept for comparison. Surface ``velocities`` (b + c,3) m/s predict
+        the slip, if given.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
@@ -110,14 +120,16 @@ class ContactStepPotential(BarrierStepPotential):
         return self._contact.targets - self.collider_positions
 
     def end_step(self) -> None:
-        """Begin the next step at the colliders' current positions."""
+        """End the step: the next one begins with the colliders at their current positions."""
         self._contact.previous_collider_positions, self._contact.collider_positions = (
             self._contact.collider_positions,
             self.collider_positions,
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of all surface vertices, extrapolated to the end of the step."""
+        """Return the positions (b + c,3) m of all surface vertices at the end of the step, for the solver's
+        ``positions`` (n,3) m. These are extrapolated if the solver computes positions at a time within the step.
+        """
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
@@ -130,7 +142,9 @@ class ContactStepPotential(BarrierStepPotential):
         return self._points.spread(forces[: len(self._start)])
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """See :meth:`BarrierStepPotential.max_step_size`."""
+        """Return a collision-free step size, at most 1, along dx (n,3) m from the solver's ``positions`` (n,3) m.
+        Colliders stand still, or move by their remaining displacement if ``with_prescribed_motion``.
+        """
         collider_displacement = (
             self.remaining_displacement if with_prescribed_motion else np.zeros_like(self.collider_positions)
         )
@@ -155,7 +169,9 @@ class ContactStepPotential(BarrierStepPotential):
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian of barrier and friction by the positions of the surface vertices, N/m."""
+        """Return the Hessian of barrier and friction with respect to the surface vertices, N/m, at the solver's
+        ``positions``.
+        """
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
@@ -163,29 +179,36 @@ class ContactStepPotential(BarrierStepPotential):
         return joined_stencils([self._barrier.hessian(y, self.projected), tangential])
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """See :meth:`CrossElementPotential.cross_element_hessian`."""
+        """Return the Hessian of barrier and friction with respect to the tet vertices, N/m, as 3 x 3 blocks per pair of
+        vertices, which may be in different tets; for the full space only.
+        """
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian in a subspace. In the full space :meth:`cross_element_hessian` returns it."""
+        """Add ``scale`` times the Hessian to ``blocks`` if the unknowns are coordinates of a subspace. In the full
+        space this adds nothing, since :meth:`cross_element_hessian` contains the Hessian.
+        """
         if self._points.is_dense:
             K = self._hessian(positions).matrix(len(self._start))
             self._points.add_coupling(K, scale / self._theta, blocks)
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the Hessian times dx (n,3) m of vertices and the remaining displacement of colliders, (n,3) N."""
+        """Return the Hessian times a direction, (n,3) N: the displacements dx (n,3) m of the unknowns together with the
+        colliders' remaining displacement.
+        """
         direction = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(direction))
 
     def prescribed_work(self, positions: np.ndarray) -> float:
-        """See :meth:`BarrierStepPotential.prescribed_work`."""
+        """Return the derivative of the potential along the colliders' remaining displacement, J."""
         forces = self._surface_gradient(self._displaced_surface(positions))
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction from the normal forces that the linear model predicts after the solver's last full step, if
-        they differ enough from the lagged ones; return True if updated. So an impact has friction one iteration later,
-        and separating pairs are released without first converging with obsolete friction.
+        """Update friction after a full step of the solver to ``positions``; return True if updated. The new normal
+        forces are those that the linear model of the last Hessian predicts, if they differ enough from the lagged ones.
+        So an impact causes friction one iteration later, and separating pairs are released before the iterations have
+        converged with obsolete friction.
         """
         if self._model is None or self._is_settled:
             return False
@@ -205,8 +228,9 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction, once per step, if the normal forces at a solution differ enough from the lagged ones; return
-        True if updated. The tolerance is tighter after updates during the iterations, which depend on their path.
+        """Update friction at a solution of the step if the normal forces differ enough from the lagged ones; return
+        True if updated. This happens once per step at most. The tolerance is tighter if friction was already updated
+        during the iterations, since such updates depend on the path of the iterations.
         """
         if self._model is None or self._is_settled:
             return False
@@ -219,7 +243,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, beyond: float
     ) -> bool:
-        """Update friction if nodal friction bounds changed by a fraction above ``beyond``; return True if updated."""
+        """Update friction if the ``nodal_bounds`` (b + c,3) N differ from the lagged ones by a relative difference
+        above ``beyond``; return True if updated. The new friction is linearized at surface positions y (b + c,3) m.
+        """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= beyond:
             return False
         self._update_lagging(tangential, nodal_bounds)
@@ -227,11 +253,13 @@ class ContactStepPotential(BarrierStepPotential):
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """See :meth:`BarrierStepPotential.is_unconverged`."""
+        """Return True if friction requires another iteration after the last one, which led to ``positions`` (n,3) m."""
         return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """See :meth:`BarrierStepPotential.normalized_gap`."""
+        """Return the smallest (distance - dmin) / dhat among the active contact pairs at ``positions`` (n,3) m; inf
+        without active pairs.
+        """
         return self._barrier.normalized_gap(self._displaced_surface(positions))
 
 
@@ -241,6 +269,8 @@ def _force_norm(forces: np.ndarray) -> float:
 
 
 def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
-    """Return the difference of two sets of forces (s,3) relative to the larger; 0 if both vanish."""
+    """Return the norm of the difference of two sets of forces (s,3), relative to the larger norm of both; 0 if both
+    vanish.
+    """
     total = max(_force_norm(forces), _force_norm(others))
     return _force_norm(forces - others) / total if total else 0.0

@@ -19,8 +19,9 @@ SEARCH_RADIUS = 2.0
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return the vertex pairs (k,2) of one body near which it touches itself, closer than ``distance`` m, or intersects
-    itself. ``positions`` (s,3) m are those of all surface vertices, at rest or at the beginning.
+    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``: those of primitives that intersect
+    or are closer than ``distance`` m at the ``positions`` (s,3) m of all surface vertices, and all pairs within
+    ``SEARCH_RADIUS`` of these. The positions are those at rest or at the beginning.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -45,7 +46,9 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the six corners (k,6) of each pair of faces whose boxes overlap, if both faces intersect other faces."""
+    """Return the six corners (k,6) of each pair of faces that may intersect: both faces intersect some face, and their
+    boxes overlap. Positions y are (s,3) m, ``faces`` (f,3).
+    """
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
@@ -58,7 +61,9 @@ def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
-    """Return all pairs (p,2) of different vertices that share a row of ``vertices`` (k,c), without negative entries."""
+    """Return all pairs (p,2) of different vertex indices that occur in the same row of ``vertices`` (k,c). Negative
+    entries are ignored.
+    """
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)
     return pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]

@@ -17,14 +17,16 @@ from .collider_surface import ColliderSurface
 
 
 class ColliderPose(NamedTuple):
-    """Triangles of a collider, ready for closest-point searches.
+    """Triangles of a collider at one moment, ready for closest-point searches.
 
     Attributes
     ----------
     corners : (t,3,3) m
     normals : (t,3) unit, 0 for a face without area
-    edge_normals, corner_normals : (t,3,3)
-        Normals, not unit, of the edge from corner k to corner k + 1 and of corner k of each triangle.
+    edge_normals : (t,3,3), not normalized
+        Sum of the face normals at each edge; edge k of a triangle runs from its corner k to k + 1.
+    corner_normals : (t,3,3), not normalized
+        Sum of the face normals around each corner, weighted by angle.
     tree : BoundingTree over the triangles
     """
 
@@ -36,7 +38,7 @@ class ColliderPose(NamedTuple):
 
     @classmethod
     def of(cls, surface: ColliderSurface, positions: np.ndarray) -> ColliderPose:
-        """Return the pose of a surface with vertices at positions (k,3) m."""
+        """Return the triangles of a ``surface`` with vertices at ``positions`` (k,3) m."""
         corners = np.ascontiguousarray(positions[surface.triangles], dtype=np.float64)
         normals = face_normals(corners)
         edge_normals = _summed(surface.edges, np.repeat(normals[:, None], 3, axis=1))
@@ -46,14 +48,18 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return at each entry of ``number`` (t,3) the sum, (t,3,3), of ``values`` (t,3,3) over all equal entries."""
+    """Sum ``values`` (t,3,3), one vector per entry of the index array ``number`` (t,3), over all entries with the same
+    index. Return these sums at every entry, (t,3,3).
+    """
     flat = number.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
 
 
 @inner_kernel
 def feature_normal(pose, triangle, w):
-    """Return the normal of the face, edge or corner that holds the point with barycentric weights w (3,)."""
+    """Return the normal, not always of unit length, at the point of a ``triangle`` with barycentric weights w (3,): the
+    face normal, or that of the edge or corner on which the point lies.
+    """
     zeros = 0
     for k in range(3):
         zeros += 1 if w[k] == 0.0 else 0

@@ -1,8 +1,8 @@
 """Connectivity of a collider's triangles: solid parts with an inside, and sheets with two sides.
 
-A connected part is solid if each of its edges has two faces and it can be oriented. Its faces are turned outwards, so
-flipped faces do no harm. A solid inside another is the wall of its cavity. Every other part is a sheet: open,
-non-manifold, or without volume. A sheet keeps a point on its current side.
+A connected part is solid if it is closed, orientable and not flat. The faces of a solid are oriented outwards, whatever
+their orientation in the mesh. A solid inside another one is the wall of a cavity in it. All other parts are sheets:
+open, non-manifold, or without volume. A sheet keeps each point on the side where it currently is.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class ColliderSurface:
         Name of the collider in messages.
     triangles : (t0,3) vertex indices
     positions : (frames,k,3) m
-        Vertices that coincide in every frame are merged.
+        Positions of the k vertices per frame. Vertices that coincide in every frame are merged.
 
     Attributes
     ----------
     triangles : (t,3) int32
-        Triangles with three distinct vertices, consistently oriented, solids outwards.
+        Triangles with three distinct vertices, consistently oriented; those of solids point outwards.
     solid : (t,) bool, False for triangles of sheets
     edges : (t,3) int32
         For each triangle, the index of the undirected edge from corner k to corner k + 1.
@@ -42,7 +42,7 @@ class ColliderSurface:
     Raises
     ------
     ColliderError
-        No triangle has three distinct vertices, a triangle names a missing vertex, or a position is not finite.
+        If no triangle has three distinct vertices, a vertex index is invalid, or a position is not finite.
     """
 
     def __init__(self, name: str, triangles: np.ndarray, positions: np.ndarray) -> None:
@@ -88,7 +88,9 @@ class ColliderSurface:
 
 
 def _welded(positions: np.ndarray) -> np.ndarray:
-    """Return for each vertex the first vertex with the same position in every frame, (k,) int32."""
+    """Return for each of k vertices the lowest index of a vertex with the same position in every frame, (k,) int32. If
+    the vertex with equal position in the first frame moves apart later, it is the vertex's own index.
+    """
     _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
     candidate = first[group.ravel()]
     always = (positions[:, candidate] == positions).all(axis=(0, 2))
@@ -96,7 +98,9 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each side the index of its edge (t,3) int32, and True (t,3) if it runs to the higher vertex index."""
+    """Return two arrays (t,3) for the sides of ``triangles`` (t,3), side k from corner k to corner k + 1: the index of
+    its undirected edge, int32; and True if it runs from the lower to the higher vertex index.
+    """
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
     _, edge = np.unique(low * (int(triangles.max()) + 1) + high, return_inverse=True)
@@ -104,8 +108,9 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each side the triangle across it (t,3), -1 unless the edge has two faces; True (t,3) if both triangles
-    have the side in the same direction, so that one is flipped; and True (t,) if all three edges have two faces.
+    """Return three arrays for ``triangles`` (t,3): the adjacent triangle at each side (t,3), -1 unless exactly two
+    triangles share the edge; True (t,3) if both run along the side in the same direction, so one has to be flipped; and
+    True (t,) if all three sides have an adjacent triangle.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -122,11 +127,11 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return for each triangle its connected part (t,) and True (t,) if it has to be flipped, and for each part True if
-    it is closed and orientable. The arguments are the results of :func:`_neighbours`.
+    """Return three arrays from the results of :func:`_neighbours`: the connected part of each triangle (t,); True (t,)
+    for triangles to flip for a consistent orientation of their part; and per part True if it is closed and orientable.
 
-    Each triangle has two nodes in a graph, as it is and flipped; edges connect nodes of consistent orientation. Parts
-    that cannot be oriented are connected to their flipped copies.
+    Method: a graph has two nodes per triangle, as it is and flipped, and its edges connect nodes with consistent
+    orientation. In parts that cannot be oriented, triangles are connected to their flipped copies.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)
@@ -142,7 +147,9 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return for each part True if an odd number of the parts ``closed`` encloses it: it is then a cavity's wall."""
+    """Return per part True if it is the wall of a cavity: an odd number of other closed parts encloses it. ``corners``
+    (t,3,3) m and ``part`` (t,) are per triangle; ``closed`` lists the indices of closed parts.
+    """
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:
         return cavity

@@ -45,9 +45,11 @@ class ContactPoints:
         self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
-        """Return the body's outward direction at each point, (p,3) unit, for tet vertices at (n,3) m; 0 if undefined.
+        """Return unit vectors (p,3) that point out of the body at each contact point, for tet vertices at ``positions``
+        (n,3) m; 0 where undefined.
 
-        This is the rest normal, deformed as a material line. It points out of the body unless its tet is inverted.
+        The rest normal is deformed with its tet's deformation gradient. The result points inwards if the tet is
+        inverted.
         """
         along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -64,10 +66,12 @@ class ContactPoints:
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
         """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
-        Pa. ``carry`` makes embedded points from an embedding if the unknowns are not the mesh's vertices.
+        Pa.
 
-        A face shares its area among its samples, corners included. Vertices without area are not contact points. Of
-        more than ``most`` points ``choose`` keeps that many, far apart; each gets the area of the points nearest to it.
+        The points are the vertices with area and samples on large faces; each face's area is divided among its samples,
+        corners included. If there are more than ``most`` points, ``choose`` selects ``most`` of them, far apart; each
+        gets the area of the points nearest to it. ``carry`` converts an embedding to embedded points; it is required if
+        the unknowns are not the mesh's vertices.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -84,7 +88,9 @@ class ContactPoints:
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions (p,3) m, outward normals (p,3), not unit, and areas (p,) m² of surface vertices and samples."""
+    """Return the surface vertices with area and the samples on faces as contact points: positions (p,3) m, outward
+    normals (p,3), not normalized, and areas (p,) m².
+    """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
@@ -100,7 +106,7 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Return the normals, not unit, of all vertices, (s,3), flipped if the surface as a whole is inside out."""
+    """Return outward vertex normals (s,3), not normalized, even for a surface that is inside out as a whole."""
     normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,4 +1,4 @@
-"""Contact points at the end of a time step for rules that solve for a time within it and extrapolate."""
+"""Contact points at the end of a time step, for time integration rules that solve for positions within the step."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from ...mechanics.forces.unilateral_springs import Points
 
 
 class ExtrapolatedPoints:
-    """Points of a body at the end of a step, extrapolated from the solver's unknowns after the fraction theta of the
-    step. Forces and stiffnesses at the extrapolated points act on the unknowns by the chain rule.
+    """Points of a body at the end of a step. The solver's unknowns are those after the fraction theta of the step; the
+    points are extrapolated linearly from them. Forces and stiffnesses are mapped to the unknowns by the chain rule.
     """
 
     def __init__(self, points: Points, motion: Motion) -> None:
         self._points, self._theta, self._start = points, motion.theta, points.positions(motion.x_prev)
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the extrapolated positions, (p,3) m."""
+        """Return the positions at the end of the step, (p,3) m, for the solver's ``unknowns`` within the step."""
         return self._start + (self._points.positions(unknowns) - self._start) / self._theta
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Map forces (p,3) N at the points to forces at the unknowns."""
+        """Return forces on the solver's unknowns, from ``forces`` (p,3) N at the extrapolated points."""
         return self._points.spread(forces / self._theta)
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times stiffnesses K (p,3,3) N/m at the points to a system's blocks."""
+        """Add ``scale`` times the stiffnesses K (p,3,3) N/m of the extrapolated points to the ``blocks`` of the
+        solver's system matrix.
+        """
         self._points.add_stiffness(K, scale / self._theta**2, blocks)

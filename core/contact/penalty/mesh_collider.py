@@ -6,8 +6,8 @@ have two sides without any orientation. The path is relative to the closest face
 well as fast bodies. A path that cuts a solid's corner does not count: points that slide around an edge would be pulled
 back, and their gap would jump.
 
-A point that begins a step on the surface has no definite side, since round-off of single-precision coordinates decides.
-It counts as outside a solid, and on that side of a sheet from which its body's outward direction points into the sheet.
+A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
+decides. At a solid it counts as outside. At a sheet it counts as on the side opposite to its body's outward direction.
 """
 
 from __future__ import annotations
@@ -23,20 +23,30 @@ from .obstacle import Contacts
 from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
-"""Cosine between the normals at a path's entry and exit (or shortest exit) below which it goes through the solid."""
+"""Cosine between the face normals where a path enters and leaves a solid, below which it counts as passing through. If
+the path ends inside, the direction to the closest point takes the place of the exit.
+"""
 
 ROUND_OFF = 1e-12
-"""Distance over the largest coordinate below which a point lies on the surface, without a direction to the surface."""
+"""Distance of a point from the surface, relative to the largest coordinate, below which it lies on the surface, so that
+the direction to the closest point is undefined.
+"""
 
 
 TOUCH = 1e-6
-"""Distance over the largest coordinate below which a point touches at a step's beginning: 8 float32 epsilons."""
+"""Distance of a point from the surface, relative to the largest coordinate, below which the point counts as touching at
+the beginning of a step: 8 float32 epsilons.
+"""
 
 PIERCED = 0.2
-"""Depth behind a sheet, as a fraction of ``sheet_thickness``, up to which a point is moved back to its body's side."""
+"""Depth of a point behind a sheet, as a fraction of ``sheet_thickness``, up to which the point is moved back to the
+side on which its body is.
+"""
 
 LEAN = 0.1
-"""Least cosine, in absolute value, between a body's outward direction and a sheet's normal that decides the side."""
+"""Cosine, in absolute value, between the outward direction of a body and the normal of a sheet, from which the outward
+direction decides on which side of the sheet the body is.
+"""
 
 
 class MeshCollider:
@@ -47,9 +57,9 @@ class MeshCollider:
     surface : ColliderSurface
     before, after : ColliderPose
         Poses at the step's beginning and end; the same object if the collider stands still.
-    thickness, sheet_thickness : float
-        Distance at which solids begin to push, and its lower bound for sheets, m. That bound must exceed the
-        penetration at rest: a point that began a step behind a sheet would stay there.
+    thickness : m, distance at which the collider begins to push
+    sheet_thickness : m, least such distance for sheets
+        It must exceed the penetration at rest: a point that begins a step behind a sheet stays there.
     """
 
     def __init__(
@@ -65,7 +75,9 @@ class MeshCollider:
         self.thickness = contact_distance(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
-        """Return the collider in a step from points at (p,3) m with the body's outward directions (p,3), unit or 0."""
+        """Return the collider during a step that begins with a body's contact points at ``points`` (p,3) m. ``outward``
+        (p,3) are unit vectors that point out of the body at the points, 0 where undefined.
+        """
         return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
 
@@ -105,7 +117,9 @@ def _set(out, a):
 
 @inner_kernel
 def _magnitude(y, t):
-    """Return the largest absolute coordinate of a point y and a triangle t (3,3), the scale of their round-off."""
+    """Return the largest absolute coordinate, m, of a point y (3,) and a triangle t (3,3). Round-off is proportional to
+    it.
+    """
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
@@ -116,8 +130,8 @@ def _magnitude(y, t):
 
 @inner_kernel
 def _turn(t, n, to, to_n, out):
-    """Set ``out`` (3,3) to the rotation from the frame of a triangle t with unit normal n to that of its other pose,
-    ``to`` and ``to_n``; to the identity if either has no area.
+    """Write to ``out`` (3,3) the rotation of a triangle between two poses: from corners t (3,3) and unit normal n (3,)
+    to corners ``to`` and normal ``to_n``. If either triangle has no area, write the identity.
     """
     A, B = np.empty((3, 3)), np.empty((3, 3))
     turns = _frame(t, n, A) and _frame(to, to_n, B)
@@ -130,7 +144,9 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """Set the columns of ``out`` to an orthonormal frame of triangle t, unit normal n; return False without area."""
+    """Write to the columns of ``out`` (3,3) orthonormal axes of a triangle with corners t (3,3) and unit normal n (3,):
+    first edge, their cross product, normal. Return False if the triangle has no area.
+    """
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
     if length == 0.0 or dot(n, n) < 0.5:
@@ -144,8 +160,10 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """Return the side of a sheet with normal n, 1 or -1, on which to keep a point at the offset ``away``, of norm
-    ``length``, from its closest point. Within ``touch`` or ``pierced`` m the body's ``outward`` direction decides.
+    """Return the side, 1 or -1 along its normal n, of a sheet on which a point has to stay. ``away`` (3,) m is the
+    offset of the point from the closest point, ``length`` its norm. If the point touches the sheet (within ``touch`` m)
+    or is straight above it within ``pierced`` m, the body's ``outward`` direction decides; otherwise the point's
+    position.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -156,10 +174,11 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute the contacts ``found`` at a step's beginning, the signed ``distance`` of each point from the collider in
-    the pose ``before``, and its position ``start`` after moving with the closest face to the pose ``after``.
+    """Compute three things for each point at the beginning of a step: its contact with the pose ``before``, written to
+    ``found``; its signed distance, m, from that pose, written to ``distance``; and its position after moving rigidly
+    with the closest face to the pose ``after``, written to ``start``.
 
-    Points that touch the surface or have pierced a sheet start just off the surface, with distance 0.
+    Points that touch the surface or have pierced a sheet get distance 0 and a start just off the surface.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):
@@ -189,8 +208,10 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
-    """Compute the contacts ``found`` of points at the end of a step: gaps, push directions, and the displacements of
-    the collider at the closest points. Points farther than ``reach`` from the collider are skipped.
+    """Compute the contacts ``found`` of points (p,3) m at the end of a step: gaps, push directions, and the collider's
+    displacements at the closest points. ``start`` and ``clear`` are each point's position relative to the final pose at
+    the step's beginning, and its signed distance there. Points that stay farther than ``reach`` m from the collider are
+    skipped.
     """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
@@ -221,14 +242,17 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
 
 @inner_kernel
 def _opposite(n, m):
-    """Return True if a path that enters by a face with normal n and exits by one with normal m crossed the solid."""
+    """Return True if a path crosses a solid from one side to the other: the unit normals n and m of the faces at which
+    it enters and leaves have a cosine below ``SAME_WAY``.
+    """
     return dot(n, m) < SAME_WAY
 
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Return the signed distance of point y, and set n (3,) to its gradient. ``away`` is y minus the closest point, in
-    face ``tri``; ``sign`` is -1 inside a solid; ``hit`` is the first face on the path from ``start`` to y, or -1.
+    """Return the signed distance of a point y from the collider, and write its gradient to n (3,). ``away`` is the
+    offset, of norm ``length``, from the closest point in face ``tri``; ``sign`` is -1 if y is inside a solid, else 1.
+    ``hit`` is the first face that the path from ``start`` to y crosses, -1 if none: it pushes the point back.
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to the side that the point came from.

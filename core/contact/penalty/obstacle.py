@@ -1,4 +1,4 @@
-"""Obstacles: they return the contacts of a body's points at the beginning of a step and during the step."""
+"""Interfaces of obstacles, which return the contacts of a body's points at the beginning of a step and during it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Contacts(NamedTuple):
 
 
 class ObstacleStep(Protocol):
-    """An obstacle during one step, with the contacts of the points at the step's beginning, ``initial_contacts``."""
+    """An obstacle during one step. ``initial_contacts`` are the contacts of a body's points at the step's beginning."""
 
     initial_contacts: Contacts
 
@@ -35,10 +35,12 @@ class ObstacleStep(Protocol):
 
 
 class Obstacle(Protocol):
-    """An obstacle, made for one time step with its positions in that step."""
+    """Interface of an obstacle, such as a ground or a mesh. An object describes its motion in one time step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
-        """Return the obstacle in a step from points at (p,3) m with the body's outward directions (p,3), unit or 0."""
+        """Return the obstacle during a step that begins with a body's contact points at ``points`` (p,3) m. ``outward``
+        (p,3) are unit vectors that point out of the body at the points, 0 where undefined.
+        """
 
 
 class GroundPlane:
@@ -46,19 +48,20 @@ class GroundPlane:
 
     Parameters
     ----------
-    height, thickness : m; the ground pushes below the sum of both
+    height : m, z coordinate of the ground
+    thickness : m, distance above the ground at which it begins to push
     """
 
     def __init__(self, height: float, thickness: float = 0.0) -> None:
         self._level = height + thickness
 
     def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
-        """Return the ground in a step from points at (p,3) m."""
+        """Return the ground during a step that begins with a body's contact points at ``points`` (p,3) m."""
         return GroundStep(self._level, points)
 
 
 class GroundStep:
-    """The ground during one step; it pushes below the height ``level`` m."""
+    """The ground during one step. It pushes points with a z coordinate below ``level`` m."""
 
     def __init__(self, level: float, points: np.ndarray) -> None:
         self._level = level

@@ -23,13 +23,13 @@ from .obstacle import Contacts, Obstacle
 from .sheet_thickness import sheet_thickness
 
 RELATIVE_PENETRATION = 3e-4
-"""Penetration depth for which the stiffness is designed, in body sizes."""
+"""Penetration depth, in body sizes, for which the contact stiffness is computed."""
 
 FIRMNESS = 300.0
-"""Least pressure per depth, in Young's moduli per body size."""
+"""Least contact stiffness (pressure per depth), as a multiple of Young's modulus divided by body size."""
 
 DROP_HEIGHT = 10.0
-"""Height of the fall for which the stiffness is designed, in body sizes."""
+"""Height of the fall, in body sizes, for which the contact stiffness is computed."""
 
 PUSH_OUT = 0.5
 """Speed at which an obstacle pushes out points that begin a step inside it, in body sizes per second."""
@@ -42,16 +42,18 @@ class PenaltyParameters:
     Attributes
     ----------
     stiffness : Pa/m
-        Pressure per depth that stops a fall within one step.
+        Pressure per penetration depth, chosen to stop a fall within one step.
     stiffening : 1/m
-        Least pressure per depth, divided by Young's modulus. With less, pins would press a body into an obstacle
-        instead of squeezing it.
+        Lower bound of the stiffness, as a multiple of Young's modulus. Below it, pins would press a body into an
+        obstacle instead of squeezing it.
     depth : m
-        Penetration depth for which the stiffness is designed.
+        Penetration depth for which the stiffness is computed.
     sheet_thickness : m
         Least distance at which sheets begin to push.
-    push_out_speed, stiction_tolerance : m/s
-        Speed at which obstacles push out points that begin inside; slip velocity above which friction is full.
+    push_out_speed : m/s
+        Speed at which obstacles push out points that begin a step inside.
+    stiction_tolerance : m/s
+        Slip velocity from which friction has its full magnitude, mu times the normal force.
     """
 
     stiffness: float
@@ -65,10 +67,10 @@ class PenaltyParameters:
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
         """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
 
-        A column as high as the body that has fallen from ``DROP_HEIGHT`` sizes is stopped within one step at a depth of
-        ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks in much less, by ``rho g size / k =
-        depth g h / v``. A body pressed down by pins should be squeezed rather than sink in; therefore ``stiffening``
-        makes its Young's modulus a lower bound of k.
+        The stiffness k stops a column as high as the body, after a fall from ``DROP_HEIGHT`` times the size, within one
+        step h at a ``depth`` of ``RELATIVE_PENETRATION`` times the size: ``k depth h = rho size v``. At rest the column
+        penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be squeezed rather
+        than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -94,7 +96,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Contact points that pins hold, on which contact exerts no force. None: no points.
+        Contact points fixed by pins, on which contact exerts no force. None if there are none.
     """
 
     def __init__(
@@ -153,7 +155,9 @@ class PenaltyContactPotential:
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness to ``blocks``: ``k A n n^T`` of the points in contact, and friction's."""
+        """Add ``scale`` times the Hessian, N/m, to the element ``blocks``: ``k A n n^T`` per point in contact, and the
+        stiffness of friction.
+        """
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
         k = np.where(self._felt, self._stiffness, 0.0)
@@ -162,21 +166,29 @@ class PenaltyContactPotential:
         self._points.add_stiffness(K, scale, blocks)
 
     def springs(self, positions: np.ndarray) -> UnilateralSprings:
-        """Return the unilateral springs of an iteration from ``positions``, where the stiffness was last evaluated."""
+        """Return the contacts as springs that push and never pull, for the solver iteration that begins at
+        ``positions`` (n,3) m. These must be the positions of the last call of :meth:`add_stiffness`.
+        """
         touch = self._touch(positions)
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Return True if at ``positions`` any point that no pin holds is in contact."""
+        """Return True if any contact point that is not pinned is pushed by the obstacle, for tet vertices at
+        ``positions`` (n,3) m.
+        """
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which led to ``positions``."""
+        """Return True if friction needs another iteration after the last one, which moved the tet vertices to
+        ``positions`` (n,3) m.
+        """
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction's lagged normal forces and tangent planes; return True if they have changed noticeably."""
+        """Update the lagged normal forces and tangent planes of friction from tet vertices at ``positions`` (n,3) m.
+        Return True if they changed by more than the tolerance; otherwise the previous ones are kept.
+        """
         if self._contact.friction == 0.0:
             return False
         _y, contacts = self._contacts_at(positions)
@@ -208,7 +220,9 @@ class PenaltyContactPotential:
         return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
-        """Return contact points (p,3) m and their contacts, cached: value, gradient and stiffness are asked in turn."""
+        """Return the contact points (p,3) m and their contacts for tet vertices at ``positions`` (n,3) m. The last
+        result is cached, since value, gradient and stiffness need it at the same positions.
+        """
         if self._at is None or not np.array_equal(self._at[0], positions):
             y = self._points.positions(positions)
             self._at = positions.copy(), y, self._approach.contacts(y)

@@ -1,13 +1,13 @@
 """Collision proxy, called skin: a closed surface near the render surface, moved by the tets of the draft lattice.
 
 The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
-level set of :class:`OffsetSurface` by marching tetrahedra [Doi, Koide 1991] on the lattice, with every tet cut into
-eight. It has a vertex on each cut edge between two nodes, which are vertices or edge midpoints of the lattice. It is
-closed, since nodes on the lattice's boundary always count as outside; manifold, as level sets on simplices are; and
-free of intersections, since each triangle lies in one tet.
+level set of :class:`OffsetSurface`, computed by marching tetrahedra [Doi, Koide 1991] on the lattice with every tet cut
+into eight. Its nodes are the vertices and the edge midpoints of the lattice; the skin has one vertex per edge between
+an inside and an outside node. The skin is closed, since nodes on the lattice's boundary always count as outside;
+manifold, as level sets on simplices are; and free of intersections, since each triangle lies in one tet.
 
-Trap: without the margins ``CLAMP`` to the nodes and ``APART`` between neighbouring faces, the skin touches itself at
-rest, which contact does not allow.
+Without the minimum distances ``CLAMP`` (to the nodes) and ``APART`` (between neighbouring faces), the skin would touch
+itself at rest, which contact does not allow.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ from .skin_untangling import separate_thin_faces
 CLAMP = 0.15
 """Least distance of a skin vertex from both nodes of its edge, as a fraction of the edge."""
 APART = 0.052
-"""Least distance, in cells, between neighbouring faces away from their common edge; contact must begin closer."""
+"""Minimum distance, in cells, that neighbouring faces must keep except at their common edge. Contact must begin at a
+smaller distance.
+"""
 CAVITY, ISLAND = 1.0, 0.02
-"""Volumes, in cells, below which closed parts of the skin are removed: walls of cavities, and isolated parts."""
+"""Volumes, in cells, below which closed components of the skin are removed: cavity walls (``CAVITY``) and isolated
+components (``ISLAND``).
+"""
 
 
 class CollisionProxy(NamedTuple):
@@ -40,11 +44,12 @@ class CollisionProxy(NamedTuple):
 
     Attributes
     ----------
-    rest : (s,3) m
+    rest : (s,3) m, rest positions of the skin's vertices
     faces : (f,3) int32
-        Oriented outwards.
+        Triangles, oriented outwards.
     carried : (s,n) sparse
-        Interpolation weights: ``rest = carried @ X``. At most four entries per row, which sum to 1.
+        Weights that interpolate the skin's vertices from the n tet vertices at X (n,3): ``rest = carried @ X``. A row
+        has at most four entries, which sum to 1.
     """
 
     rest: np.ndarray
@@ -53,7 +58,8 @@ class CollisionProxy(NamedTuple):
 
 
 def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
-    """Return the collision proxy of a surface inside the lattice ``mesh``, uniform or locally refined.
+    """Return the collision proxy of a body with this ``surface``, interpolated from the vertices of its lattice
+    ``mesh``, which may be locally refined.
 
     Raises MeshError if the lattice has so few tets that no node lies inside the body.
     """
@@ -79,10 +85,17 @@ def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
 
 
 class _Nodes(NamedTuple):
-    """The p nodes at which a function of ``body`` is evaluated: the n vertices of a lattice, then its edge midpoints.
+    """Nodes of marching tetrahedra: the n vertices of a lattice, then its edge midpoints, p in all.
 
-    ``points`` (p,3) m are the nodes, ``levels`` (p,) m the function, at most 0 inside, ``moved`` (p,) m the offset of
-    the surface, ``cells`` (p,) m the cell sizes. ``tets`` (8k,4) may be cut; ``carried`` (p,n): the vertices' weights.
+    Attributes
+    ----------
+    body : OffsetSurface
+    points : (p,3) m, positions of the nodes
+    levels : (p,) m, signed distance from the offset surface, at most 0 inside
+    moved : (p,) m, outward offset of the surface near each node
+    cells : (p,) m, cell size at each node
+    tets : (8k,4), tets between nodes that the surface may cut
+    carried : (p,n) sparse, weights that interpolate the nodes from the lattice vertices
     """
 
     body: OffsetSurface
@@ -94,13 +107,16 @@ class _Nodes(NamedTuple):
     carried: sp.csr_matrix
 
     def positions(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return the points (s,3) m at the fractions ``parts`` (s,) of the edges between the nodes ``ends`` (s,2)."""
+        """Return the points (s,3) m on edges between the nodes ``ends`` (s,2), at the fractions ``parts`` (s,) from the
+        first node.
+        """
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fractions (s,), from the inner to the outer node of ``ends`` (s,2), at which edges are cut: the
-        intersection with the surface or, if that is offset, the zero of the linearly interpolated levels.
+        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut. This
+        is the intersection with the surface; where the surface is offset, it is the zero of the linearly interpolated
+        levels.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -111,7 +127,9 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Return the fractions ``parts`` (s,) of edges ``ends`` (s,2), fitted to put faces on the offset surface."""
+        """Return improved fractions (s,) of skin vertices on their edges ``ends`` (s,2), which move the ``faces`` (f,3)
+        onto the offset surface. ``parts`` (s,) are the fractions before.
+        """
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
         edges = self.points[b] - self.points[a]
@@ -120,7 +138,9 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Return the nodes of a lattice, with the body evaluated at vertices and at midpoints of tets not deep inside."""
+    """Return the nodes of a lattice with their levels. The distance to the surface is evaluated at vertices, and at
+    edge midpoints of tets near the surface or the lattice's boundary; the other midpoints count as inside.
+    """
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
     middles, count = n + edge_of, n + len(ends)
@@ -152,7 +172,9 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of the nodes on the boundary of tets (m,4), whose edges have the vertices ``ends`` (e,2)."""
+    """Return the indices of the nodes (vertices, then edge midpoints) on the boundary of ``tets`` (m,4). ``ends`` (e,2)
+    are the vertices of the edges of the tets, in the order of the midpoints.
+    """
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
@@ -161,7 +183,9 @@ def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
-    """Split quads (q,4) over positions (s,3) into triangles (2q,3), each along its shorter diagonal."""
+    """Return triangles (2q,3) from ``quads`` (q,4), each split along its shorter diagonal; vertices are at
+    ``positions`` (s,3).
+    """
     p = positions[quads]
     other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
     quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
@@ -169,7 +193,9 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return ``faces`` (f,3) without small cavities, parts inside these, and small isolated parts; ``cell`` in m³."""
+    """Return ``faces`` (f,3) without small components: cavity walls below ``CAVITY`` cells, parts inside such cavities,
+    and isolated parts below ``ISLAND`` cells. ``cell`` is the volume of a cell, m³; the largest component always stays.
+    """
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)
     volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell

@@ -1,8 +1,9 @@
-"""Separate parts of a surface that a draft lattice connects, so that they move as one.
+"""Separate parts of a surface that a draft lattice connects, so that they deform as one body.
 
-Islands (connected components of faces) that intersect, touch or contain each other are one part, such as eyes in a
-head or both sides of a shell. Tets that two parts share connect them, even if the collision proxy separates them. A gap
-of two cells is surely open: tets reach up to one cell into it from each side. Gaps within a part are not detected.
+Islands (connected components of faces) that intersect, touch or contain each other form one part, such as eyes in a
+head or both sides of a shell. Parts that share tets are connected, even if the collision proxy separates them. A gap at
+least two cells wide is never bridged, since tets reach at most one cell into it from each side. Gaps within a part are
+not detected.
 """
 
 from __future__ import annotations
@@ -34,8 +35,14 @@ OPEN = 2.0
 
 
 class BridgedParts(NamedTuple):
-    """Numbers of separate ``surface_parts`` and of connected ``lattice_parts`` that hold them; ``gap`` m, the narrowest
-    gap between parts that move as one, and ``cells`` along the longest side that surely open it; inf and 0 if none.
+    """Result of the search for parts that a lattice connects.
+
+    Attributes
+    ----------
+    surface_parts : number of separate parts of the surface
+    lattice_parts : number of connected components of the lattice that contain them
+    gap : m, narrowest gap between a part that shares its component and any other part; inf if there is none
+    cells : number of cells along the longest side that is certain to open this gap; 0 if there is none
     """
 
     surface_parts: int
@@ -45,7 +52,9 @@ class BridgedParts(NamedTuple):
 
 
 def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
-    """Return the parts that the lattice ``mesh`` connects; it has ``cells_across`` cells along the longest side."""
+    """Return how the lattice ``mesh`` connects the separate parts of a surface. ``cells_across`` is the lattice's
+    number of cells along the longest side.
+    """
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
     positions = surface.positions - surface.positions[triangles].mean(axis=(0, 1))
@@ -65,7 +74,9 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part label of each triangle, (t,); ``points`` (p,3) m are samples on the triangles ``owner`` (p,)."""
+    """Return the part label of each triangle, (t,): islands that intersect, touch or contain each other get one label.
+    ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell`` is the cell size, m.
+    """
     island = vertex_components(triangles)
     if int(island.max()) == 0:
         return island
@@ -92,7 +103,9 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume of each island (triangles' labels ``island``, (t,)); their sum is positive."""
+    """Return six times the signed volume of each island, m³, with the sign that makes their sum positive. ``corners``
+    (t,3,3) m and the label ``island`` (t,) are per triangle.
+    """
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -100,8 +113,8 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest triangle of another part (-1: none) and its distance, m, for points (p,3) m of parts ``own``
-    (p,); ``part`` (t,) is the part of each triangle.
+    """Return for points (p,3) m the index of the nearest triangle that belongs to another part, -1 if none, and its
+    distance, m. ``own`` (p,) are the labels of the points' parts, ``part`` (t,) those of the triangles' parts.
     """
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)

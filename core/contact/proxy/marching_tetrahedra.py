@@ -1,4 +1,4 @@
-"""Marching tetrahedra on a mesh whose tets are cut into eight: the edges that a level set cuts, and its faces."""
+"""Marching tetrahedra on a mesh whose tets are each cut into eight: cut edges and faces of a level set."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ from ...geometry.mesh.topology import FACES
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
-"""Nodes of the four tets at the corners of a tet. Nodes 0 to 3 are its corners, 4 + k is the midpoint of edge k."""
+"""Nodes of the four corner tets into which a tet is cut. Nodes 0 to 3 are the tet's corners, 4 + k is the midpoint of
+edge k.
+"""
 _RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
-"""For each diagonal of the octahedron in a tet: its two nodes, then the four nodes around it, oriented as the tet."""
+"""Diagonals of the octahedron inside a cut tet: the two nodes of each, then the four nodes around it, oriented like the
+tet.
+"""
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
-"""Even permutations of a tet's corners, one for each pair of corners at the front."""
+"""Permutations of a tet's corners that keep its orientation, one for each pair of corners in the first two places."""
 
 
 class CutEdges(NamedTuple):
-    """Vertices and faces of a level set, with a vertex on each edge that it cuts.
+    """Vertices and faces of a level set, with one vertex per cut edge.
 
     Attributes
     ----------
     ends : (s,2) int64
-        Nodes of the cut edges, the inside node first.
+        Nodes of each cut edge, the inside node first.
     triangles : (t,3) int64
+        Indices of cut edges, oriented outwards.
     quads : (q,4) int64
-        Not planar. Triangles and quads are oriented outwards.
+        The same; quads are not planar in general.
     """
 
     ends: np.ndarray
@@ -35,7 +40,9 @@ class CutEdges(NamedTuple):
 
 
 def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges (e,2) of tets (m,4), and the indices (m,6) of each tet's edges, in the order of ``EDGES``."""
+    """Return the unique edges (e,2) of ``tets`` (m,4), and for each tet the indices (m,6) of its edges, in the order of
+    ``EDGES``.
+    """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     n = int(tets.max()) + 1
     keys, edges = np.unique(pairs[..., 0] * n + pairs[..., 1], return_inverse=True)
@@ -43,8 +50,9 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return tets (8m,4), with each of ``tets`` (m,4) cut into eight. ``middles`` (m,6) are the midpoint nodes of its
-    edges, ``points`` (p,3) the positions of all nodes. The octahedron inside is cut along its shortest diagonal.
+    """Return tets (8m,4): each of ``tets`` (m,4) cut into eight at its edge midpoints, whose node indices are
+    ``middles`` (m,6). The octahedron in the middle is cut along its shortest diagonal; ``points`` (p,3) are the
+    positions of all nodes.
     """
     nodes = np.concatenate([tets, middles], axis=1)
     tips = nodes[:, _BETWEEN]
@@ -55,7 +63,9 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Return the level set in positively oriented tets (m,4) that separates nodes ``inside`` (p,) bool from others."""
+    """Return the level set, cut by ``tets`` (m,4) of positive orientation, between the nodes marked in ``inside`` (p,)
+    bool and the other nodes.
+    """
     within = inside[tets]
     count = within.sum(axis=1)
     triangles = []

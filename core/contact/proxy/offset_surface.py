@@ -19,21 +19,27 @@ from ...geometry.mesh.vertex_normals import face_normals
 from ...geometry.mesh.winding_number import WindingNumber, winding_at
 
 THICK = 0.55
-"""Least thickness, in cells: half a cell, the spacing of the level set's nodes, and a margin."""
+"""Least thickness of a body, in cells: half a cell, which is the spacing of the level set's nodes, plus a margin."""
 REACH = 0.8
-"""Distance, in cells, up to which the thickness is computed for points outside: edges of farther nodes are not cut.
-Inside, the limit is half of ``THICK``: around a deeper node the body is at least ``THICK`` cells thick.
+"""Distance outside the body, in cells, up to which its thickness is computed; edges of nodes farther away are not cut.
+Inside, the limit is half of ``THICK``: where a node lies deeper, the body is thick enough.
 """
 BESIDE = 1e-3
-"""Distance, in cells, from a triangle at which its two sides are tested."""
+"""Distance, in cells, from a triangle of the two points at which the inside of the body is tested."""
 DRAWN_IN = 0.02
-"""Fraction by which the tested point is shifted from the closest point to the triangle's centroid, away from edges."""
+"""Fraction of the way from the closest point to the triangle's centroid by which the point at which the thickness is
+measured is shifted, away from edges.
+"""
 OPPOSITE = -(0.5**0.5)
-"""Minus the least absolute cosine of two faces' normals that bound a thin part: a sharp edge is not a thin part."""
+"""Minus the smallest absolute cosine between the normals of two faces that bound a thin part. Faces at a sharp
+edge of the body have a smaller one.
+"""
 
 
 class OffsetSurface:
-    """Distance queries on a surface of non-zero area, in metres, relative to ``origin`` (3,) to reduce round-off."""
+    """Distance queries on a surface, whose faces without area are ignored. Coordinates are in metres; internally they
+    are relative to ``origin`` (3,), the surface's centre, to reduce round-off.
+    """
 
     def __init__(self, surface: SurfaceMesh) -> None:
         triangles = faces_with_area(surface)
@@ -46,8 +52,9 @@ class OffsetSurface:
         self._search = NearestPointSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the signed distances of ``points`` (p,3) m, negative inside, and the surface's outward offsets there,
-        both (p,) m; ``cells`` (p,) m are the cell sizes around them.
+        """Return two arrays (p,) m for ``points`` (p,3) m: the signed distance from the surface without offset,
+        negative inside, and the outward offset of the surface at the closest point. ``cells`` (p,) m are the cell sizes
+        at the points.
         """
         points = np.ascontiguousarray(points - self.origin)
         distances, offsets = np.empty(len(points)), np.zeros(len(points))
@@ -60,7 +67,9 @@ class OffsetSurface:
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the fractions (p,) of paths from ``starts`` to ``ends`` (p,3) m at the first triangle; NaN if none."""
+        """Return the fraction (p,), from 0 at ``starts`` (p,3) m to 1 at ``ends`` (p,3) m, at which each straight path
+        first crosses the surface; NaN if it does not.
+        """
         found = np.empty(len(starts))
         segments = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
         _entered(len(starts), *segments, self._corners, self._normals, self._tree, found)
@@ -69,14 +78,17 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Return True if the point ``p + by n`` is inside the surface."""
+    """Return True if the point ``p + by n`` is inside the surface whose winding number ``field`` describes. n is the
+    direction of the offset ``by`` from p.
+    """
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
 @inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
-    """Return the thickness of the body, along a triangle's normal, at its point closest to p (barycentric weights w);
-    inf beyond ``THICK`` cells. ``distance`` is from p to the triangle; ``inside`` is True if p is inside.
+    """Return the thickness of the body at the closest surface point to p, measured along the normal there; inf if it
+    exceeds ``THICK`` cells, 0 for a sheet. The closest point is in ``triangle``, with barycentric weights w, at
+    ``distance`` from p. ``inside`` is True if p is inside the body; ``cell`` is the cell size, m.
     """
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]

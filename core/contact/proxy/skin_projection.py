@@ -1,7 +1,8 @@
 """Fit a skin (collision proxy) to the surface of a body by moving its vertices along the lattice edges that they cut.
 
-A face with its vertices on the surface would cut off convex regions. So each vertex is moved by the mean over its faces
-of the signed distance, along the face normal, from the face's centroid to the closest point of the surface.
+If the vertices were on the surface, flat faces would cut off convex regions. So the faces' centroids are fitted: each
+vertex moves by the mean, over its faces, of the distance from the centroid to the surface, with the sign of its
+direction along the face normal.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Over-relaxation factor, since a corner's displacement moves the face's centroid by only a third of it."""
+"""Over-relaxation factor, since a vertex moves the centroid of a face by only a third of its displacement."""
 STEEP = 0.4
-"""Lower bound of the cosine between a vertex's lattice edge and its normal, by which displacements are divided."""
+"""Lower bound of the cosine between a vertex's lattice edge and its normal. Displacements along the normal are divided
+by the cosine to give displacements along the edge.
+"""
 FAR = 0.3
-"""Distance to the surface, in cells, from which a face is ignored, since it closes an opening of the surface."""
+"""Distance between a face and the surface, in cells, above which the face is ignored: it closes an opening of the
+surface.
+"""
 
 Nearest = Callable[[np.ndarray], np.ndarray]
 """Function from points (p,3) m to the closest points of a surface, (p,3) m."""
@@ -30,9 +35,11 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved edge fractions (s,) of skin vertices at ``begins + parts * edges``, (s,3) m, edges outwards.
+    """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie. A vertex is at ``begins +
+    parts * edges``, (s,3) m, with edges directed outwards.
 
-    ``moved`` (s,) m is the outward offset of the surface at each vertex, ``cells`` (s,) m the cell size.
+    ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
+    ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.
     """
     corners = (begins + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

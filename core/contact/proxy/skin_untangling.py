@@ -1,4 +1,4 @@
-"""Separate neighbouring faces of a skin (collision proxy) that are too near to each other.
+"""Separate neighbouring faces of a skin (collision proxy) that are too close to each other.
 
 Vertices move along their lattice edges towards the midpoints, so the skin stays closed and free of intersections.
 """
@@ -15,14 +15,15 @@ from ...geometry.mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
 SHARE = 0.1
-"""Fraction of the distance to the midpoint of its edge by which a vertex moves per round."""
+"""Fraction of the distance to the midpoint of its edge by which a vertex moves in each iteration."""
 
 
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the edge fractions ``parts`` (s,) of the vertices, changed so that neighbouring ``faces`` (f,3) keep a
-    distance of ``least`` (s,) m, given per vertex, where possible; ``placed`` maps fractions to positions (s,3) m.
+    """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) keep the minimum distance
+    ``least`` (s,) m, given per vertex, where possible. Return the vertices' edge fractions (s,); ``parts`` (s,) are
+    those before. ``placed`` computes vertex positions (s,3) m from fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -40,7 +41,9 @@ def separate_thin_faces(
 
 
 def _rings(faces: np.ndarray) -> np.ndarray:
-    """Return for each edge of a closed surface its two ends and the opposite corners of its two faces, (e,4)."""
+    """Return four vertex indices per edge of a closed surface, (e,4): the two ends of the edge, and the opposite corner
+    of each of its two faces.
+    """
     a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
     n = int(faces.max()) + 1
     order = np.argsort(a * n + b)
@@ -51,7 +54,9 @@ def _rings(faces: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def _between_segments(p, q, r, s):
-    """Return the squared distance of segments pq and rs if both nearest points are interior, else inf."""
+    """Return the squared distance, m², between the segments from p to q and from r to s. Return inf if a nearest point
+    is an end of a segment, or the segments are nearly parallel.
+    """
     u, v, w = minus(q, p), minus(s, r), minus(p, r)
     a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     determinant = a * c - b * b
@@ -66,7 +71,9 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Set ``apart`` to the distance, away from the common edge, between the two faces of each edge."""
+    """Write the distance between the two faces at each edge, except at the common edge itself, to ``apart`` (e,) m.
+    ``rings`` (e,4) are the vertex indices from :func:`_rings`.
+    """
     w = np.empty(3)
     for k in range(first, last):
         a, b, c, d = positions[rings[k, 0]], positions[rings[k, 1]], positions[rings[k, 2]], positions[rings[k, 3]]

@@ -1,9 +1,10 @@
 """Atomic file writes, and files of named arrays with a checksum.
 
-A file of arrays contains a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and
-shapes of arrays, SHA-256 of their bytes, and ``about``, a JSON object of the caller's) and the arrays' bytes,
-little-endian. A checksum does not make a file trustworthy: all sizes that the header states are checked against bounds
-and the file's length before anything is computed or allocated from them. Nothing is ever unpickled.
+A file of arrays consists of a magic word, the length of a JSON header, the header's SHA-256, the header and the arrays'
+bytes, little-endian. The header contains names, types and shapes of the arrays, the SHA-256 of their bytes, and
+``about``, a JSON object of the caller. A checksum does not make a file trustworthy. Therefore all sizes stated in the
+header are checked against limits and the file's length before they are used to allocate or compute anything. Pickled
+data are never read.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file for writing. A symbolic link, hard link or pipe of that name, as an untrusted folder or a render
-    farm's store may contain, is deleted and never written to. Raises OSError as ``open`` does.
+    """Open a file for writing, for names in folders that others control, such as a render farm's store. A symbolic
+    link, hard link, pipe or device of that name is deleted first, so that nothing is written elsewhere. Raises OSError
+    as ``open`` does.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):
@@ -51,7 +53,9 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Return True if writing to a folder entry would write elsewhere: a link, a pipe or a device."""
+    """Return True if a folder entry is a link (also a hard link), a pipe or a device, so that writing to it would
+    change something else.
+    """
     if stat.S_ISDIR(entry.st_mode):
         return False
     return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1
@@ -73,11 +77,11 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Context that writes a file atomically: to a temporary file in the same folder, which is flushed to disk and
-    renamed at the end. If a link has that name, the link is replaced and its target is unchanged.
+    """Context that writes a file atomically: data go to a temporary file in the same folder, which is flushed to disk
+    and renamed at the end. A link of that name is replaced; its target is unchanged.
 
-    Raises StoreError if the disk is full, the folder is not writable, or a device or pipe has that name; the existing
-    file is then unchanged and the temporary one is removed.
+    Raises StoreError if the disk is full, the folder is not writable, or the name is that of a device or a pipe. Then
+    an existing file is unchanged, and the temporary one is removed.
     """
     temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
@@ -99,9 +103,10 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """Context with a temporary folder for programs that write files by name; at the end its files replace those in
-    ``folder``, and it is removed. Files in its subfolders (``textures/``) are moved into subfolders of the same name,
-    where no existing file is replaced. Raises OSError from the file system, or if such a subfolder is a link.
+    """Context with a temporary folder, for programs that write several files by name. At the end its files replace
+    those of the same name in ``folder``, and the temporary folder is removed. Files in its subfolders (``textures/``)
+    move to the same subfolders of ``folder`` but replace nothing there. Raises OSError from the file system, or if such
+    a subfolder is a link.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
@@ -126,7 +131,9 @@ def remove(path: Path) -> None:
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write named arrays and ``about``, a dict for JSON, to one file by :func:`whole_file`, which raises StoreError."""
+    """Write named arrays and the JSON object ``about`` to one file atomically. Raise StoreError if it cannot be written
+    or its header would be too large.
+    """
     little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     sha = hashlib.sha256()
     for array in little.values():
@@ -142,7 +149,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
         problem = (
             f"{path.name} would have a header of {len(header)} bytes with {_lists(header)} lists, which is too large"
         )
-        raise StoreError(f"{problem}.", "Lower Substeps or Iterations, whose reports it holds.")
+        raise StoreError(f"{problem}.", "Lower Substeps or Iterations, since the header holds a report of each.")
     with whole_file(path) as file:
         for part in (MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header):
             file.write(part)
@@ -151,7 +158,9 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the arrays and ``about`` of a file; raise CorruptFrameError if it is damaged, StoreError if unreadable."""
+    """Return the named arrays and the JSON object ``about`` of a file. Raise CorruptFrameError if it is damaged,
+    StoreError if it cannot be read.
+    """
     path = Path(path)
     described, payload = _read(path, with_arrays=True)
     with _damage(path):
@@ -161,15 +170,15 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
-    """Return ``about`` from a file's header of at most ``limit`` bytes. The arrays are neither read nor checked. Raises
-    the errors of :func:`read_arrays`.
+    """Return the JSON object ``about`` from the header of an array file, without reading the arrays. Raise
+    CorruptFrameError if the header is damaged or longer than ``limit`` bytes, StoreError if the file cannot be read.
     """
     return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file for reading. Raise OSError if it is not a regular file, since a read from a pipe or a device, as in
-    an untrusted archive, could block forever.
+    """Open a regular file for reading; raise OSError if the path is that of anything else. A read from a pipe or a
+    device, which untrusted archives may contain, could block forever.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "it is not a file")
@@ -184,13 +193,11 @@ def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dic
             if not with_arrays:
                 return described, b""
             if len(described["arrays"]) > ARRAYS:
-                raise ValueError(f"it claims {len(described['arrays'])} arrays")
+                raise ValueError(f"its header lists {len(described['arrays'])} arrays, too many")
             claimed = sum(_size(kind, shape) for _, kind, shape in described["arrays"])
             there = os.fstat(file.fileno()).st_size - file.tell()
             if claimed != there:
-                raise ValueError(
-                    f"it {'claims more than it holds' if claimed > there else 'holds more than it claims'}"
-                )
+                raise ValueError(f"it is {'shorter' if claimed > there else 'longer'} than its header states")
             return described, file.read(claimed)
 
 
@@ -200,12 +207,12 @@ def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
         raise ValueError("it is not a file of Sinew")
     length = struct.unpack_from("<Q", start, 8)[0]
     if length > limit:
-        raise ValueError(f"its header claims {length} bytes, more than {limit}")
+        raise ValueError(f"its header has {length} bytes, more than the maximum of {limit}")
     header = file.read(length)
     if hashlib.sha256(header).digest() != start[16:]:
         raise ValueError("its header is damaged")
     if (lists := _lists(header)) > LISTS:
-        raise ValueError(f"its header has {lists} lists, more than {LISTS}")
+        raise ValueError(f"its header has {lists} lists, more than the maximum of {LISTS}")
     described = json.loads(header)
     if not isinstance(described["about"], dict) or not isinstance(described["arrays"], list):
         raise ValueError("its header does not describe Sinew's arrays")
@@ -213,17 +220,19 @@ def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
 
 
 def _lists(header: bytes) -> int:
-    """Return an upper bound on the number of lists and objects in a JSON text: all opening brackets."""
+    """Return the number of opening brackets in a JSON text, an upper bound on its number of lists and objects."""
     return header.count(b"[") + header.count(b"{")
 
 
 def _size(kind: Any, shape: Any) -> int:
-    """Return the size, bytes, of an array that a header describes; raise ValueError if its description is invalid."""
+    """Return the size in bytes of an array with the type ``kind`` and ``shape`` in a file's header. Raise ValueError if
+    either is invalid.
+    """
     if kind not in _TYPES:
         raise ValueError(f"it holds values of type {kind[:20] if isinstance(kind, str) else type(kind).__name__}")
     sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
     if not all(type(side) is int and 0 <= side <= SIDE for side in sides):
-        raise ValueError("it holds an array of an impossible shape")
+        raise ValueError("the shape of an array in it is invalid")
     return math.prod(shape) * np.dtype(kind).itemsize  # Python integers: a NumPy product could overflow
 
 
@@ -237,19 +246,21 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield name and copy of each array described in a header, from all bytes; ValueError if their number differs."""
+    """Yield the name and a copy of each array that a header describes. ``payload`` holds the bytes of all arrays in
+    order. Raise ValueError if the name of an array is not text, or its bytes are incomplete.
+    """
     payload, at = memoryview(payload), 0
     for name, kind, shape in described:
         if not isinstance(name, str):
-            raise ValueError("it holds an array whose name is of another type")
+            raise ValueError("the name of an array in it is not text")
         size = _size(kind, shape)
         yield name, np.frombuffer(payload[at : at + size], dtype=kind).reshape(shape).copy()
         at += size
 
 
 def _patiently(action: Callable[[], None]) -> None:
-    """Run a file operation, with retries on Windows, which does not move or delete a file while another process, such
-    as a virus scanner, has it open.
+    """Run a file operation. On Windows it is repeated after a pause if another process, such as a virus scanner, has
+    the file open and so prevents moving or deleting it.
     """
     for wait in PAUSES:
         try:

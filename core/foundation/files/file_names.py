@@ -15,17 +15,18 @@ LONGEST = 100
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise SettingsError unless folders can have these names on every system: letters, digits, ``_ - + ( ) .`` and
-    inner spaces; no Windows device names, and no two names that some file system treats as equal.
+    """Raise SettingsError if some of the names cannot be folder names on every operating system. Valid names consist of
+    letters, digits, ``_ - + ( ) .`` and inner spaces, have at most ``LONGEST`` bytes, and are not names of Windows
+    devices. Two names must differ in more than letter case or Unicode composition.
     """
     for name in names:
         if not _WORKS.fullmatch(name) or _DEVICES.fullmatch(name) or len(name.encode()) > LONGEST:
             raise SettingsError(
-                f"A body has the name {name!r}, which not every system allows for its folder.",
+                f"The body name {name!r} is not a valid folder name on every operating system.",
                 "Give it a short name of letters, digits, _ and -.",
             )
     folded = [unicodedata.normalize("NFC", name).casefold() for name in names]
     for k, name in enumerate(folded):
         if name in folded[:k]:
             same = f"“{names[folded.index(name)]}” and “{names[k]}”"
-            raise SettingsError(f"Two bodies have the names {same}, the same folder on some systems.", "Rename one.")
+            raise SettingsError(f"The body names {same} mean the same folder on some systems.", "Rename one.")

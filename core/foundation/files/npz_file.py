@@ -1,4 +1,6 @@
-"""Uncompressed ``.npz`` files. A file from an untrusted source is read safely: all sizes that it states are checked."""
+"""Uncompressed ``.npz`` files. Files from untrusted sources are read safely: all sizes stated in them are checked
+first.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,15 @@ def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an uncompressed ``.npz``. Raise ValueError, before memory is allocated, if a stated size
-    exceeds the file's; OSError if the path is not a regular file.
+    """Return the arrays of an uncompressed ``.npz``, by name. Raise ValueError, before memory is allocated, if the file
+    is compressed or states sizes larger than the file; raise OSError if the path is not that of a regular file.
     """
     arrays = {}
     with open_regular(path) as whole, zipfile.ZipFile(whole) as archive:
         members = archive.infolist()
         stored = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
         if not stored or sum(m.file_size for m in members) > os.fstat(whole.fileno()).st_size:
-            raise ValueError("it claims more than it holds")
+            raise ValueError("it is compressed, or shorter than its header states")
         for member in members:
             with archive.open(member) as file:
                 arrays[member.filename.removesuffix(".npy")] = _read_npy(file)
@@ -39,16 +41,18 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_npy(file: IO[bytes]) -> np.ndarray:
-    """Return one ``.npy`` array. A regular expression parses the header, which NumPy would evaluate and trust."""
+    """Return the array of an opened ``.npy``; raise ValueError if its header is not of the usual form. A regular
+    expression parses the header, since NumPy's reader evaluates it and trusts its sizes.
+    """
     data = file.read()
     at = 10 + int.from_bytes(data[8:10], "little")
     header = _NPY_HEADER.fullmatch(data[10:at])
     if data[:8] != _NPY_MAGIC or header is None:
-        raise ValueError("it holds an array of a type that is never written")
+        raise ValueError("it holds an array in a format that Sinew does not write")
     kind, fortran, sides = (group.decode() for group in header.groups())
     shape = tuple(int(side) for side in sides.replace(",", " ").split())
     if math.prod(shape) * np.dtype(kind).itemsize != len(data) - at:
-        raise ValueError("an array claims more than it holds")
+        raise ValueError("the size of an array in it differs from its header")
     order = "F" if fortran == "True" else "C"
     return np.frombuffer(memoryview(data)[at:], dtype=kind).reshape(shape, order=order).copy()
 

@@ -1,7 +1,7 @@
 """Folders whose files are executed, such as compiled kernels: only the user or root may be able to write to them.
 
-As sshd does for keys, owner and mode are checked of the folder, its content, and its parents up to the user's home
-folder or the file system's root. Windows has access lists instead of owners and modes; nothing is checked there.
+As sshd does for keys, the owner and the mode are checked for the folder, its content, and its parents up to the user's
+home folder or the root of the file system. On Windows, which has access lists instead, nothing is checked.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder and its missing parents with access for the user only, whatever the umask; OSError on failure."""
+    """Create a folder and its missing parents so that only the user has access, whatever the umask. Raise OSError on
+    failure.
+    """
     for directory in reversed((folder, *folder.parents)):
         if not directory.is_dir():
             directory.mkdir(0o700, exist_ok=True)
 
 
 def checked_private(folder: Path) -> Path:
-    """Return the folder's path with links resolved, so that others cannot redirect it. Raise PermissionError, with the
-    reason, if other users may write to the folder or its content, or may replace it.
+    """Return the folder's path with all links resolved, so that other users cannot redirect it. Raise PermissionError,
+    with the reason, if other users can write to the folder or its content, or can replace the folder. On Windows the
+    path is returned unchecked.
     """
     if os.name == "nt":
         return folder
@@ -67,7 +70,9 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the user is the only member of a group, as on Linux systems that create a group for each user."""
+    """Return True if the group with this id is the user's own, with no other members. Many Linux systems create one per
+    user.
+    """
     import grp
     import pwd
 

@@ -12,23 +12,27 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 LONGEST_MARK = 4
-"""Length, bytes, of the longest byte order mark."""
+"""Number of bytes of the longest byte order mark."""
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """Return the byte order mark that the data begin with and the encoding that it indicates; b"" and UTF-8 if none."""
+    """Return the byte order mark at the beginning of ``data`` and the encoding that it indicates; without a mark, b""
+    and UTF-8.
+    """
     return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 def text_of(data: bytes) -> str:
-    """Return bytes decoded to text, without byte order mark. Raise UnicodeDecodeError for invalid bytes."""
+    """Return ``data`` decoded to text, with the encoding of its byte order mark (UTF-8 without one); the mark is
+    removed. Raise UnicodeDecodeError for invalid bytes.
+    """
     mark, encoding = encoding_of(data)
     return data[len(mark) :].decode(encoding)
 
 
 def without_mark(data: bytes) -> bytes:
-    """Return encoded text without byte order mark, converted from UTF-16 or UTF-32 to UTF-8. Bytes of any other
-    encoding, such as Latin-1, are unchanged.
+    """Return ``data`` without a byte order mark and, if the mark is that of UTF-16 or UTF-32, converted to UTF-8. Data
+    in other encodings, such as Latin-1, are unchanged.
     """
     mark, encoding = encoding_of(data)
     return data[len(mark) :] if encoding == "utf-8" else text_of(data).encode()

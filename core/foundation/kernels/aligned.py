@@ -1,5 +1,5 @@
-"""Matrices aligned to cache lines. In unaligned ones SIMD loads and stores cross lines, which makes products of small
-tiles by the BLAS a sixth slower.
+"""Matrices aligned to cache lines. Otherwise SIMD loads and stores cross cache lines, and the BLAS is a sixth slower at
+products of small tiles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LINE = 8
 
 @kernel
 def aligned(rows, columns):
-    """Return an uninitialised, aligned matrix (rows, columns) of doubles."""
+    """Return an uninitialised matrix (rows, columns) of doubles that begins at a cache line."""
     flat = np.empty(rows * columns + LINE)
     begin = -(flat.ctypes.data // 8) % LINE
     return flat[begin : begin + rows * columns].reshape(rows, columns)

@@ -1,14 +1,14 @@
 """Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba's cache stores the import name of a kernel, and it misses edits of other files whose kernels this kernel calls. So
-the name of the cache folder contains this package's import name and a hash of the processor and of the sources that
-kernels can depend on: the files that contain kernels, and all that these import. Thus nodes of a render farm that share
-a parent folder never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at import, sets the parent
-folder; by default it is in the user's cache folder, which all Blender versions share. Numba's index files are pickles,
-which can execute code when read: a folder that others may write to is rejected.
+Numba's own cache stores the import name of a kernel, and it does not notice edits of other files whose functions the
+kernel calls. Therefore the name of the cache folder contains this package's import name and a hash of the processor
+and of the sources that kernels can depend on: the files that contain kernels and all that these import. Nodes of a
+render farm that share a parent folder thus never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at
+import, sets the parent folder; by default it is in the user's cache folder, which all Blender versions share. Numba's
+index files are pickles, which can execute code when read, so a folder that other users can write to is rejected.
 
-If the folder cannot be used, kernels are stored in a temporary folder for the lifetime of the process, which
-:func:`cache_warning` reports. Numba's own fallback would write beside the sources.
+If the folder cannot be used, kernels are stored in a temporary folder for the lifetime of the process, and
+:func:`cache_warning` returns a warning. Numba's own fallback would write beside the sources.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
 
 
 def _imported(path: Path, text: str) -> set[Path]:
-    """Return the paths that the relative imports in a source ``text`` at ``path`` may mean; some may not exist."""
+    """Return the paths of the files that relative imports in a source file may refer to. ``path`` and ``text`` are the
+    file's; not all returned paths exist.
+    """
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):
         module_path = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
@@ -100,8 +102,8 @@ def _wanted_folder() -> Path:
 
 
 def _of_any_length(path: str) -> str:
-    """Return an absolute Windows path in the form that may exceed 259 characters, since the user folder of a Blender
-    extension and Numba's file names together are longer.
+    """Return an absolute Windows path with the prefix that permits more than 259 characters. The user folder of a
+    Blender extension and Numba's file names together are longer than that.
     """
     if path.startswith("\\\\?\\"):
         return path
@@ -109,8 +111,8 @@ def _of_any_length(path: str) -> str:
 
 
 def _probed(folder: Path) -> Path:
-    """Create a folder and return its resolved path. Raise OSError if other users may write to it, or if this process
-    cannot create files in it or in the subfolders that Numba made there.
+    """Create a folder if it is missing and return its resolved path. Raise OSError if other users can write to it, or
+    if this process cannot create files in it or in its subfolders.
     """
     make_private(folder)
     folder = checked_private(folder)
@@ -121,7 +123,9 @@ def _probed(folder: Path) -> Path:
 
 
 def _prune(own: Path) -> None:
-    """Remove the cache folders of other versions of this package that were not used for ``KEPT_DAYS``."""
+    """Delete the kernel cache folders of other versions of this package, beside the folder ``own``, that were not used
+    for ``KEPT_DAYS``.
+    """
     sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
     oldest = time.time() - KEPT_DAYS * 86400
     with contextlib.suppress(OSError):  # another process may prune at once; the next start continues
@@ -138,7 +142,7 @@ def _temporary_folder() -> Path:
 
 
 def _open_cache() -> tuple[Path, str | None]:
-    """Return the cache folder, and a warning if it is temporary, else None."""
+    """Return the cache folder, and a warning with a remedy if it is a temporary one, else None."""
     try:
         folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
@@ -154,18 +158,21 @@ _folder, _warning = _open_cache()
 
 
 def cache_folder() -> Path:
-    """Return the folder with the compiled kernels of the present sources and import name."""
+    """Return the folder in which compiled kernels of this version of the sources are cached."""
     return _folder
 
 
 def cache_warning() -> str | None:
-    """Return a warning, with a remedy, that compiled kernels are not kept after this process; None if they are kept."""
+    """Return a warning, with a remedy, if compiled kernels are lost at the end of this process; None if they are
+    cached.
+    """
     return _warning
 
 
 class Locator(UserProvidedCacheLocator):
-    """Numba cache locator that names subfolders by a file's path within this package. Machines and user profiles that
-    share the cache folder thus share compiled kernels, wherever the package is installed.
+    """Numba cache locator. It derives the name of a kernel's cache subfolder from the path of its file within this
+    package. So machines and user profiles that share a cache folder share compiled kernels, wherever the package is
+    installed.
     """
 
     @classmethod
@@ -179,7 +186,7 @@ class Locator(UserProvidedCacheLocator):
 
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
-    """Context in which Numba's configuration, which its decorators read, holds this package's cache settings."""
+    """Context in which Numba uses this package's cache folder and locator. Numba's decorators read these settings."""
     own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
     before = {name: getattr(numba_config, name) for name in own}
     for name, value in own.items():
@@ -211,15 +218,15 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function to a serial kernel whose sums the compiler may reorder and so vectorize. Their last bits
-    depend on the SIMD width of the processor, as in a BLAS.
+    """Compile a function, when it is first called, to a serial kernel in which the compiler may reorder sums to
+    vectorize them. The last bits of such sums depend on the SIMD width of the processor, as in a BLAS.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 class _InnerType(numba.types.Dispatcher):
-    """Numba type of a kernel that other kernels call. It is not specialised, and so compiled again, for each constant
-    that a caller passes.
+    """Numba type of a kernel that other kernels call. Constant arguments are passed as values of their type, so that
+    the kernel is not compiled separately for each constant.
     """
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
@@ -230,8 +237,8 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """Function that only kernels call in compiled form: no Python wrapper is compiled, which would take as long as a
-    small function body. A call from Python runs the uncompiled function.
+    """Function that only other kernels call. No Python wrapper is compiled, which would take as long as a small
+    function body. A call from Python runs the uncompiled function.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -244,23 +251,27 @@ class InnerKernel:
 
 
 def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a function that kernels call: see :class:`InnerKernel`."""
+    """Decorate a function that only compiled kernels call; it is compiled without a Python wrapper
+    (:class:`InnerKernel`).
+    """
     return InnerKernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a small function that kernels call for every item; it is inlined. See :class:`InnerKernel`."""
+    """Decorate a small function that kernels call for every item, so that it is inlined in its callers
+    (:class:`InnerKernel`).
+    """
     return InnerKernel(function, forceinline=True)
 
 
 class ParallelKernel:
-    """Kernel over many small items. Threads process them in chunks; fewer than ``FEW`` items are processed by the
-    calling thread. For few large items see :mod:`.shared_items`.
+    """Kernel over many small items, which threads process in chunks. The calling thread alone processes fewer than
+    ``FEW`` items. For few large items see :mod:`.shared_items`.
 
-    It is defined as ``(begin, end, ...)``, with a range of items, and called with their number as ``(count, ...)``. It
-    writes only to the items in its range (no reductions), so results are bitwise reproducible for any partition.
-    Numba's own parallel loops were rejected: they take longer to compile, cost more than the work of a small body on a
-    busy machine, and end the process if two threads enter them.
+    The decorated function has the arguments ``(begin, end, ...)``, a range of items; the kernel is called as ``(count,
+    ...)`` with the number of items. The function writes only to items in its range (no reductions), so results are
+    bitwise reproducible for any partition. Numba's parallel loops are not used: they take longer to compile, cost more
+    than the work of a small body on a busy machine, and end the process if two threads enter them.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -268,7 +279,9 @@ class ParallelKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over the items 0 to ``count`` - 1, with the other ``arguments`` for each chunk."""
+        """Run the kernel over the items 0 to ``count`` - 1. The ``arguments`` are passed to the function for every
+        chunk.
+        """
         if count < FEW or THREADS == 1:
             self._compiled(0, count, *arguments)
             return
@@ -301,22 +314,26 @@ def end_threads() -> None:
 
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
-    """Compile a function ``(begin, end, ...)`` to a kernel ``(count, ...)``: see :class:`ParallelKernel`."""
+    """Decorate a function ``(begin, end, ...)`` over a range of items; the result is called as ``(count, ...)`` and
+    splits the items among threads (:class:`ParallelKernel`).
+    """
     return ParallelKernel(function)
 
 
 def lock_folder(name: str) -> Path:
-    """Return the folder that a process locks while it compiles the kernels of group ``name``; it may not exist."""
+    """Return the path of the folder that processes lock, so that only one at a time compiles the kernel group ``name``.
+    The folder may not exist.
+    """
     return _folder / f"{name}.stage"
 
 
 def is_compiled(name: str) -> bool:
-    """Return True if :func:`mark_compiled` has recorded the group of kernels ``name`` as compiled."""
+    """Return True if the kernel group ``name`` is recorded as compiled: see :func:`mark_compiled`."""
     return _mark(name).is_file()
 
 
 def mark_compiled(name: str) -> None:
-    """Record that the compiled kernels of group ``name`` are in the cache folder."""
+    """Record that the kernel group ``name`` is compiled and in the cache folder."""
     global _warning
     try:
         make_private(_folder)

@@ -1,7 +1,7 @@
 """Kernels over few large items: each thread takes the next unprocessed item from an atomic counter in compiled code.
 
-So threads do not acquire the interpreter lock between items. Handing the lock over costs as much as an item of the
-stiffness assembly of a small body, and :class:`.jit.ParallelKernel` does so twice per call.
+Thus threads do not acquire Python's interpreter lock between items. Passing on the lock costs as much as one item of
+the stiffness assembly of a small body; :class:`.jit.ParallelKernel` passes it on twice per call.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ _NEXT, _COUNT, _DONE = 0, 8, 16
 """Indices in the array of counters: next item, number of items, number of finished items. Each has a cache line."""
 
 _LOOKS = 20_000
-"""Number of iterations for which the calling thread polls for the end of other threads before it sleeps until then:
-about 0.2 ms. Waking up takes a quarter of that.
+"""Number of times that the calling thread polls whether the other threads have finished, before it sleeps until they
+have: about 0.2 ms. Waking up takes a quarter of that.
 """
 
 
 class ItemKernel:
-    """Kernel over few large items. It is defined as ``(items, ...)``, with the array of counters, and called with the
-    number of items as ``(count, ...)``. In a loop it gets an item's index by :func:`take`, processes that item and
-    calls :func:`done`. It writes only to the items taken, so results do not depend on which thread takes an item.
+    """Kernel over few large items. The decorated function has the arguments ``(items, ...)``, where ``items`` is an
+    array of counters; the kernel is called as ``(count, ...)`` with the number of items. The function loops: it gets an
+    item's index from :func:`take`, processes the item and calls :func:`done`. It writes only to the items it took, so
+    results do not depend on the distribution over threads.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -81,7 +82,7 @@ def take(items):
 
 @inner_kernel
 def done(items):
-    """Count one more item as finished."""
+    """Increase the number of finished items by one."""
     _add(items, _DONE, 1)
 
 

@@ -1,11 +1,12 @@
 """3 x 3 linear algebra in kernels: singular value decomposition, symmetric eigenvectors and the polar stretch.
 
-Jacobi rotations are used: one-sided for singular values (even the smallest has full relative accuracy, which a body of
-1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits), two-sided for symmetric matrices. Matrices are
-processed in groups of ``LANES``, one per lane of a workspace W (:mod:`.simd_math`).
+The algorithms are Jacobi rotations. For singular values they are one-sided, so that even the smallest one has full
+relative accuracy, which a body of 1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits. For symmetric
+matrices they are two-sided. Matrices are processed in groups of ``LANES``, one per lane of a workspace W
+(:mod:`.simd_math`).
 
-The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with U and V rotations and
-``sigma_1 >= sigma_2 >= |sigma_3|``, so that an inverted F has ``sigma_3 < 0``.
+The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with rotations U and V and ``sigma_1 >=
+sigma_2 >= |sigma_3|``, so that an inverted F has ``sigma_3 < 0``.
 
 A symmetric matrix S is stored as six numbers ``s = (S11, S22, S33, S23, S13, S12)``.
 """
@@ -26,13 +27,15 @@ IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 
 FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
-"""Offsets in the workspace of a decomposition, after its matrix in nine rows: the rotation (nine rows, by columns), the
-scale and the convergence measure of each lane. ``WORKSPACE`` is the workspace's size, twenty numbers per lane.
+"""Offsets in the workspace of a decomposition. It consists of rows with one number per lane: nine rows for the matrix,
+nine for the rotation (by columns, at ``FRAME``), the scale, and the convergence measure (``GOES_ON``). ``WORKSPACE`` is
+its size: twenty numbers per lane.
 """
 
 CONVERGED = 1e-15
-"""A lane has converged if the sum of cosines between its columns, or of off-diagonal magnitudes over the diagonal ones,
-is below this. It is not modified further, so results do not depend on the other lanes.
+"""Tolerance of the convergence measure of a lane: the sum of cosines between columns (singular values), or off-diagonal
+relative to diagonal magnitudes (symmetric matrices). A converged lane is not modified further, so results do not depend
+on the other lanes.
 """
 
 
@@ -47,7 +50,9 @@ def _rotate(a, b, c, s):
 
 @inlined
 def _tangent(p, q, pq, turns):
-    """Return the tangent of the Jacobi rotation that diagonalises ``[[p, pq], [pq, q]]``; 0 if not ``turns``."""
+    """Return the tangent of the Jacobi rotation that diagonalises the symmetric 2 x 2 matrix ``[[p, pq], [pq, q]]``; 0
+    if ``turns`` is False.
+    """
     d, h = q - p, 2.0 * pq
     size = abs(d) + np.sqrt(d * d + h * h)
     h = h if d >= 0.0 else -h
@@ -56,7 +61,7 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return a rotation V (three columns), orthonormalised as V (3 - V^T V) / 2: warm starts accumulate round-off."""
+    """Return the rotation V, three columns, without round-off accumulated in warm starts: ``V (3 - V^T V) / 2``."""
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
@@ -69,7 +74,10 @@ def _frame(V):
 
 @inlined
 def _orthogonalize(a, b, u, v, active):
-    """Return a, b, u, v after the rotation that makes a and b orthogonal, and the cosine between a and b before it."""
+    """Rotate columns a and b of F V until they are orthogonal, and columns u and v of V by the same Jacobi rotation.
+    Return a, b, u, v and the absolute cosine between a and b before the rotation. Nothing changes if ``active`` is
+    False.
+    """
     aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
     size = np.sqrt(aa * bb)
     t = _tangent(aa, bb, ab, active and abs(ab) > 1e-16 * size)
@@ -82,9 +90,12 @@ def _orthogonalize(a, b, u, v, active):
 
 @inner_kernel
 def _svd_lanes(W):
-    """Find the rotation V for which the columns of F V are orthogonal, in all lanes of W (20 rows of LANES). Rows 0-8
-    hold F by columns, and at the end F V divided by the scale; rows 9-17 the initial V, and at the end the result. Row
-    18 receives the scale; row 19 is scratch.
+    """Find the rotation V for which the columns of F V are orthogonal, in all lanes of W (20 rows of LANES).
+
+    Rows 0-8: F by columns before, F V divided by the scale afterwards.
+    Rows 9-17: initial V by columns before, V afterwards.
+    Row 18: receives the scale, the largest absolute entry of F.
+    Row 19: scratch.
     """
     for lane in range(LANES):
         largest = 0.0
@@ -128,14 +139,16 @@ def _scaled(a, scale):
 
 @inlined
 def _products(A, V, scale):
-    """Return ``scale A V`` for matrices given by columns."""
+    """Return the product A V times ``scale``. All matrices are tuples of three columns."""
     u, v, w = V
     return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
 
 
 @inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
-    """Write the signed decomposition U, sigma (sorted), V from a lane of the result W of :func:`_svd_lanes`."""
+    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,), sorted, and V (3,3). W holds
+    the results of :func:`_svd_lanes`, the matrix is in ``lane``.
+    """
     a, b, c = matrix(W, lane)
     u, v, w = matrix(W, FRAME + lane)
     x, y, z = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
@@ -162,7 +175,9 @@ def _signed_svd(W, lane, U, sigma, V):
 
 @inner_kernel
 def _left_vectors(a, b, x, y):
-    """Return the left singular vectors of columns a, b with lengths x >= y; an orthogonal unit vector if zero."""
+    """Return the first two left singular vectors from the columns a and b of F V with lengths x >= y. If a column
+    vanishes, its vector is any unit vector orthogonal to the other.
+    """
     if x > 1e-300:
         left = (a[0] / x, a[1] / x, a[2] / x)
     else:
@@ -203,7 +218,9 @@ def eigh3(S, values, Q):
 
 @inlined
 def into_frame(U, A, V, T, out):
-    """Write ``U^T A V`` to ``out`` (3,3); T (3,3) is scratch."""
+    """Transform a matrix A (3,3) into the frame of the rotations U and V: write ``U^T A V`` to ``out`` (3,3). T (3,3)
+    is scratch.
+    """
     for i in range(3):
         for j in range(3):
             T[i, j] = U[0, i] * A[0, j] + U[1, i] * A[1, j] + U[2, i] * A[2, j]
@@ -214,7 +231,9 @@ def into_frame(U, A, V, T, out):
 
 @inlined
 def out_of_frame(U, A, V, T, out):
-    """Write ``U A V^T`` to ``out`` (3,3); T (3,3) is scratch."""
+    """Transform a matrix A (3,3) back from the frame of the rotations U and V: write ``U A V^T`` to ``out`` (3,3). T
+    (3,3) is scratch.
+    """
     for i in range(3):
         for j in range(3):
             T[i, j] = U[i, 0] * A[0, j] + U[i, 1] * A[1, j] + U[i, 2] * A[2, j]
@@ -231,9 +250,9 @@ def axes(count: int) -> np.ndarray:
 
 
 def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3).
+    """Return the signed singular value decompositions U (n,3,3), sigma (n,3), V (n,3,3) of matrices F (n,3,3).
 
-    ``frames`` (n,3,3) are initial rotations; if they are close to V, they save a third of the work.
+    ``frames`` (n,3,3) are initial guesses of the rotations V. Close guesses save a third of the work.
     """
     n = len(F)
     U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
@@ -250,7 +269,10 @@ def _batch_svd(begin, end, F, frames, U, sigma, V):
 
 @inner_kernel
 def svd_group(W, first, end, F, frames, U, sigma, V):
-    """Decompose F[first : min(first + LANES, end)] as :func:`batch_svd` does; W (WORKSPACE,) is scratch."""
+    """Compute signed singular value decompositions of up to LANES matrices, F[first : min(first + LANES, end)], and
+    write them to the same rows of U, sigma and V (:func:`batch_svd`). ``frames`` are initial guesses of V; W
+    (WORKSPACE,) is scratch.
+    """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
@@ -262,9 +284,10 @@ def svd_group(W, first, end, F, frames, U, sigma, V):
 
 
 def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues (n,3), unsorted, and rotations to the eigenvectors (n,3,3) of symmetric matrices s (n,6).
+    """Return the eigenvalues (n,3), unsorted, of symmetric matrices s (n,6), and rotations (n,3,3) whose columns are
+    the eigenvectors.
 
-    ``frames`` (n,3,3) are initial rotations; if they are close to the eigenvectors, they save half of the work.
+    ``frames`` (n,3,3) are initial guesses of these rotations. Close guesses save half of the work.
     """
     values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
     _batch_eigh(len(s), s, axes(len(s)) if frames is None else frames, values, Q)
@@ -280,7 +303,9 @@ def _batch_eigh(begin, end, s, frames, values, Q):
 
 @inner_kernel
 def eigh_group(W, first, end, s, frames, values, Q):
-    """Decompose s[first : min(first + LANES, end)] as :func:`batch_eigh` does; W (WORKSPACE,) is scratch."""
+    """Diagonalise up to LANES symmetric matrices, s[first : min(first + LANES, end)], and write the results to the same
+    rows of ``values`` and Q (:func:`batch_eigh`). ``frames`` are initial guesses of Q; W (WORKSPACE,) is scratch.
+    """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
@@ -297,9 +322,12 @@ def eigh_group(W, first, end, s, frames, values, Q):
 
 @inner_kernel
 def _eigh_lanes(W):
-    """Diagonalise the symmetric matrices in all lanes of W (20 rows of LANES). Rows 0-5 hold their six numbers, and at
-    the end rows 0-2 the eigenvalues divided by the scale; rows 9-17 the initial rotation by columns, and at the end the
-    eigenvectors. Row 18 receives the scale; row 19 is scratch.
+    """Diagonalise the symmetric matrices in all lanes of W (20 rows of LANES).
+
+    Rows 0-5: the six numbers of the matrix before; rows 0-2: its eigenvalues divided by the scale afterwards.
+    Rows 9-17: initial rotation by columns before, eigenvectors afterwards.
+    Row 18: receives the scale, the largest absolute entry of the matrix.
+    Row 19: scratch.
     """
     for lane in range(LANES):
         largest = 0.0
@@ -332,7 +360,10 @@ def _eigh_lanes(W):
 
 @inlined
 def _diagonalize(p, q, pq, pr, qr, u, v, active):
-    """Return matrix entries p, q (diagonal), pq, pr, qr and eigenvectors u, v after the Jacobi rotation with pq = 0."""
+    """Apply the Jacobi rotation that makes the off-diagonal entry pq of a symmetric 3 x 3 matrix zero. Return the
+    diagonal entries p and q, the off-diagonal entries pq, pr and qr, and the columns u and v of the eigenvector matrix.
+    Nothing changes if ``active`` is False.
+    """
     t = _tangent(p, q, pq, active)
     c = 1.0 / np.sqrt(1.0 + t * t)
     s = t * c
@@ -341,7 +372,9 @@ def _diagonalize(p, q, pq, pr, qr, u, v, active):
 
 
 def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return polar stretches ``S = V diag(sigma) V^T`` as six numbers each, (n,6); sigma (n,3), V (n,3,3)."""
+    """Return the polar stretches ``S = V diag(sigma) V^T`` of n matrices as six numbers each, (n,6), from singular
+    values sigma (n,3) and rotations V (n,3,3).
+    """
     s = np.empty((len(sigma), 6))
     _batch_stretch(len(sigma), sigma, V, s)
     return s

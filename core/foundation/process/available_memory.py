@@ -11,8 +11,8 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the number of bytes that can be used without swapping: the system's available memory, or the unused part
-    of a Linux container's memory limit if that is smaller.
+    """Return the number of bytes that this process can allocate without swapping: the system's available memory or, if
+    smaller, the rest of the memory limit of its Linux container.
     """
     available = psutil.virtual_memory().available
     try:

@@ -24,21 +24,22 @@ LEAST = 19
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """Return the command that starts the worker on a ``task`` for the frame store in ``folder``, with ``more``
-    arguments. The worker imports this package under its present name, and exits when this process does.
+    """Return the command line that runs the worker in a child with the Python executable ``python``: a ``task`` for the
+    frame store in ``folder``, with the arguments ``more``. The worker imports this package under its present name, and
+    exits when this process ends.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
 
 
 def python_name() -> str:
-    """Return the name of the executable of this Python version: ``python3.11``."""
+    """Return the file name of the executable of this Python version, such as ``python3.11``."""
     return f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def python_executable(preferred: str = "") -> str:
-    """Return the path of a Python executable that can run a child, ``preferred`` if possible; "" if there is none.
-    ``sys.executable`` does not suffice, since it may be Blender.
+    """Return the path of a Python executable for child processes: ``preferred`` if it is one, else the first found; ""
+    if there is none. ``sys.executable`` may be Blender instead.
     """
     name = python_name()
     own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
@@ -50,7 +51,9 @@ def python_executable(preferred: str = "") -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child, which imports libraries from this process's paths and writes no byte code."""
+    """Return the environment variables of a child: it imports libraries from the same folders as this process, and
+    writes no byte code.
+    """
     libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
     return {
         **os.environ,
@@ -69,18 +72,18 @@ def give_way() -> None:
 
 
 def ended_words(code: int) -> str:
-    """Return the end of a sentence about a process with this exit code: "by signal 9" or "with code 1"."""
+    """Return how a process ended, as words for a message: "by signal 9" for the exit code -9, "with code 1" for 1."""
     return f"by signal {-code}" if code < 0 else f"with code {code}"
 
 
 def sweep(pid: int) -> None:
-    """Remove the temporary folders that a killed child of this process id left behind."""
+    """Delete the temporary folders that a killed child with the process id ``pid`` has left behind."""
     for left in Path(tempfile.gettempdir()).glob(f"{temporary_mark(pid)}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def sweep_dead() -> None:
-    """Remove the temporary folders of all children that do not run any more, on this computer."""
+    """Delete the temporary folders that ended processes of Sinew have left on this computer."""
     named = re.compile(temporary_mark(r"(\d+)"))
     for left in Path(tempfile.gettempdir()).glob("sinew-*"):
         if (found := named.match(left.name)) and not is_alive(int(found.group(1))):
@@ -88,8 +91,8 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process of this id runs on this computer; False for a zombie, since in containers without an
-    init process zombies persist.
+    """Return True if a process with this id runs on this computer. A zombie does not count as running, since zombies
+    persist in containers without an init process.
     """
     import psutil  # imported late, since it slows Blender's start
 

@@ -11,8 +11,9 @@ from typing import Any
 
 @contextmanager
 def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
-    """Context that collects SIGTERM and SIGINT in a list; the next signal after ``most`` raises KeyboardInterrupt. At
-    the end the handlers are restored. A signal that the shell ignores, for background processes, stays ignored.
+    """Context that collects the signals SIGTERM and SIGINT in a list instead of ending the process. After ``most``
+    collected signals the next one raises KeyboardInterrupt; None collects without limit. The previous handlers are
+    restored at the end. A signal that the parent shell made the process ignore, as for background jobs, stays ignored.
     """
     caught: list[signal.Signals] = []
 

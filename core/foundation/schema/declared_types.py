@@ -1,7 +1,7 @@
 """Type checks of dataclass fields and function arguments against their annotations.
 
-A value of the wrong type is rejected with an error that names its field. A valid value is converted to the type that
-the library uses internally: a Python number, a contiguous array or a tuple.
+A value of the wrong type raises an error that names its field. A valid value is converted to the library's internal
+type: a Python number, a contiguous array or a tuple.
 """
 
 from __future__ import annotations
@@ -31,13 +31,17 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""For each NumPy ``dtype.kind``: the kinds that convert to it without loss, and a word for its values in messages."""
+"""Per ``dtype.kind`` of NumPy that a field may require: the kinds that are converted to it without loss, and the word
+for its values in messages.
+"""
 
 _hints = functools.cache(get_type_hints)
 
 
 def coerce(owner: Any, error: type[SinewError], label: str) -> None:
-    """Check and convert a dataclass's fields, in its ``__post_init__``; messages of ``error`` begin with ``label``."""
+    """Check the fields of the dataclass object ``owner`` against their annotations and convert them in place; called in
+    ``__post_init__``. Raise ``error`` for a value of the wrong type; its message begins with ``label``.
+    """
     kinds = _hints(type(owner))
     for item in fields(owner):
         spec, value = spec_of(item), getattr(owner, item.name)
@@ -48,7 +52,9 @@ def coerce(owner: Any, error: type[SinewError], label: str) -> None:
 
 
 def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that checks and converts a function's arguments by their annotations, or raises ``error``."""
+    """Return a decorator that checks a function's arguments against their annotations and converts them. A call with an
+    argument of the wrong type raises ``error``.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -68,7 +74,9 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
-    """Return a value converted to the annotated type ``kind`` (arrays: to ``dtype``); ``error`` if impossible."""
+    """Return a value converted to the annotated type ``kind``, or an array to ``dtype``. Raise ``error``, whose message
+    begins with ``label``, if the value is of another type.
+    """
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
         return None
@@ -96,8 +104,8 @@ def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: 
 
 
 def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
-    """Return a value as a contiguous array of ``dtype``, or of its present numeric type if None. Raise ``error`` for
-    text, fractions where integers are required, and integers that overflow.
+    """Return a value as a contiguous array of ``dtype``; None keeps its numeric type. Raise ``error`` for text, for
+    fractions where integers are required, and for integers outside the range of ``dtype``.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:
@@ -114,7 +122,9 @@ def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None)
 
 
 def _items(value: Any, kind: Any, error: type[SinewError], label: str) -> tuple[Any, ...]:
-    """Return the items of a list, each converted to the type ``kind``, as a tuple; a single item is a list of one."""
+    """Return the items of a list, each converted to the type ``kind``, as a tuple. A single dataclass object in place
+    of a list counts as a list of one item.
+    """
     one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
     if one and isinstance(value, one):
         value = (value,)

@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range are derived by
-walking over the fields (:func:`leaves`), so a new field is declared in a single line.
+Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range result from a walk
+over all fields (:func:`leaves`). So a new field is declared in a single line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 Change = Callable[[np.ndarray], np.ndarray]
-"""Function that returns a track (samples of an animated value) for another frame range."""
+"""Function that takes a track (samples of an animated value) and returns it for another frame range."""
 Owner = TypeVar("Owner")
 
 
@@ -23,7 +23,7 @@ class FieldSpec(NamedTuple):
     Attributes
     ----------
     label : str or None
-        User-visible name; the field's name by default.
+        User-visible name; None for the field's own name.
     word : str
         Name of the fingerprint (hash) to which this field and all fields nested in it contribute.
     dtype : type or None
@@ -31,22 +31,22 @@ class FieldSpec(NamedTuple):
     over_frames : bool
         The array is a track: samples over the frames (``core/foundation/schema/tracks.py``).
     once : bool
-        A track whose samples are all equal is stored as one sample.
+        The array is a track that is stored as one sample if all samples are equal.
     filled : bool
-        None is replaced by a computed value on construction.
+        The value None is replaced by a computed one on construction.
     counted : bool
-        Reports of edits give the number of rows that changed; the label is a plural: "3 of 20 vertices".
+        Reports of edits give the number of changed rows; the label is a plural: "3 of 20 vertices".
     each_of : str
-        Name of the body's list (``materials``) with an item for each column of this array, or for each ``material``
-        index in this tuple. Reports of edits name that item.
+        Name of a list in the body, such as ``materials``. Column k of this array, or the items of this tuple with
+        ``material`` index k, belong to item k of the list, which reports of edits name.
     names_of : str
-        Name of the body's list whose items the indices in this field refer to.
+        Name of a list in the body, which the indices in this field refer to.
     rules : tuple of str
-        Paths, from the owner, of the fields that have no effect while this field is None.
+        Paths from the owner to the fields that have no effect while this field is None.
     shown : str
         Attribute of the owner that reports of edits show in place of this field.
     menu : bool
-        The value is a name in a registry; reports of edits show its menu label.
+        The value is a name in a registry, and reports of edits show its menu label.
     """
 
     label: str | None = None
@@ -64,8 +64,8 @@ class FieldSpec(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A value in nested dataclasses that is not itself a dataclass, with its ``path`` from the root
-    (``springs.0.targets``), the ``fields`` along that path, and its ``owner``, the dataclass that holds it.
+    """A value in nested dataclasses that is not itself a dataclass or a tuple of these: its ``path`` from the root
+    (``springs.0.targets``), the ``fields`` along the path, and the dataclass ``owner`` that holds it.
     """
 
     path: str
@@ -80,19 +80,23 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the fingerprint to which the leaf contributes: the ``word`` of the innermost field that has one."""
+        """Name of the fingerprint (hash) to which the leaf contributes: the ``word`` of the innermost field along its
+        path with one.
+        """
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
 
 def field_spec(
     label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **options: Any
 ) -> Any:
-    """Return a dataclass field with a :class:`FieldSpec` of this label and these ``options``."""
+    """Return a dataclass field with metadata: a :class:`FieldSpec` with this label and these ``options`` as its
+    attributes.
+    """
     return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **options)})
 
 
 def spec_of(item: Field) -> FieldSpec:
-    """Return the metadata of a dataclass field; the defaults if it has none."""
+    """Return the metadata of a dataclass field; for a field without metadata, a :class:`FieldSpec` of defaults."""
     return item.metadata.get("about", FieldSpec())
 
 
@@ -102,7 +106,10 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
 
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
-    """Yield the leaves of a dataclass and of all dataclasses and tuples nested in it, in the order of the fields."""
+    """Yield a :class:`Leaf` for each value in a dataclass and in all dataclasses and tuples of these nested in it, in
+    the order of the fields. Callers pass ``value`` only; the recursion passes its ``path``, the fields along it
+    (``parents``) and its ``owner``.
+    """
     if is_dataclass(value):
         for item in fields(value):
             yield from leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."), (*parents, item), value)
@@ -114,7 +121,7 @@ def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: A
 
 
 def equal_fields(a: Any, b: Any) -> bool:
-    """Return True if two dataclasses, or two values of one field, are equal in all leaves."""
+    """Return True if two dataclasses, or two values of one field, are equal in all fields, also in nested ones."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
 
@@ -126,7 +133,9 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
-    """Return a copy of a dataclass with ``change`` applied to all its tracks, also nested, and ``also`` replaced."""
+    """Return a copy of a dataclass in which the function ``change`` is applied to all tracks, also in nested
+    dataclasses, and other fields get the values in ``also``.
+    """
     for item in fields(owner):
         before = getattr(owner, item.name)
         now = _over(before, change, spec_of(item).over_frames)
@@ -143,5 +152,5 @@ def _over(value: Any, change: Change, over_frames: bool) -> Any:
 
 
 def lengths(owner: Any) -> set[int]:
-    """Return the numbers of samples that occur among the tracks in a dataclass."""
+    """Return the set of the numbers of samples of all tracks in a dataclass."""
     return {len(leaf.value) for leaf in leaves(owner) if leaf.about.over_frames and leaf.value is not None}

@@ -1,7 +1,7 @@
 """Fields of settings with their valid values, units and descriptions.
 
-A field's metadata holds the range of a number as ``range=(low, high)``, both ends included, None if unbounded; its unit
-as ``unit``, and its description as ``help``.
+The metadata of a field contain the range of a number as ``range=(low, high)``, both ends included and None for no
+bound; its unit as ``unit``; and its description as ``help``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ LONGEST = 80
 def number(
     default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
 ) -> Any:
-    """Return a dataclass field for a number from ``low`` to ``high``, both included; ``label``: user-visible name."""
+    """Return a dataclass field for a number from ``low`` to ``high``, both included, None for no bound. ``help`` is its
+    description, ``label`` its user-visible name.
+    """
     metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
     return field(default=default, metadata=metadata)
 
@@ -31,8 +33,8 @@ def number(
 def choice(
     default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **options: Any
 ) -> Any:
-    """Return a dataclass field for a switch or for one of several names: of ``names``, or of a registry if these are
-    empty. Interfaces show advanced fields separately; ``options`` are fields of :class:`FieldSpec`.
+    """Return a dataclass field for a switch or for a choice among ``names``. Empty ``names`` stand for those of a
+    registry. Interfaces show advanced fields separately; ``options`` are attributes of :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
@@ -47,7 +49,9 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 
 
 def typed(value: Any, kind: str, error: type[SinewError], label: str) -> Any:
-    """Return a value as the Python type named ``kind``, for JSON; raise ``error`` if it is of another type."""
+    """Return a value as a plain Python value of the type named ``kind`` (int, float, str or bool), which JSON can hold.
+    Raise ``error`` if it is of another type; ``label`` begins the message.
+    """
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
         raise error(f"{label} is {shown(value)}, not {word}.", f"Enter {word}.")
@@ -71,12 +75,16 @@ def shown(value: Any) -> str:
 
 
 def words_of(name: Any) -> str:
-    """Return a name as text for a message; a value that is not text, not yet rejected, is described."""
+    """Return a name as text for a message. A value that is not text is described by :func:`shown`: a message may need
+    the name before its type is checked.
+    """
     return name if isinstance(name, str) else shown(name)
 
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
-    """Raise ``error`` if a field of ``settings`` has the wrong type, is outside its range or not one of its names."""
+    """Check the fields of ``settings``: raise ``error`` if a field has the wrong type, is outside its range, or is not
+    one of its permitted names. Numbers are converted to plain Python numbers in place. ``owner`` begins the messages.
+    """
     for item in fields(settings):
         label = f"{owner}: {item.name.replace('_', ' ')}"
         value = getattr(settings, item.name)

@@ -28,7 +28,7 @@ def _acceleration(value: Any) -> tuple[float, float, float]:
         parts = tuple(value)
     except TypeError as error:
         raise wrong from error
-    parts = tuple(typed(part, "float", SettingsError, "Solver: a part of gravity") for part in parts)
+    parts = tuple(typed(part, "float", SettingsError, "Solver: a component of gravity") for part in parts)
     if len(parts) != 3 or not all(math.isfinite(part) for part in parts):
         raise wrong
     return parts
@@ -64,15 +64,17 @@ class MaterialSettings:
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
-    """Return Young's moduli, Pa: ``youngs_modulus`` of each material, then each ``painted_modulus`` that is set."""
+    """Return all Young's moduli of the materials, Pa: first ``youngs_modulus`` of each, then the ``painted_modulus`` of
+    those that have one.
+    """
     painted = [material.painted_modulus for material in materials]
     return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
 
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """Layer of a body, by depth below its surface: of the ``kind`` ``shell`` from the surface down to ``depth``, or
-    ``core`` from there inwards. Below ``depth`` the layers blend over the distance ``fade``.
+    """A layer of a body below its surface. The ``kind`` ``shell`` reaches from the surface down to the depth ``depth``,
+    m, and ``core`` from there inwards. Below ``depth``, the shell blends into the core over the distance ``fade``, m.
     """
 
     kind: str = choice("shell", "The skin of the body down to the depth, or its core below", names=("shell", "core"))
@@ -114,8 +116,8 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ColliderSettings:
-    """Contact of a body with a collider: Coulomb friction coefficient, and the distance that the body keeps from it (in
-    penalty contact, the distance at which contact forces begin).
+    """Contact of a body with a collider: Coulomb's friction coefficient ``friction``, and ``thickness``, m, the
+    distance that the body keeps from the collider. In penalty contact, forces begin at that distance.
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
@@ -132,8 +134,8 @@ class ContactSettings:
     """Contact with other soft bodies and self-contact, without interpenetration
     (``core/contact/barrier/contact_load.py``).
 
-    Two bodies collide if ``bodies`` is True in both. Their friction coefficient is the geometric mean of both
-    coefficients, their contact distance the sum of both values of ``thickness``.
+    Two bodies collide if ``bodies`` is True for both. The friction coefficient of the pair is the geometric mean of
+    both ``friction`` coefficients, and its contact distance is the sum of both ``thickness`` values.
     """
 
     bodies: bool = choice(True, "Collide with other bodies that allow it: they are baked together and never intersect")
@@ -165,7 +167,7 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """Settings of the time steps, including those that only some solvers read.
+    """Settings of the time steps. Some of them are read by some solvers only.
 
     ``solver`` is a name in ``core.foundation.schema.solver_kinds``; ``integrator`` and ``linear_solver`` are names in
     the registries of ``core.numerics.integrators`` and ``core.numerics.linear_solvers``. ``gravity`` is an acceleration
@@ -210,14 +212,16 @@ class SolverSettings(_OwnSettings):
         0.0,
         None,
         "J",
-        "Stop a step when an iteration can lower the energy by less (the Newton decrement), J; 1e-6 suits 1 kg",
+        "Stop a step when an iteration can lower the energy by less than this (the Newton decrement), J; "
+        "1e-6 suits 1 kg",
     )
     acceleration_tolerance: float = number(
         0.01,
         0.0,
         None,
         "m/s²",
-        "Stop a step when an iteration changes no vertex's acceleration by more, m/s²; 0.01 is a thousandth of gravity",
+        "Stop a step when an iteration changes no vertex's acceleration by more than this, m/s²; 0.01 is a thousandth "
+        "of gravity",
     )
     mass_damping: float = number(
         0.0,
@@ -232,7 +236,7 @@ class SolverSettings(_OwnSettings):
         0.0,
         10.0,
         "s",
-        "Damping of deformation, not of rigid motion, s; 0.001 to 0.01, which is strong",
+        "Damping of deformation, not of rigid motion, s; usually 0.001 to 0.01, where 0.01 is strong",
         "stiffness damping",
     )
     linear_solver: str = choice("automatic", "Solver of the linear systems")
@@ -274,10 +278,12 @@ class SolverSettings(_OwnSettings):
 
     @property
     def kind(self) -> SolverKind:
-        """Kind of the solver; SettingsError if the name is unknown."""
+        """Kind of the selected solver; raises SettingsError if its name is unknown."""
         return solver_kind(self.solver)
 
     @property
     def is_matched(self) -> bool:
-        """True if the settings match the body's vibrations to a finer body, or a subspace's to the full mesh."""
+        """True if the settings match the vibrations of the body to those of a finer body, or those of a subspace to
+        those of the full mesh.
+        """
         return self.match_resolution or self.match_full_space and self.kind.takes_modes

@@ -1,7 +1,7 @@
-"""Metadata of the solvers: names, unknowns, abilities, cost, and the settings that only some of them read.
+"""Metadata of the solvers: names, unknowns, abilities, cost, and settings that only some solvers read.
 
-Settings, menus, panels, command lines, scene files, forecasts and advice read these data. The module imports no solver,
-so that Blender starts without loading kernels; ``solvers.registry`` imports the class named by ``method``.
+Menus, panels, command lines, scene files, forecasts and advice read these data. The module imports no solver, so that
+Blender starts without loading kernels; ``solvers.registry`` imports the class that ``method`` names.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ SUBSPACE = "modes", "cubature_points", "match_full_space"
 
 @dataclass(frozen=True)
 class SolverKind:
-    """Method that computes steps, as described to interfaces.
+    """Description of a solver, a method that computes time steps, for interfaces.
 
     Attributes
     ----------
-    name : in files and on command lines; label, description : in menus
+    name : name in files and on command lines
+    label, description : texts in menus
     method : ``module.Class`` in ``core.methods.solvers``
     seconds : time per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
     is_mixed : the unknowns are stretches besides positions
-    takes_modes : the unknowns are coordinates of a subspace of a few modes, not all vertices
+    takes_modes : the unknowns are coordinates of a subspace of a few modes, not positions of all vertices
     takes_nodes : a few dynamic nodes carry the body's motion, and the other vertices follow
     integrates : the ``integrator`` setting applies; False if the method has a fixed time integration rule
     iterates : a step is iterative, with at most ``max_iterations`` iterations
-    bears_contrast : suits bodies with stiff and soft parts
+    bears_contrast : suits bodies with both stiff and soft parts
     bears_obstacles : handles contact with floors and colliders
     supports_contact : bodies may collide with each other
-    at_contrast : clause of advice about behaviour in bodies with stiff and soft parts
-    remedy : advice for steps that do not converge, a clause
-    own : settings that only this solver reads, dataclass fields by name
+    at_contrast : clause for advice on bodies with both stiff and soft parts, on how this solver behaves
+    remedy : clause for advice on steps that do not converge
+    own : settings that only this solver reads, as dataclass fields by name
     """
 
     name: str
@@ -63,7 +64,7 @@ class SolverKind:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of the settings that this solver reads, without those that all solvers read."""
+        """Names of the settings that this solver reads but not every solver does."""
         space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
@@ -177,18 +178,20 @@ SOLVER_KINDS = {
         SUBSPACE_FEM,
     )
 }
-"""All solvers by name, in menu order. If several suit a body, advice proposes the first."""
+"""All solvers by name, in menu order. Advice proposes the first of those that suit a body."""
 
 
 def solver_kind(name: str) -> SolverKind:
-    """Return the solver of this name; raise SettingsError, which lists the names, if there is none."""
+    """Return the solver with this name. Raise SettingsError for an unknown name; its remedy lists the names."""
     if name not in SOLVER_KINDS:
         raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
     return SOLVER_KINDS[name]
 
 
 def live_solver() -> SolverKind:
-    """Return the solver that is proposed for live mode: the first that steps a subspace, fast for any mesh."""
+    """Return the solver that is proposed for live mode: the first that computes steps in a subspace, which is fast for
+    any mesh.
+    """
     return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 

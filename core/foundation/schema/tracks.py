@@ -1,7 +1,7 @@
 """Tracks: animated values as arrays of samples along the first axis.
 
-A track of f frames has ``steps`` >= 1 evenly spaced samples from each frame to the next, ``(f - 1) * steps + 1`` in
-all. They are interpolated linearly.
+A track of f frames has ``(f - 1) * steps + 1`` evenly spaced samples, ``steps`` >= 1 of them per interval between
+frames. Values between samples are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ ROUNDING = 8.0 * 2.0**-24
 """Relative round-off of animated coordinates, which are evaluated in single precision."""
 
 MIN_SAMPLE_FRACTION = 1e-9
-"""Fraction of the interval between two samples below which a time counts as that of a sample."""
+"""Distance in time from a sample, as a fraction of the interval between samples, below which the sample is used without
+interpolation.
+"""
 
 
 def collapse_constant(values: np.ndarray) -> np.ndarray:
@@ -25,18 +27,22 @@ def collapse_constant(values: np.ndarray) -> np.ndarray:
 
 
 def steps_of(track: np.ndarray, frames: int) -> int:
-    """Return the number of samples per frame interval of a track of ``frames`` frames; 0 if it has a single sample."""
+    """Return the number of samples per interval between frames of a track of ``frames`` frames: 0 if it has a single
+    sample, and 1 if ``frames`` is 1.
+    """
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1
 
 
 def fits(track: np.ndarray, frames: int) -> bool:
-    """Return True if an array has a number of samples that a track of ``frames`` frames can have."""
+    """Return True if the number of samples of an array is valid for a track of ``frames`` frames: ``(frames - 1) *
+    steps + 1`` with an integer ``steps`` >= 1.
+    """
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 
 def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the two samples before and after the time ``frame - 1 + part``, and the weight (0 to 1) of the second for
-    linear interpolation. ``frame`` is counted from 0, and ``part`` is a fraction (0 to 1) of the frame interval.
+    """Return the two samples around a time in the interval that ends at ``frame`` (counted from 0), and the weight (0
+    to 1) of the second one for linear interpolation. ``part`` (0 to 1) is the fraction of the interval.
     """
     steps = steps_of(track, frames)
     interval = part * steps
@@ -47,7 +53,7 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the samples at whole frames, without those in between."""
+    """Return the samples at the frames of a track of ``frames`` frames, without the samples between frames."""
     return track[:: max(steps_of(track, frames), 1)]
 
 
@@ -62,12 +68,13 @@ def extend(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the track that joins samples at the frames, ``whole`` (f,...,c), and samples (...,c) evenly ``between``
-    them, (f-1) * (steps-1) in order of time; c is the number of coordinates.
+    """Return the track of f frames that contains the samples ``whole`` (f,...,c) at frames and the samples ``between``
+    frames, (f-1) * (steps-1) arrays (...,c) in order of time; c is the number of coordinates.
 
-    A path from one frame to the next is made exactly straight if it is straight within single precision, or if the
-    point stays still until the next frame and then jumps (constant interpolation, or data at whole frames only), since
-    it would jump within a single time step. If all paths are straight, the result is ``whole``.
+    The path of a point between two frames is made exactly straight if it is straight within single precision. It is
+    also made straight if the point stays still until the next frame and then jumps (constant interpolation, or data at
+    whole frames only), since it would jump within a single time step. If all paths are straight, the result is
+    ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:
