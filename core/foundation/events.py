@@ -91,7 +91,7 @@ class OfBody(Event, kind="body"):
     number: int
 
 
-class ContactWarnings(Event, kind="meets"):
+class ContactWarnings(Event, kind="contact_warnings"):
     """All bodies are prepared, and no step was made yet. ``warnings`` list where contact differs from the settings.
     ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
