@@ -8,7 +8,10 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """A load on one body as a load on the joined model, in which ``vertices`` and ``tets`` are the body's slices."""
+    """Load on one body, applied to the joined model of several bodies.
+
+    ``vertices``, ``tets``: slices of the body's vertices and tets in the joined model.
+    """
 
     def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
         self._load, self._vertices, self._tets = load, vertices, tets
@@ -21,8 +24,9 @@ class SubmodelLoad:
 
 
 class SubmodelPotential(StepPotential):
-    """The potential of one body as a function of the joined model's vertices. Raise ValueError for strain and low-rank
-    potentials, which exist once per model and cannot be split by bodies.
+    """Potential of one body as a function of the vertex positions of the joined model.
+
+    Raise ValueError for strain and low-rank potentials, which belong to a whole model and are not sums over bodies.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
@@ -41,7 +45,7 @@ class SubmodelPotential(StepPotential):
         return out
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add the stiffness to the body's blocks, as :meth:`StepPotential.add_stiffness`."""
+        """Add ``scale`` times the stiffness to the body's part of ``blocks`` (:meth:`StepPotential.add_stiffness`)."""
         # In a subspace, ``blocks`` is a full matrix over the unknowns (3,r,3,r), not blocks of tets.
         is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
         own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
