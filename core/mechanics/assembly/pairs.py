@@ -45,7 +45,7 @@ class Pairs(NamedTuple):
         return Pairs(vertices, vertices, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the symmetric matrix (3n,3n), both triangles, over n = ``count`` vertices."""
+        """Return the matrix in scalar form, (3n,3n) with both triangles, over n = ``count`` vertices."""
         off = self.rows != self.columns
         rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
         blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
@@ -55,7 +55,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:
-    """Return the lower triangle of a symmetric matrix (3n,3n) as blocks between vertices."""
+    """Return the 3 x 3 blocks in the lower triangle of a symmetric ``matrix`` (3n,3n) over n vertices."""
     blocks = matrix.tobsr((3, 3))
     blocks.sum_duplicates()
     rows = np.repeat(np.arange(len(blocks.indptr) - 1), np.diff(blocks.indptr))

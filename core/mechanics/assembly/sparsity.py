@@ -131,7 +131,7 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Set the sparsity, in compressed block columns, and the gather that assembles its b blocks."""
+        """Set the sparsity in compressed block columns, and the gather: the list of element blocks per matrix block."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.

@@ -35,9 +35,9 @@ REACH = 0.03
 class PinSchedule:
     """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: their positions, a
-    track. ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends at a frame, False if it is
-    free.
+    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: their positions as
+    a track, with evenly spaced samples from frame to frame. ``held`` (frames,q) bool: True if a corner is prescribed in
+    the interval that ends at a frame, False if it is free.
     """
 
     corners: np.ndarray
@@ -113,8 +113,8 @@ class PinnedSurface:
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return which c of the s samples get a spring in the interval that ends at ``frame``, and the nearest of the c
-        per sample.
+        """Return the indices of the c samples that get a spring in the interval that ends at ``frame``, and for each of
+        all s samples the nearest of the c.
         """
         return self._found(frame)[1]
 

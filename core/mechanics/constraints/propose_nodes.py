@@ -110,8 +110,8 @@ class _Chosen:
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
         """Choose one node in the stiff part with the mask ``inside`` (n,) bool, and its mirror vertex if that lies
-        outside this part and can be a node. Choose none if the part contains a pin or a node, which was chosen as a
-        mirror vertex. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
+        outside this part and can be a node. Choose none if the part contains a pin, or a node that was chosen as the
+        mirror vertex of another. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return

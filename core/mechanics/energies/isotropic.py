@@ -1,4 +1,4 @@
-"""Isotropic energy from a function of the principal stretches: F and stretch forms, exact and projected Hessians.
+"""Isotropic energies as functions of the principal stretches of F or of a stretch S, with exact and projected Hessians.
 
 An energy that depends on F through its signed singular values only, ``psi(sigma)``, has in their frame (``D = U^T dF
 V``) the second variation
@@ -6,8 +6,8 @@ V``) the second variation
     sum_ij psi_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
     flip_ij = (psi_i - psi_j) / (sigma_i - sigma_j),      twist_ij = (psi_i + psi_j) / (sigma_i + sigma_j)
 
-with ``psi_i = dpsi/dsigma_i`` (Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies"). As
-a function of a symmetric S, D is symmetric and only ``psi_ij`` and ``flip_ij`` remain. Clamping flip, twist and the
+with ``psi_i = dpsi/dsigma_i`` (Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies").
+For a function of a symmetric S, D is symmetric and only ``psi_ij`` and ``flip_ij`` remain. Clamping flip, twist and the
 eigenvalues of psi_ij at zero projects to the nearest semi-definite matrix in the Frobenius norm of dF or dS,
 independent of the axes.
 

@@ -2,9 +2,10 @@
 
     psi = mu eps : eps + lambda/2 tr(eps)^2,     eps = (F + F^T)/2 - I
 
-with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa. Trap: it is not rotation invariant; a
-rotated body swells. As a function of the stretch, S replaces
-eps + I, which gives the corotated energy.
+with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa.
+
+Trap: it is not rotation invariant; a rotated body swells. As a function of the stretch S, it uses S - I instead of eps,
+which is the corotated energy.
 """
 
 from __future__ import annotations

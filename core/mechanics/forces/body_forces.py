@@ -34,7 +34,7 @@ class GravityPotential:
         self.forces = lumped_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, up to a constant."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant."""
         return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
 
-Tets with different energies are processed in groups; a mesh with one energy is one group, without copies.
+Tets are processed in groups of the same energy; a mesh with one energy is one group, without copies.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ElasticDensity:
     # -- functions of deformation gradients -------------------------------------------------------------------------
 
     def value(self, deformation: Deformation) -> float:
-        """Return the total elastic energy, J."""
+        """Return the total elastic energy of all points, J, at their deformation gradients."""
         return self._weighted_sum(self.densities(deformation))
 
     def densities(self, deformation: Deformation) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Positions of points relative to a force field, and the fraction of its strength that reaches them.
+"""Positions of points relative to a force field, and the factor of its strength at each point (falloff).
 
 Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
 formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` depends on the unit.
@@ -35,8 +35,9 @@ class FieldNumbers(NamedTuple):
     """Numeric parameters of a field at one time, with lengths in the field's ``unit_length``.
 
     ``damping`` is the damping ratio of a harmonic field, or the linear coefficient of drag. ``noise`` is the range in
-    which the strength varies; ``weight`` multiplies the strength for one body. ``radial_min`` and ``radial_max`` are
-    distances from the axis for the falloff TUBE, angles in degrees for CONE.
+    which the strength varies; ``weight`` multiplies the strength for one body. ``power``, ``distance_min`` and
+    ``distance_max`` define the falloff with distance, ``radial_power``, ``radial_min`` and ``radial_max`` that across
+    the axis: with distance for TUBE, with the angle in degrees for CONE.
     """
 
     strength: float

@@ -38,7 +38,7 @@ class ForceFields:
         self._body, self._fields = body, fields
 
     def begin(self, motion: Motion) -> ForceFieldPotential:
-        """Return the potential of the fields in a step with this motion."""
+        """Return the potential of the fields in a step with the given ``motion``, evaluated at the step's beginning."""
         points = self._body.points
         start = points.positions(motion.x_prev)
         velocities = np.zeros_like(start)
@@ -70,7 +70,7 @@ class ForceFieldPotential(StepPotential):
         self._slows = bool(self._drag.any() or self._speed_drag.any())
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
         y = self._points.positions(positions)
         moved = y - self._start
         each = -np.einsum("pi,pi->p", self._acceleration, moved)
@@ -82,7 +82,7 @@ class ForceFieldPotential(StepPotential):
         return float(self._masses @ each)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         y = self._points.positions(positions)
         each = -self._acceleration
         if self._stiffness is not None:

@@ -29,7 +29,7 @@ class MassDamping:
         self._drag, self._stiffness = alpha * mass, stiffness
 
     def begin(self, motion: Motion) -> MassDampingPotential:
-        """Return the damping potential of a step with this motion."""
+        """Return the damping potential of a step with the given ``motion``."""
         return MassDampingPotential(self._drag, self._stiffness, motion)
 
 

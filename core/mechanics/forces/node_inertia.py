@@ -30,11 +30,11 @@ class NodeInertia(LowRankPotential):
         return (positions - self._start).ravel() @ self._flat
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
         away = self.moved(positions) - self._speeds
         return 0.5 * float(away @ self.low_rank.core @ away)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         away = self.moved(positions) - self._speeds
         return (self._flat @ (self.low_rank.core @ away)).reshape(positions.shape)

@@ -67,12 +67,12 @@ class Springs(StepPotential):
         return self
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
         away = self._points.positions(positions) - self._targets
         return 0.5 * float(np.sum(self._stiffness * np.sum(away * away, axis=1)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         away = self._points.positions(positions) - self._targets
         return self._points.spread(self._stiffness[:, None] * away)
 

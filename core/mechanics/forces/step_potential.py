@@ -46,10 +46,10 @@ class StepPotential(Protocol):
     """Potential energy, during one time step, as a function of the positions (n,3) of all tet vertices."""
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N: minus the force."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times a semi-definite Hessian, N/m, to element matrices ``blocks`` (m,10,3,3), whose corner
@@ -69,7 +69,7 @@ class LowRankPotential(StepPotential):
     low_rank: LowRank
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add nothing: the stiffness is in ``low_rank``."""
+        """Add nothing to ``blocks``: the whole Hessian is in ``low_rank``."""
 
 
 class CrossElementPotential(StepPotential):
@@ -154,7 +154,7 @@ class StrainPotential:
     is_strong = False
 
     def value(self, stretch: Stretch) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at the ``stretch`` of all tets."""
         raise NotImplementedError
 
     def forces(

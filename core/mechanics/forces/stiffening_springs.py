@@ -66,13 +66,15 @@ class LinearSprings(Springs):
         self._go_on_from(forces)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, up to a constant. The constant changes with each :meth:`update`."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant that changes with each
+        :meth:`update`.
+        """
         further = self._away(positions) - self._give
         each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
         return float(np.sum(self._stiffness * self._reach**2 * each))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:

@@ -35,11 +35,11 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._tets = own, vertices, tets
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the body's potential, J, at the vertex ``positions`` (n,3) m of the joined model."""
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the joined model's positions, (n,3) N; 0 at other bodies."""
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
         return out
@@ -52,5 +52,5 @@ class SubmodelPotential(StepPotential):
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms, as :meth:`StepPotential.update`."""
+        """Update lagged terms at the joined model's ``positions`` (n,3) m, as :meth:`StepPotential.update`."""
         return self._own.update(positions[self._vertices])

@@ -126,9 +126,8 @@ def material_fields(
     materials : settings of the k materials
     layers : layers on top of the painted materials, applied in order
     surface : SurfaceMesh, optional
-        Surface with the n vertices. It is needed for layers by depth, and to interpolate weights between the vertices
-        of
-        coarse surfaces.
+        Surface with the n vertices. Layers by depth need it, and so does interpolation of weights between the vertices
+        of coarse surfaces.
     stiffness_maps : (n, k) float64, optional
         Stiffness maps, 0 to 1, at each vertex; only columns of materials with a ``painted_modulus`` are read.
     tet_materials : (m,) int, optional

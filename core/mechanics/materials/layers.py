@@ -4,8 +4,8 @@ Layers are applied in order. If a layer of material k covers the fraction a of a
 ``(1 - a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up
 to three factors:
 
-- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (if tets are
-  assigned whole by their centroids, a stiff bar, two cells thick and parallel to the lattice, is 0.58 to 1.86 times as
+- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (with whole tets
+  assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice, would be 0.58 to 1.86 times as
   soft);
 - a depth: the fraction of the tet's volume in the body in that depth range, so that a skin thinner than the tets gets
   a partial weight;
@@ -54,7 +54,7 @@ def apply_layers(
     Parameters
     ----------
     surface : SurfaceMesh or None
-        The body's surface, from which depth is measured; only layers by depth need it.
+        The body's surface. Layers by depth need it; regions use it to find the part of each tet in the body.
     carry_map : function that transfers a map, 0 to 1, from the surface's vertices, (n,), to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
@@ -63,7 +63,7 @@ def apply_layers(
     for number, layer in enumerate(layers):
         if not 0 <= layer.material < weights.shape[1]:
             raise MaterialError(
-                f"Layer {number} uses material {layer.material}, counted from 0, but there are only {weights.shape[1]}.",
+                f"Layer {number} uses material {layer.material}, counted from 0, but there are {weights.shape[1]}.",
                 "Choose the layer's material again.",
             )
         part = np.ones(len(weights))
@@ -149,9 +149,10 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the fraction of cubes that lies beyond a border: edge length ``width``, m, signed distance ``past``, m, of
-    the centre beyond the border. Counting only centres would miss a seventh of a slab that is thinner than a cell and
-    parallel to the lattice.
+    """Return the fraction of each cube that lies beyond a border, 0 to 1.
+
+    ``past``, m: signed distance of the cube's centre beyond the border; ``width``, m: its edge length. Counting only
+    centres would miss a seventh of a slab that is thinner than a cell and parallel to the lattice.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 

@@ -3,7 +3,7 @@
 Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. A tet that an interface cuts has
 a single modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount
 with 12 cells along both bars, 0.88 times with 32. As pin springs compensate this excess stiffness
-(``geometry/mesh/rigid_clamp.py``), tets at the vertices of much stiffer tets are softened:
+(``geometry/mesh/rigid_clamp.py``), tets that share a vertex with a much stiffer tet are softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 

@@ -3,9 +3,9 @@
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean over the surface inside it: borders are as sharp as one tet.
 3. All other tets get the harmonic extension of the surface's weights, which blurs sharp borders the more, the deeper
-   they lie. So where the surrounding weights are pure, a tet gets ``p² / sum p²`` instead; p is the fraction of its
-   volume in which a material has the largest weight. The squares suppress noise: p = 0.15 of a material 1e3 times as
-   soft would cost two thirds of a stiff tet's modulus.
+   they lie. So where the surrounding weights are pure (see below), a tet gets ``p² / sum p²`` instead; p is the
+   fraction of its volume in which a material has the largest weight. The squares suppress noise:
+   p = 0.15 of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
