@@ -1,8 +1,8 @@
-"""System matrix in block rows, both triangles, for products with vectors.
+"""Symmetric system matrix stored by block rows, with both triangles, for matrix-vector products.
 
-Block compressed sparse rows of 3 x 3 blocks: row v has the blocks ``starts[v]`` to ``starts[v + 1]``, with ascending
-``columns``. Each block is the sum, in a fixed order, of element blocks (transposed in the upper triangle), so results
-are bitwise reproducible on any number of threads.
+Block compressed sparse rows of 3 x 3 blocks: row v has the blocks ``starts[v]`` to ``starts[v + 1] - 1``, with
+ascending ``columns``. Each block is the sum, in a fixed order, of blocks of element matrices (transposed in the upper
+triangle), so results are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .sparsity import corner_pairs, gathered, sum_blocks
 
 
 class BlockRows:
-    """Square matrix of 3x3 blocks over free vertices, refilled from element blocks by a fixed list of sums.
+    """Symmetric sparse matrix of 3 x 3 blocks over the f free vertices, assembled from element matrices.
 
     Attributes
     ----------
     starts (f+1,), columns (b,) : int64
-        Block rows, each with ascending columns.
-    values : (b,3,3)
-    diagonal : (f,) indices of the diagonal blocks
+        Block row v has the blocks ``starts[v]`` to ``starts[v + 1] - 1``, with ascending columns.
+    values : (b,3,3), the blocks; :meth:`fill` recomputes them
+    diagonal : (f,) index of the diagonal block of each row
     """
 
     def __init__(self, tets: np.ndarray, number: np.ndarray) -> None:
-        """Build the sparsity; ``number`` (n,) is the index of each vertex among the unknowns, -1 if it is pinned."""
+        """Build the sparsity for ``tets`` (m,4). ``number`` (n,) is each vertex's block row, -1 if it is pinned."""
         rows, columns, slots = corner_pairs(tets, number)
         off = rows != columns
         transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])
@@ -37,17 +37,17 @@ class BlockRows:
         self.values = np.zeros((len(self.columns), 3, 3))
 
     def fill(self, element_blocks: np.ndarray) -> None:
-        """Sum element blocks (m,10,3,3) into the values."""
+        """Assemble the values from element matrices (m,10,3,3), blocks per corner pair as in ``tangent_blocks``."""
         _fill_blocks(len(self.values), *self._gather, element_blocks.reshape(-1, 3, 3), self.values)
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """Return the product with a vector (f,3)."""
+        """Return the product (f,3) of the matrix with a vector ``x`` (f,3) over the free vertices."""
         out = np.empty_like(x)
         _multiply(len(x), self.starts, self.columns, self.values, x, out)
         return out
 
     def indefinite_row(self) -> int | None:
-        """Return the first row whose diagonal block is not positive definite; None if all are."""
+        """Return the index of the first block row whose diagonal block is not positive definite; None if all are."""
         D = self.values[self.diagonal]
         first = D[:, 0, 0]
         second = first * D[:, 1, 1] - D[:, 1, 0] ** 2

@@ -12,7 +12,7 @@ from ...foundation.kernels.jit import parallel_kernel
 
 
 def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-    """Return the gradients of the four barycentric coordinates, (m,4,3), 1/m."""
+    """Return the gradients (m,4,3), 1/m, of the four barycentric coordinates of each tet at rest."""
     p = rest_positions[tets]
     edges = (p[:, 1:] - p[:, :1]).transpose(0, 2, 1)
     last = np.linalg.inv(edges)
@@ -20,7 +20,7 @@ def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
 
 
 def deformation_gradients(positions: np.ndarray, tets: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """Return the deformation gradients, (m,3,3), of positions (n,3)."""
+    """Return the deformation gradient (m,3,3) per tet of vertex ``positions`` (n,3); ``N`` (m,4,3), shape gradients."""
     F = np.empty((len(tets), 3, 3))
     _deformation_gradients(len(tets), positions, tets, N, F)
     return F
@@ -40,7 +40,7 @@ def _deformation_gradients(begin, end, positions, tets, N, F):
 
 
 class NodalGather:
-    """Sum of per-tet, per-corner vectors at vertices, in a fixed order."""
+    """Assembly of nodal forces: sums the forces of all tets at each vertex, in a fixed order."""
 
     def __init__(self, tets: np.ndarray, vertex_count: int) -> None:
         flat = tets.ravel()
@@ -48,7 +48,11 @@ class NodalGather:
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=vertex_count))]).astype(np.int64)
 
     def stress_forces(self, P: np.ndarray, N: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return ``sum_e weights_e P_e N_ea`` (n,3): the gradient of an energy with stresses P (m,3,3)."""
+        """Return the gradient (n,3), N, of an elastic energy by the vertex positions: ``sum_e weights_e P_e N_ea``.
+
+        ``P`` (m,3,3), Pa: first Piola-Kirchhoff stresses; ``N`` (m,4,3), 1/m: shape gradients; ``weights`` (m,), m³:
+        volumes.
+        """
         forces = np.zeros((len(self.starts) - 1, 3))
         _gather_stress(len(forces), self.starts, self.slots, P, N, weights, forces)
         return forces

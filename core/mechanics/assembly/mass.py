@@ -12,14 +12,18 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Return scalar element mass matrices (m,4,4), kg, of tets with masses ``m c`` (m,4), kg, at their corners."""
+    """Return the mass matrix (m,4,4), kg, of one coordinate per tet. ``masses`` (m,4), kg, are the corner masses: the
+    mass of the tet times the barycentric coordinates of its centre of mass.
+    """
     total = masses.sum(axis=1)[:, None, None]
     products = masses[:, :, None] * masses[:, None, :]
     return 0.8 * np.divide(products, total, out=products, where=total > 0.0) + 0.2 * masses[:, None] * np.eye(4)
 
 
 def mass_blocks(masses: np.ndarray) -> np.ndarray:
-    """Return element mass matrices as blocks (m,10,3,3), kg, in the pair order of ``assembly.tangent_blocks``."""
+    """Return the mass matrix of each tet as 3 x 3 blocks (m,10,3,3), kg, one per corner pair, in the order of
+    ``assembly.tangent_blocks``; ``masses`` (m,4), kg, as in :func:`element_mass`.
+    """
     pairs = np.tril_indices(4)
     blocks = np.zeros((len(masses), 10, 3, 3))
     for i in range(3):
@@ -28,7 +32,9 @@ def mass_blocks(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Return the scalar mass matrix, (n,n), kg; the full one is its Kronecker product with the 3 x 3 identity."""
+    """Return the assembled mass matrix of one coordinate, (n,n), kg, over n = ``vertex_count`` vertices. Its Kronecker
+    product with the 3 x 3 identity is that of all coordinates. ``masses`` (m,4), kg, as in :func:`element_mass`.
+    """
     rows = np.repeat(tets, 4, axis=1).ravel()
     columns = np.tile(tets, (1, 4)).ravel()
     matrix = sp.csr_matrix((element_mass(masses).ravel(), (rows, columns)), shape=(vertex_count, vertex_count))

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 
 class Pairs(NamedTuple):
-    """Blocks (k,3,3) of a symmetric matrix's lower triangle, at vertices ``rows`` >= ``columns`` (k,), each pair once.
-    Diagonal blocks are stored in full.
+    """Symmetric matrix of 3 x 3 blocks over vertices, as a list of the k blocks in its lower triangle.
+
+    ``blocks`` (k,3,3) at the vertices ``rows`` (k,) >= ``columns`` (k,). No pair of vertices occurs twice. Diagonal
+    blocks are stored in full.
     """
 
     rows: np.ndarray
@@ -19,21 +21,23 @@ class Pairs(NamedTuple):
     blocks: np.ndarray
 
     def scaled(self, factor: float) -> Pairs:
-        """Return the blocks times a number."""
+        """Return the matrix times ``factor``."""
         return self._replace(blocks=factor * self.blocks)
 
     def renumbered(self, number: np.ndarray) -> Pairs:
-        """Return the blocks with vertices renumbered to ``number`` (n,), ascending; vertices with -1 are dropped."""
+        """Return the blocks with each vertex v renamed to ``number[v]``, where ``number`` (n,) increases with v. Blocks
+        of vertices with the number -1 are dropped.
+        """
         kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
         return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
 
     def of(self, chosen: np.ndarray) -> Pairs:
-        """Return the blocks selected by a mask (k,) bool."""
+        """Return the blocks that the mask ``chosen`` (k,) bool selects."""
         return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
 
     def lumped(self) -> Pairs:
-        """Return one diagonal matrix (3,3) per vertex; together they bound the stiffness of these off-diagonal blocks
-        from above in every direction.
+        """Return a diagonal matrix of absolute row sums, one diagonal block (3,3) per vertex. As a quadratic form, it
+        bounds this matrix of off-diagonal blocks from above.
         """
         vertices, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
         sizes, total = np.abs(self.blocks), np.zeros((len(vertices), 3))
@@ -41,7 +45,7 @@ class Pairs(NamedTuple):
         return Pairs(vertices, vertices, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the symmetric matrix (3n,3n), both triangles, over n = ``count`` vertices."""
+        """Return the matrix in scalar form, (3n,3n) with both triangles, over n = ``count`` vertices."""
         off = self.rows != self.columns
         rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
         blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
@@ -51,7 +55,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:
-    """Return the lower triangle of a symmetric matrix (3n,3n) as blocks between vertices."""
+    """Return the 3 x 3 blocks in the lower triangle of a symmetric ``matrix`` (3n,3n) over n vertices."""
     blocks = matrix.tobsr((3, 3))
     blocks.sum_duplicates()
     rows = np.repeat(np.arange(len(blocks.indptr) - 1), np.diff(blocks.indptr))
@@ -60,7 +64,7 @@ def pairs_of(matrix: sp.spmatrix) -> Pairs:
 
 
 def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
-    """Return the sum of several matrices of pair blocks; None if all are empty."""
+    """Return the sum of several matrices over the same vertices; None if none has blocks."""
     several = [each for each in several if len(each.rows)]
     if len(several) < 2:
         return several[0] if several else None

@@ -82,7 +82,9 @@ def _tridiagonal(V, d, e):
 
 @inner_kernel
 def _reflect(V, d, e, i, h):
-    """Apply the Householder reflection by d, with half its squared length h, to the rows before i."""
+    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides. Its vector is ``d[:i]``,
+    with half its squared length ``h``; e (n,) is a work array.
+    """
     for j in range(i):
         e[j] = 0.0
     for j in range(i):

@@ -1,8 +1,8 @@
-"""Sparsity, in 3x3 blocks, of the system matrix of a tet mesh without its pinned vertices, and gather of its values.
+"""Block sparsity of the system matrix of a tet mesh without its pinned vertices, and assembly of its values.
 
-The lower triangle is stored in compressed columns, the format of sparse Cholesky codes. A gather lists the element
-blocks that add up to each block of the matrix. Both are built once per mesh, so refilling writes each value once, in
-parallel and bitwise reproducible.
+The lower triangle is stored in compressed columns, the format of sparse Cholesky codes, in 3 x 3 blocks. A gather lists
+the element blocks that add up to each block of the matrix. Both are built once per mesh, so assembly writes each value
+once, in parallel and bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the element blocks between two unknowns: their rows, columns, and indices 10 e + pair, (k,) int64 each,
-    for tet e and corner pair 0 to 9. ``number`` (n,) is each vertex's index among the unknowns, -1 for pinned vertices.
+    """Return the element blocks between two free vertices: their rows, columns and indices, (k,) int64 each.
+
+    Rows and columns are indices of free vertices: ``number`` (n,) per vertex, -1 if it is pinned. Corner pair p (0 to
+    9) of tet e has the index ``10 e + p``.
     """
     # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
     number = np.asarray(number, dtype=np.int64)
@@ -38,8 +40,10 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class Gather(NamedTuple):
-    """Element blocks summed into each block i of a matrix, ``slots[starts[i]:starts[i+1]]``: ``starts`` (b+1,),
-    ``slots`` (k,) indices as in :func:`corner_pairs`, and ``transposed`` (k,) bool.
+    """List of the element blocks that add up to each block of a matrix.
+
+    Block i is the sum of the element blocks ``slots[starts[i]:starts[i+1]]``. ``starts`` (b+1,); ``slots`` (k,),
+    indices as in :func:`corner_pairs`; ``transposed`` (k,) bool, the element blocks that are added transposed.
     """
 
     starts: np.ndarray
@@ -50,8 +54,12 @@ class Gather(NamedTuple):
 def gathered(
     major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
-    """Return the compressed storage, by ``major`` index, of a matrix of ``count`` unknowns, to whose blocks (major,
-    minor) the element blocks at ``slots`` are added: starts (count+1,), ascending minor indices (b,) and the gather.
+    """Return the sparsity of a block matrix in compressed storage, and the gather that assembles it.
+
+    Element block ``slots[i]`` is added, transposed if ``transposed[i]``, at the indices ``major[i]``, ``minor[i]``;
+    (k,) each. The major index is the row for storage by rows and the column for storage by columns; ``count`` is the
+    number of both. The sparsity consists of starts (count+1,) by major index, and minor indices (b,), ascending for
+    each major one.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
@@ -64,7 +72,9 @@ def gathered(
 
 @dataclass(frozen=True)
 class Pattern:
-    """Sparsity of a lower triangle in compressed columns, rows ascending, with ``width`` unknowns per free vertex.
+    """Sparsity of the lower triangle of a symmetric matrix in compressed columns, with rows in ascending order.
+
+    Each of the f free vertices has ``width`` scalar unknowns.
 
     Attributes
     ----------
@@ -93,7 +103,7 @@ class Pattern:
 
 
 class BlockSparsity:
-    """Lower-triangular pattern over free vertices.
+    """Sparsity of the system matrix of a tet mesh over its free vertices, and assembly of the matrix values.
 
     Attributes
     ----------
@@ -103,7 +113,7 @@ class BlockSparsity:
     pattern : Pattern
         Sparsity with three scalar unknowns per vertex.
     coupled : (k,)
-        Keys (:meth:`keys`) of included pairs of unknowns that share no tet.
+        Keys (:meth:`keys`) of the pairs of free vertices that were added to those that share a tet.
     """
 
     coupled = NONE
@@ -121,7 +131,7 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Set the pattern of blocks, and the gather that fills them."""
+        """Set the sparsity in compressed block columns, and the gather: the list of element blocks per matrix block."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.
@@ -138,20 +148,20 @@ class BlockSparsity:
         return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
 
     def keys(self, pairs: Pairs) -> np.ndarray:
-        """Return an integer key per pair of unknowns, (k,), which sorts by column, then row."""
+        """Return an integer key (k,) per pair of free vertices; keys sort by column, then row."""
         return pairs.columns * len(self.free) + pairs.rows
 
     def lacks(self, pairs: Pairs) -> np.ndarray:
-        """Return the mask (k,) bool of pairs that are not in the pattern."""
+        """Return the mask (k,) bool of the pairs of free vertices whose block is not in the sparsity."""
         keys = self.keys(pairs)
         return self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys
 
     def beside(self, pairs: Pairs) -> np.ndarray:
-        """Return the keys of the pairs that are not in the pattern, ascending."""
+        """Return the :meth:`keys`, ascending, of the pairs of free vertices whose block is not in the sparsity."""
         return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Return a copy to whose pattern the pairs of unknowns with the keys ``coupled`` (k,) are added."""
+        """Return a copy with additional blocks at the pairs of free vertices with the :meth:`keys` ``coupled`` (k,)."""
         other, gather, count = copy(self), self._gather, len(self.free)
         keys = np.union1d(self._keys, coupled)
         starts = np.searchsorted(keys, count * np.arange(count + 1))
@@ -162,13 +172,13 @@ class BlockSparsity:
         return other
 
     def add(self, pairs: Pairs, out: np.ndarray) -> None:
-        """Add the blocks of pairs, which must be in the pattern, to the scalar values ``out`` (nnz,) of the matrix."""
+        """Add the blocks of ``pairs``, which must be in the sparsity, to the matrix values ``out`` (nnz,)."""
         p = self.pattern
         local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
         _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
-        """Sum element blocks (m,10,3,3) into the scalar values ``out`` (nnz,) of the matrix."""
+        """Assemble element matrices (m,10,3,3) into the matrix values ``out`` (nnz,), which are overwritten."""
         _fill_values(
             len(self.free),
             self.pattern.block_starts,
@@ -179,7 +189,9 @@ class BlockSparsity:
         )
 
     def diagonal(self, element_blocks: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the diagonal (k,3), at the unknowns ``rows`` (k,), of the sum of element blocks (m,10,3,3)."""
+        """Return the diagonal (k,3) of the assembled element matrices (m,10,3,3) at the free vertices with indices
+        ``rows`` (k,).
+        """
         starts, slots = self._gather[:2]
         own = self.pattern.block_starts[rows]
         counts = starts[own + 1] - starts[own]
@@ -211,7 +223,7 @@ def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
 
 @inlined
 def sum_blocks(begin, end, slots, transposed, blocks, out):
-    """Sum the element blocks ``slots[begin:end]`` of a gather into out (3,3)."""
+    """Compute the sum of the element blocks ``blocks[slots[begin:end]]``, partly ``transposed``, into out (3,3)."""
     for r in range(3):
         for c in range(3):
             out[r, c] = 0.0

@@ -1,4 +1,7 @@
-"""Hessian stencils of up to four points that are interpolated from vertices, and their sum as vertex pairs."""
+"""Hessians of terms that depend on up to four points (stencils), and their assembly into blocks per vertex pair.
+
+The points, for example on a surface in contact, are interpolated from vertices.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,31 @@ from .pairs import Pairs
 
 
 class Stencils(NamedTuple):
-    """Hessian stencils: ``points`` (k,4), padded with -1; symmetric ``blocks`` (k,4,3,4,3) N/m, padded with 0."""
+    """Batch of k symmetric Hessians, each of a term that depends on up to four points.
+
+    ``points`` (k,4): indices, padded with -1; ``blocks`` (k,4,3,4,3) N/m, padded with 0.
+    """
 
     points: np.ndarray
     blocks: np.ndarray
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """Return the product (p,3) of the summed stencils with a vector x (p,3) of the points."""
+        """Return the product (p,3) of the sum of all stencils with a vector ``x`` (p,3) over the p points."""
         out, at = np.zeros_like(x), np.maximum(self.points, 0)
         np.add.at(out, at, np.einsum("kiajb,kjb->kia", self.blocks, x[at], optimize=True))
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the sum of the stencils as a matrix (3n,3n) over the first n = ``count`` points."""
+        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points; others are
+        fixed.
+        """
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
-        """Return the sum of the stencils as blocks of pairs of ``count`` vertices. The first p points are interpolated
-        from vertices ``carriers`` (p,c), padded with -1, with weights ``shares`` (p,c). Other points are fixed.
+        """Return the sum of the stencils as a matrix over ``count`` vertices from which the points are interpolated.
+
+        Point i < p has the vertices ``carriers[i]``, (p,c), padded with -1, and their weights ``shares[i]``, (p,c).
+        Points with larger indices, of obstacles, are fixed.
         """
         room = max(64, 4 * len(self.points))
         while True:
@@ -50,7 +60,11 @@ def joined_stencils(several: Sequence[Stencils]) -> Stencils:
 
 
 def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
-    """Return stencils of stiffnesses K (k,3,3) of linear combinations ``shares`` (k,p) of up to four points each."""
+    """Return the stencils of k springs with the stiffness matrices ``K`` (k,3,3), N/m.
+
+    The displacement of spring i is a linear combination of up to four points, with the weights in row i of ``shares``
+    (k,p).
+    """
     counts = np.diff(shares.indptr)
     rows = np.repeat(np.arange(len(K)), counts)
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
@@ -61,8 +75,9 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Sum blocks by vertex pairs into ``keys`` and ``blocks``; return the number of pairs, or more than fit.
-    ``found`` is a hash table of row indices of ``keys``. Each sum is in the order of the stencils.
+    """Sum blocks by vertex pair into ``keys`` (row times ``count`` plus column) and ``blocks``. Return the number of
+    pairs, or one more than ``keys`` can hold. ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum
+    is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

@@ -1,8 +1,8 @@
-"""Element matrices from tangents, without intermediate 9 x 9 matrices.
+"""Element stiffness matrices from second derivatives of energy densities, without intermediate 9 x 9 matrices.
 
-A displacement dx of a corner changes the deformation gradient by ``dx N^T``, in the frame of the singular vectors by
+A displacement dx of a corner changes the deformation gradient by ``dx N^T``, in the frame of its singular vectors by
 ``D = (U^T dx) n^T`` with ``n = V^T N``. So the block of two corners is ``U K U^T`` with a K of few terms. Shape
-gradients sum to zero: the blocks of the first corner are minus sums of the others.
+gradients sum to zero, so the blocks of corner 0 are minus sums of those of the other corners.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from ..energies.tangent import Tangent
 
 
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
-    """Compute element matrices plus the consistent mass into out (m,10,3,3): corner pairs (a, b), a >= b, row by row.
+    """Compute the sum of stiffness and consistent mass matrix of each tet into ``out`` (m,10,3,3).
 
-    N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,4) kg, of the corners (``mass.element_mass``).
+    The ten blocks are those of the corner pairs (a, b), a >= b: (0,0), (1,0), (1,1), (2,0) to (3,3). ``N`` (m,4,3),
+    1/m: shape gradients; ``weights`` (m,), m³: volumes, times h² in a time step h; ``masses`` (m,4), kg: corner masses
+    as in ``mass.element_mass``.
     """
     _tangent_blocks(len(weights), *tangent, N, weights, masses, out)
 
 
 @inlined
 def shape_gradients_in_frame(N, V, n):
-    """Compute ``n_a = V^T N_a`` of a tet's second to fourth corner into the rows of n (3,3)."""
+    """Compute the shape gradients in the frame V (3,3), ``n_a = V^T N_a``, of a tet's corners 1 to 3 into the rows of n
+    (3,3).
+    """
     for a in range(3):
         for i in range(3):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
@@ -32,8 +36,8 @@ def shape_gradients_in_frame(N, V, n):
 
 @inlined
 def complete_blocks(masses, out):
-    """Compute the first corner's blocks from the others in out (10,3,3), and add the mass matrix of a tet with corner
-    ``masses`` (4,) kg to all blocks.
+    """Compute the blocks of corner 0 in the element matrix ``out`` (10,3,3) from those of corners 1 to 3. Then add the
+    mass matrix of a tet with corner ``masses`` (4,), kg, to all blocks.
     """
     for i in range(3):
         for j in range(3):
@@ -59,8 +63,10 @@ def complete_blocks(masses, out):
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add to K (3,3) the flip and twist terms of a pair of corners with shape gradients na, nb (3,) in the frame, and
-    coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist) / 2, (3,) each.
+    """Add the flip and twist terms (:mod:`..energies.isotropic`) of two corners a, b to their block K (3,3).
+
+    K and the shape gradients na, nb (3,) are in the frame of the singular vectors. ``plus`` and ``minus``, (3,) each,
+    are (flip + twist) / 2 and (flip - twist) / 2, times the volume of the tet.
     """
     for i in range(3):
         for j in range(3):

@@ -1,15 +1,15 @@
-"""Springs that hold the pinned part of a surface inside tets, at sample points all over its faces.
+"""Springs that hold the pinned part of a surface inside tets, at sample points on its faces.
 
-Clamping a whole tet that a pinned face cuts would hold the body one cell deep. Instead, a face is held as if material
-of the thickness ``h / kappa`` behind it were clamped:
+Clamping all corners of a tet that a pinned face cuts would hold the body one cell deeper than the face. Instead, each
+face is held as by a layer of material of thickness ``h / kappa`` whose other side is clamped:
 
     k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
-The thickness vanishes with h, and the springs' compliance about compensates the excess stiffness of clamped linear
-tets. Edges and single vertices have no area, and a strip narrower than a cell has too little: there the samples in each
-tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
+The thickness vanishes with h, and the layer's compliance roughly compensates the excess stiffness of clamped linear
+tets. Edges and single vertices have no area, and strips narrower than a cell have too little area: there the samples in
+each tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
 
-Each sample lies in one tet, so its stiffness is part of that tet's block.
+Each sample lies in one tet, so its stiffness is part of that tet's element matrix.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of faces of conforming tets, and of samples without area. ``geometry/mesh/rigid_clamp.py`` computes kappa of
-faces that cut through tets.
+"""kappa of pinned faces to which the tets conform, and kappa_loose of samples without area.
+``geometry/mesh/rigid_clamp.py`` computes kappa of faces that cut through tets.
 """
 
 FEW = 2.0
-"""Minimum size of a pinned part, in cells: smaller parts are held like one of this size."""
+"""Size of a pinned part, in cells: kappa of smaller parts is that of a part of this size."""
 
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
 
 NARROW = 0.5
-"""Pinned area within one cell of a tet, in squared cell sides, below which samples are held partly like loose ones."""
+"""Pinned area within one cell of a tet, in squared cell sides; below it, samples also share ``kappa_loose E h``."""
 
 
 class Anchors(NamedTuple):
-    """Springs of s samples of a pinned part.
+    """Springs at s sample points of the pinned part of a surface.
 
     Attributes
     ----------
-    embedding : tets and barycentric coordinates of the samples
+    embedding : tet and barycentric coordinates of each sample
     factors : (s,) m, stiffness of each spring divided by Young's modulus of its tet
-    shares : (s,p) interpolation from the p pinned vertices' positions to the samples' targets
+    shares : (s,p) weights that interpolate the samples' targets from the positions of the p pinned vertices
     """
 
     embedding: Embedding
@@ -59,12 +59,12 @@ class Anchors(NamedTuple):
 
 
 def conforms(mesh: TetMesh) -> bool:
-    """Return True if tets end at the surface instead of overlapping it."""
+    """Return True if the tets conform to the surface: the body fills each tet completely."""
     return bool((mesh.fill == 1.0).all())
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
-    """Return for each tet the side (m,) m of the cubic cell that twelve such tets would fill."""
+    """Return the lattice cell size per tet, (m,) m: the side of a cube of twelve times the tet's volume."""
     return np.cbrt(12.0 * mesh.volumes)
 
 
@@ -75,12 +75,13 @@ def anchors(
     pinned: np.ndarray,
     held: np.ndarray,
 ) -> Anchors:
-    """Return springs that hold those of the ``pinned`` surface vertices (p,) that are ``held`` (p,) bool, and all faces
-    and edges between them.
+    """Return springs that hold the surface at its held vertices, and on all faces and edges between them.
 
     Parameters
     ----------
-    embedding : embedding of the surface's vertices in the mesh
+    embedding : tets and barycentric coordinates of all surface vertices
+    pinned : (p,) indices of the pinned surface vertices
+    held : (p,) bool, the pinned vertices that are held now
     """
     if not held.any():
         nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
@@ -102,10 +103,11 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the faces between held vertices, edges between them outside these faces, and vertices outside both.
+    """Sample the faces between held ``vertices``, held edges outside these faces, and held vertices outside both.
 
-    Return surface vertices (s,3), barycentric coordinates (s,3), areas (s,) m², and areas (s,) m² of all faces
-    connected with each sample's face. Both areas are 0 for samples that lie on no face.
+    ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
+    coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of the connected faces that it lies
+    on. Both areas are 0 for samples on edges and vertices.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -133,7 +135,7 @@ def _samples(
 
 
 def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Return for each face the total of the ``areas`` (f,) m² of all faces connected with it, (f,) m²."""
+    """Return per face the total area (f,) m² of all faces connected with it; ``areas`` (f,) m² are single areas."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 
@@ -145,7 +147,10 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the stiffness per Young's modulus, (s,) m, of samples in ``tets`` (s,) with areas (s,) m² (0: loose)."""
+    """Return the stiffness per Young's modulus, (s,) m, of the springs at samples in ``tets`` (s,).
+
+    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size per tet; ``kappa`` (s,).
+    """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)
     place = place.reshape(-1)

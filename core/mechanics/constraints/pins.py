@@ -1,7 +1,7 @@
 """Pins: surface vertices that are held, with the faces and edges between them.
 
-A pinned surface vertex that is a tet vertex, as on tets by TetGen, is prescribed: a hard pin. Elsewhere springs hold
-the surface inside the tets (:mod:`constraints.anchors`).
+If a pinned surface vertex coincides with a tet vertex, as on meshes of TetGen, its position is prescribed: a hard pin.
+Elsewhere springs hold the surface inside the tets (:mod:`constraints.anchors`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ REACH = 0.03
 
 @dataclass(frozen=True)
 class PinSchedule:
-    """Prescribed tet vertices, or unknowns of a subspace (corners), with their targets over the frames.
+    """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,) indices, ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is
-    prescribed in the interval that ends at a frame where it is held, and free in others.
+    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: their positions as
+    a track, with evenly spaced samples from frame to frame. ``held`` (frames,q) bool: True if a corner is prescribed in
+    the interval that ends at a frame, False if it is free.
     """
 
     corners: np.ndarray
@@ -44,12 +45,12 @@ class PinSchedule:
     held: np.ndarray
 
     def held_corners(self, frame: int) -> np.ndarray:
-        """Return the corners (k,) that are held in the interval that ends at ``frame``; the first frame is 0."""
+        """Return the ``corners`` (k,) that are prescribed in the interval that ends at ``frame`` (counted from 0)."""
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the targets (k,3) m of the held corners after a fraction ``part`` of the interval, interpolated
-        linearly between samples.
+        """Return the prescribed positions (k,3) m of the held corners at the fraction ``part`` (0 to 1) of the interval
+        that ends at ``frame``, interpolated linearly between samples.
         """
         mask = self.held[frame]
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
@@ -57,14 +58,16 @@ class PinSchedule:
 
 
 class PinnedSurface:
-    """Pinned vertices of a surface embedded in tets.
+    """Pinned vertices of a surface that is embedded in tets, with their hard pins and springs.
 
     Parameters
     ----------
-    surface, mesh : SurfaceMesh, TetMesh
-    embedding : embedding of the surface's vertices in the mesh
-    pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
-    most : maximum number of samples that get a spring; each stands for the samples nearest to it
+    surface, mesh : surface and tet mesh of the body
+    embedding : tets and barycentric coordinates of all surface vertices
+    pinned : (p,) indices of the pinned surface vertices
+    positions : (samples,p,3) m, track of their prescribed positions
+    held : (frames,p) bool, True for vertices held in the interval that ends at a frame
+    most : maximum number of springs; each also gets the stiffness of the omitted samples nearest to it
     """
 
     def __init__(
@@ -82,7 +85,9 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins. If several surface vertices lie at one tet vertex, the first prescribes it."""
+        """Return the hard pins: the pinned vertices that coincide with a tet vertex of a mesh that conforms to the
+        surface. If several coincide with the same tet vertex, the first prescribes its position.
+        """
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
@@ -91,28 +96,30 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return a copy for a single frame, in which those vertices are held, at their first positions, that are held
-        in all frames after the first.
+        """Return a copy with a single frame: it holds the vertices that are held in all frames after the first, at
+        their positions of the first sample.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """Return a copy with the track of positions replaced by ``change(track)``."""
+        """Return a copy with the track of positions ``change(track)``; tracks are (samples,p,3) m."""
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
     def anchors(self, frame: int) -> Anchors:
-        """Return the spring samples in the interval that ends at ``frame``."""
+        """Return all samples with springs in the interval that ends at ``frame``, without those that hard pins hold."""
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return the c samples that get a spring, and for each sample the nearest of these."""
+        """Return the indices of the c samples that get a spring in the interval that ends at ``frame``, and for each of
+        all s samples the nearest of the c.
+        """
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """Return the elongations (c,) m at which the springs of the c samples of :meth:`few` stiffen."""
+        """Return the reach (c,) m of the springs of :meth:`few`: the elongation at which each stiffens."""
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -127,23 +134,25 @@ class PinnedSurface:
         return self._last[1:]
 
     def _without_hard(self, found: Anchors, frame: int) -> Anchors:
-        """Return the samples that hard pins do not hold."""
+        """Return the samples of ``found`` that can still move if the hard pins of ``frame`` are fixed."""
         hard = self.schedule().held_corners(frame)
         points = EmbeddedPoints(found.embedding, self.mesh.tets, len(self.mesh.rest_positions))
         free = np.flatnonzero(~points.held(hard))
         return Anchors(found.embedding.take(free), found.factors[free], found.shares[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the springs' stiffness matrix (n,n), N/m, of the tet vertices in the interval that ends at ``frame``,
-        equal along x, y and z; ``moduli`` (m,) Pa are the tets' Young's moduli.
+        """Return the stiffness matrix (n,n), N/m, of the springs over the tet vertices, for one coordinate, in the
+        interval that ends at ``frame``. It is the same for x, y and z; ``moduli`` (m,) Pa are the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """Return the mean elongation of the springs divided by their reach, weighted by their energy, for displacements
-        (n,3) m of the tet vertices and Young's moduli (m,) Pa of the tets; 0 without springs.
+        """Return the mean ratio of the springs' elongation to their reach; 0 without springs.
+
+        Each spring has the weight of its stiffness times the squared ratio. ``displacements`` (n,3) m are those of the
+        tet vertices, ``moduli`` (m,) Pa the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -153,22 +162,23 @@ class PinnedSurface:
         return float(energies @ away / energies.sum()) if len(away) and energies.any() else 0.0
 
     def targets_of(self, frame: int) -> np.ndarray:
-        """Return the targets (p,3) m of the pinned vertices at a frame."""
+        """Return the prescribed positions (p,3) m of the pinned vertices at ``frame``."""
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the targets (p,3) m of the pinned vertices after a fraction ``part`` of the interval that ends at
-        ``frame``.
+        """Return the prescribed positions (p,3) m of the pinned vertices at the fraction ``part`` (0 to 1) of the
+        interval that ends at ``frame``.
         """
         before, after, part = samples_at(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
 
 
 class PinLoad(NamedTuple):
-    """Springs that hold the pinned part of a surface at its targets.
+    """Springs that hold c points of a surface at targets, which follow the p pinned vertices.
 
-    ``points``, the c points of the surface; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the elongation at which they
-    stiffen; ``shares`` (c,p), interpolation from the pinned vertices' positions to the targets.
+    ``points``: positions of the c points as functions of a solver's unknowns; ``stiffness`` (c,) N/m; ``reach`` (c,) m,
+    the elongation at which each spring stiffens; ``shares`` (c,p), weights that interpolate the targets from the
+    positions of the pinned vertices.
     """
 
     points: Points
@@ -177,16 +187,18 @@ class PinLoad(NamedTuple):
     shares: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
-        """Return the load in a step with the pinned vertices at positions (p,3) m at its beginning and at its end."""
+        """Return the springs as a load in a step in which the pinned vertices move from ``before`` to ``after``, (p,3)
+        m each.
+        """
         return StiffeningSprings(self.points, self.stiffness, self.reach, self.shares @ before, self.shares @ after)
 
 
 class PinSprings(NamedTuple):
-    """Data from which the springs of a pinned surface are built.
+    """Builder of the springs of a pinned surface for each frame.
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : function that returns an Embedding's points as functions of a solver's unknowns
+    carried : function that maps an Embedding to its points as functions of a solver's unknowns
     """
 
     pinned: PinnedSurface
@@ -194,8 +206,8 @@ class PinSprings(NamedTuple):
     carried: Callable[[Embedding], Points]
 
     def holding(self, frame: int, scale: np.ndarray) -> PinLoad | None:
-        """Return the springs in the interval that ends at ``frame``, with each tet's stiffness times ``scale`` (m,);
-        None if there are no springs.
+        """Return the springs in the interval that ends at ``frame``; None if there are none. ``scale`` (m,) multiplies
+        the Young's moduli of the tets.
         """
         found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:

@@ -1,4 +1,4 @@
-"""Proposal of dynamic nodes for a body: few vertices, far from one another and from the pins, most of them in soft
+"""Proposal of dynamic nodes for a body: a few vertices, far from one another and from the pins, and mostly in soft
 regions, which move most.
 """
 
@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 STIFF = 100.0
-"""Stiffness divided by that of the softest vertex from which a part is treated as rigid."""
+"""Ratio of a part's stiffness to that of the softest vertex, from which on the part is treated as rigid."""
 MILD = 0.25
-"""Exponent of the softness that scales distances: a tenfold softer part counts as 1.8 times as long."""
+"""Exponent of the softness in scaled distances: in a part ten times as soft, distances are 1.8 times as long."""
 
 
 def propose_nodes(
@@ -23,7 +23,7 @@ def propose_nodes(
     part: np.ndarray | None = None,
     mirror: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return up to ``count`` vertices proposed as dynamic nodes, int32, in the order of choice.
+    """Return the indices of up to ``count`` vertices proposed as dynamic nodes, int32, in the order of choice.
 
     Farthest-point sampling [Gonzalez 1985], with distances scaled by a power of the softness. First each stiff part
     gets a single node; then the soft regions get the remaining nodes.
@@ -32,14 +32,14 @@ def propose_nodes(
     ----------
     positions : (n,3) m
     softness : (n,) float64
-        Inverse of Young's modulus, in any unit; 0 where no node may be.
+        Inverse of Young's modulus, in any unit; 0 at vertices that cannot be nodes.
     pinned : (p,) vertices
         Vertices that cannot be nodes; nodes are chosen far from them. A stiff part with a pinned vertex gets no node.
     part : (n,) int, optional
         Label of the stiff part that a vertex belongs to, -1 elsewhere (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        Mirror vertex of each vertex across a plane of symmetry: itself on the plane, -1 if there is none. Soft regions
-        then get nodes in mirror pairs. If only one node is left, it needs an unpaired vertex, or is left out.
+        Mirror vertex of each vertex across a plane of symmetry: the vertex itself on the plane, -1 if it has none. Soft
+        regions then get nodes in mirror pairs. A single remaining node goes to an unpaired vertex, or is omitted.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part
@@ -53,8 +53,10 @@ def propose_nodes(
 
 
 def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
-    """Return the label (n,), from 0, of the stiff part that each surface vertex belongs to: a connected region at least
-    STIFF times as stiff as the softest vertex. All other vertices, also those of ``softness`` (n,) 0, get -1.
+    """Return for each surface vertex the label (n,), from 0, of its stiff part, or -1 if it belongs to none.
+
+    A stiff part is a connected region of vertices at least ``STIFF`` times as stiff as the softest vertex. ``softness``
+    (n,) is the inverse of Young's modulus; vertices of softness 0 belong to no part.
     """
     stiff = (softness > 0.0) & (softness * STIFF <= softness.max(initial=0.0))
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
@@ -67,7 +69,7 @@ def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
 
 
 class _Chosen:
-    """Nodes chosen so far, and the distance of each vertex to the nearest node or pin."""
+    """State of the choice of nodes: the nodes so far, and the distance of each vertex to the nearest node or pin."""
 
     def __init__(
         self,
@@ -96,7 +98,9 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Make the best of these vertices, and its mirror vertex, nodes. Return False if none can be a node."""
+        """Choose the best node among ``vertices`` (indices), together with its mirror vertex. Return False if none can
+        be a node.
+        """
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
         vertex = self._best(vertices[able[vertices]]) if room > 0 else None
@@ -105,8 +109,9 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose one node in a stiff part, whose mask is ``inside`` (n,), and its mirror vertex if that is outside the
-        part. Choose none if the part contains a pin, or already a node (the mirror vertex of another).
+        """Choose one node in the stiff part with the mask ``inside`` (n,) bool, and its mirror vertex if that lies
+        outside this part and can be a node. Choose none if the part contains a pin, or a node that was chosen as the
+        mirror vertex of another. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -123,7 +128,11 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the vertex with the largest distance from nodes and pins times softness; None if that is 0 for all."""
+        """Return the vertex with the largest product of distance and a power of softness; None if all products are 0.
+
+        The distance is that to the nearest node or pin, or to the mirror vertex if that is nearer. Without nodes and
+        pins, the distance from the centroid of all vertices replaces it.
+        """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]
         return int(vertices[score.argmax()]) if len(score) and score.max() > 0.0 else None

@@ -45,19 +45,24 @@ def _power(p: np.ndarray | float) -> Callable[[np.ndarray], Derivatives]:
 
 
 class Jet(NDArrayOperatorsMixin):
-    """Batch of n values (n,) with their first and second derivatives ``slope`` (3,n) and ``curvature`` (3,3,n)."""
+    """Batch of n values of a function of three variables, with first and second derivatives.
+
+    ``value`` (n,); ``slope`` (3,n) and ``curvature`` (3,3,n): derivatives by the three variables.
+    """
 
     def __init__(self, value: np.ndarray, slope: np.ndarray, curvature: np.ndarray) -> None:
         self.value, self.slope, self.curvature = value, slope, curvature
 
     @classmethod
     def variables(cls, values: np.ndarray) -> list[Jet]:
-        """Return jets of the three variables, with values (n,3)."""
+        """Return the jets of the three variables themselves, for ``values`` (n,3)."""
         n = len(values)
         return [cls(values[:, i], np.tile(np.eye(3)[i][:, None], n), np.zeros((3, 3, n))) for i in range(3)]
 
     def of(self, function: Callable[[np.ndarray], Derivatives]) -> Jet:
-        """Return the jet of a function of this jet, by the chain rule."""
+        """Return the jet of ``function`` applied to this jet, by the chain rule. ``function`` returns its value and its
+        first and second derivatives at values (n,).
+        """
         value, first, second = function(self.value)
         return Jet(value, first * self.slope, first * self.curvature + second * _outer(self.slope, self.slope))
 

@@ -17,6 +17,6 @@ from .isotropic import IsotropicEnergy, PrincipalFunction
 ENERGY = IsotropicEnergy(
     name="corotated",
     label="Corotated",
-    description="Stiff bodies that rotate and bend: Hooke's law in the rotated frame, cheap and calm",
+    description="Stiff bodies that rotate and bend: Hooke's law in the rotated frame, at low cost",
     principal=PrincipalFunction(quadratic_value, quadratic_gradient, quadratic_curvature),
 )

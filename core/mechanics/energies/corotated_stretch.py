@@ -1,9 +1,9 @@
-"""Principal kernels of the energies that are quadratic in the stretch: corotated, ARAP and linear in stretch form.
+"""Kernels of the energies that are quadratic in the stretch: corotated, ARAP, and linear as a function of the stretch.
 
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
-with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa. Trap: the twist has a pole,
-see ``fixed_corotated``.
+with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa. Trap: the twist (see
+``isotropic``) has a pole, see ``fixed_corotated``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .isotropic import off_zero
 
 @kernel
 def quadratic_value(sigma, parameters, out):
-    """Compute the energy density into out (n,), Pa."""
+    """Compute the energy density per tet into ``out`` (n,), Pa, at principal stretches ``sigma`` (n,3)."""
     for e in range(len(sigma)):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         trace = x + y + z
@@ -23,7 +23,7 @@ def quadratic_value(sigma, parameters, out):
 
 @kernel
 def quadratic_gradient(sigma, parameters, out):
-    """Compute the principal stresses into out (n,3), Pa."""
+    """Compute the principal stresses per tet into ``out`` (n,3), Pa, at principal stretches ``sigma`` (n,3)."""
     for e in range(len(sigma)):
         pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
         for i in range(3):
@@ -32,7 +32,9 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Compute the second derivatives into H (n,3,3), flip and twist (n,3) (see ``isotropic``), Pa."""
+    """Compute the second derivatives of the density at principal stretches ``sigma`` (n,3), Pa: its Hessian by them
+    into H (n,3,3), and the coefficients flip and twist of ``isotropic`` into (n,3) each.
+    """
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]
         trace = sigma[e, 0] + sigma[e, 1] + sigma[e, 2]

@@ -6,7 +6,8 @@ with the stretch ``S = R^T F`` (eigenvalues sigma_i), ``J = det F``, ``J_i = dJ/
 lambda. Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda
 (J-1) J_i``.
 
-Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole at sigma_i = -sigma_j; the sum is kept off zero.
+Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole at sigma_i = -sigma_j, so the sum
+of the two is kept off zero.
 """
 
 from __future__ import annotations
@@ -49,6 +50,6 @@ def _curvature(sigma, parameters, H, flip, twist):
 ENERGY = IsotropicEnergy(
     name="fixed_corotated",
     label="Fixed Corotated",
-    description="Stiff and springy bodies: stress grows linearly with the stretch, keeps its volume",
+    description="Stiff and springy bodies: stress grows linearly with the stretch, and volume change is resisted",
     principal=PrincipalFunction(_value, _gradient, _curvature),
 )

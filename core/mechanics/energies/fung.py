@@ -27,21 +27,23 @@ LARGEST_EXPONENT = 10.0
 
 @inner_kernel
 def _numbers(own):
-    """Return mu, lambda' and 2b from a tet's parameters mu, lambda and b."""
+    """Return mu, lambda' and 2b of the Fung energy (see the module) from a tet's parameters mu, lambda and b, (3,)."""
     rate = 2.0 * own[2]
     return own[0], max(own[1] + own[0] * (1.0 - rate), 0.0), rate
 
 
 @inner_kernel
 def _stretching(s):
-    """Return p at principal stretches s (3,), without cancellation near rest."""
+    """Return ``p = (|F|^2 - 3)/2`` at principal stretches s (3,), without cancellation near rest."""
     x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
     return x + y + z + 0.5 * (x * x + y * y + z * z)
 
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first and second derivatives, by its exponent, of the exponential with its polynomial continuation."""
+    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT`` they are those of the
+    polynomial that continues it.
+    """
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)

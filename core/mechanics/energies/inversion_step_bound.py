@@ -11,13 +11,18 @@ import numpy as np
 from ...foundation.kernels.jit import inner_kernel, parallel_kernel
 
 SAFE = 0.9
-"""Fraction of the step size to the first inversion that is allowed."""
+"""Safety factor: allowed fraction of the step size at which a tet first inverts."""
 
 HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return inversion-free step sizes (m,), at most 1, from gradients F (m,3,3), det F > 0, along dF (m,3,3)."""
+    """Return per tet a step size (m,), at most 1, along which ``F + t dF`` does not invert, with det F > 0 at the
+    start.
+
+    It is 1 if no t in [0, 1] inverts the tet, else ``SAFE`` times the first t that does. F, dF (m,3,3): deformation
+    gradients and their changes.
+    """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
     return part

@@ -1,4 +1,4 @@
-"""Isotropic energy from a function of the principal stretches: F and stretch forms, exact and projected Hessians.
+"""Isotropic energies as functions of the principal stretches of F or of a stretch S, with exact and projected Hessians.
 
 An energy that depends on F through its signed singular values only, ``psi(sigma)``, has in their frame (``D = U^T dF
 V``) the second variation
@@ -6,8 +6,8 @@ V``) the second variation
     sum_ij psi_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
     flip_ij = (psi_i - psi_j) / (sigma_i - sigma_j),      twist_ij = (psi_i + psi_j) / (sigma_i + sigma_j)
 
-with ``psi_i = dpsi/dsigma_i`` (Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies"). As
-a function of a symmetric S, D is symmetric and only ``psi_ij`` and ``flip_ij`` remain. Clamping flip, twist and the
+with ``psi_i = dpsi/dsigma_i`` (Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies").
+For a function of a symmetric S, D is symmetric and only ``psi_ij`` and ``flip_ij`` remain. Clamping flip, twist and the
 eigenvalues of psi_ij at zero projects to the nearest semi-definite matrix in the Frobenius norm of dF or dS,
 independent of the axes.
 
@@ -28,10 +28,11 @@ from .tangent import Tangent, project
 
 @dataclass(frozen=True)
 class PrincipalFunction:
-    """Kernels of one energy, for n tets: functions of the principal stretches ``sigma`` (n,3) and of the parameters mu,
-    lambda and further parameters of the energy, (n,2+).
+    """Kernels of one isotropic energy: its density and the derivatives of the density by the principal stretches.
 
-    They write into their last arguments. They run serially: this takes 1 ms for 100,000 tets, and halves compile time.
+    They are functions of the principal stretches ``sigma`` (n,3) of n tets and of ``parameters`` (n,2+): mu, lambda and
+    further parameters of the energy. They write into their last arguments. They run serially: this takes 1 ms for
+    100,000 tets, and halves compile time.
     """
 
     fill_value: Callable[..., None]
@@ -39,19 +40,24 @@ class PrincipalFunction:
     fill_curvature: Callable[..., None]
 
     def value(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density psi, (n,), Pa."""
+        """Return the energy density psi per tet, (n,), Pa, at principal stretches ``sigma`` (n,3)."""
         out = np.empty(len(sigma))
         self.fill_value(sigma, parameters, out)
         return out
 
     def gradient(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Return the principal stresses psi_i, (n,3), Pa."""
+        """Return the principal stresses ``psi_i = dpsi/dsigma_i`` per tet, (n,3), Pa, at principal stretches ``sigma``
+        (n,3).
+        """
         out = np.empty((len(sigma), 3))
         self.fill_gradient(sigma, parameters, out)
         return out
 
     def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return ``psi_ij`` (n,3,3), and flip and twist (n,3) of the pairs (2,3), (1,3), (1,2), Pa."""
+        """Return the second derivatives of psi per tet at principal stretches ``sigma`` (n,3), Pa: ``d²psi / dsigma_i
+        dsigma_j`` (n,3,3), and the module's coefficients flip and twist, (n,3) each, of the index pairs (2,3), (1,3),
+        (1,2).
+        """
         out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         self.fill_curvature(sigma, parameters, *out)
         return out
@@ -59,11 +65,12 @@ class PrincipalFunction:
 
 @dataclass(frozen=True)
 class IsotropicEnergy:
-    """Energy of the registry, made from the principal kernels of one file.
+    """Isotropic elastic energy density, given by functions of the principal stretches; an entry of the registry.
 
-    ``own`` names the further fields of ``MaterialSettings`` that the energy uses: the columns of its parameters after
-    mu and lambda. They are dimensionless, so animated stiffness scales mu and lambda only. With contact between bodies,
-    steps are limited so that no tet inverts if its energy ``prevents_inversion``.
+    ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio; they
+    are the columns of its parameters after mu and lambda. They are dimensionless, so animated stiffness scales mu and
+    lambda only. With contact between bodies, steps are limited so that no tet inverts if its energy
+    ``prevents_inversion``.
     """
 
     name: str
@@ -75,31 +82,37 @@ class IsotropicEnergy:
     own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density at deformation gradients, (n,), Pa."""
+        """Return the energy density per deformation gradient, (n,), Pa, for ``parameters`` (n,2+)."""
         return self.principal.value(deformation.sigma, parameters)
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the first Piola-Kirchhoff stress ``dpsi/dF``, (n,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress ``dpsi/dF`` per deformation gradient, (n,3,3), Pa."""
         g = self.principal.gradient(deformation.sigma, parameters)
         P = np.empty((len(g), 3, 3))
         _rotate_stress(len(g), deformation.U, g, deformation.V, P)
         return P
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative by F in the frame of the singular vectors, semi-definite if ``projected``."""
+        """Return the second derivative of the density by F, in the frame of F's singular vectors. If ``projected``, it
+        is the nearest positive semi-definite one.
+        """
         U, V, curvature = deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters)
         return _tangent(U, V, curvature, projected)
 
     def stretch_value(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density at symmetric stretches, (n,), Pa."""
+        """Return the energy density per symmetric stretch S, (n,), Pa, for ``parameters`` (n,2+)."""
         return self.principal.value(stretch.values, parameters)
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the derivative of the density by S in its eigenframe: the principal stresses, (n,3), Pa."""
+        """Return the principal stresses per symmetric stretch S, (n,3), Pa: the derivative of the density in the
+        eigenframe of S.
+        """
         return self.principal.gradient(stretch.values, parameters)
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative by S in its eigenframe, semi-definite if ``projected``; twist is unused."""
+        """Return the second derivative of the density by S, in the eigenframe of S. If ``projected``, it is the nearest
+        positive semi-definite one. Its twist is not used, since S is symmetric.
+        """
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
 
@@ -113,14 +126,17 @@ def _tangent(
 
 @inner_kernel
 def off_zero(total):
-    """Return a sum of two stretches, kept at least 1e-8 from zero, the pole of the twist."""
+    """Return ``total``, a sum of two stretches, or 1e-8 if it is closer to zero, where the twist has a pole."""
     return 1e-8 if abs(total) < 1e-8 else total
 
 
 @inner_kernel
 def principal_hessian(s, own, slope, second, H, flip, twist):
-    """Compute the curvature of ``own/2 |F|^2 + g(J)`` at principal stretches s (3,) into H (3,3), flip and twist (3,):
-    ``second J_i J_j``, plus ``own`` on the diagonal and ``slope s_k`` off it, with ``slope = g'`` and ``second = g''``.
+    """Compute the second derivatives of ``own/2 |F|^2 + g(J)`` at principal stretches s (3,) into H (3,3), flip and
+    twist (3,).
+
+    H is the Hessian by the stretches: ``g'' J_i J_j``, plus ``own`` on the diagonal and ``g' s_k`` off it, with ``J_i =
+    dJ/ds_i``. ``slope`` is g' and ``second`` is g'' at J. Flip and twist are those of the module.
     """
     for i in range(3):
         Ji = s[1 if i == 0 else 0] * s[1 if i == 2 else 2]
@@ -133,7 +149,9 @@ def principal_hessian(s, own, slope, second, H, flip, twist):
 
 @inner_kernel
 def principal_stress(s, own, slope, out):
-    """Compute the principal stresses ``own s_i + g' J_i`` of ``own/2 |F|^2 + g(J)`` into out (3,); ``slope`` is g'."""
+    """Compute the principal stresses ``own s_i + slope J_i`` of ``own/2 |F|^2 + g(J)`` into out (3,). ``slope`` is g'
+    at J, ``J_i = dJ/ds_i``, and s (3,) are the principal stretches.
+    """
     out[0] = own * s[0] + slope * s[1] * s[2]
     out[1] = own * s[1] + slope * s[0] * s[2]
     out[2] = own * s[2] + slope * s[0] * s[1]
@@ -141,7 +159,9 @@ def principal_stress(s, own, slope, out):
 
 @inner_kernel
 def ordered(psi):
-    """Return an energy density, or inf for NaN: after overflow, inf - inf has no order and breaks the line search."""
+    """Return the energy density ``psi``, or inf if it is NaN (inf - inf after overflow), which the line search cannot
+    compare.
+    """
     return psi if psi == psi else np.inf
 
 

@@ -25,19 +25,23 @@ class Deformation(NamedTuple):
 
     @classmethod
     def of(cls, F: np.ndarray, frames: np.ndarray | None = None) -> Deformation:
-        """Decompose deformation gradients, (n,3,3); rotations ``frames`` (n,3,3) near V make it faster."""
+        """Return deformation gradients F (n,3,3) with their decompositions. Rotations ``frames`` (n,3,3) close to V,
+        such as those of the last iteration, save time.
+        """
         return cls(F, *batch_svd(F, frames))
 
     def stretch(self) -> np.ndarray:
-        """Return the polar stretches ``S = R^T F``, (n,6)."""
+        """Return the polar stretches ``S = R^T F``, (n,6): the components S11, S22, S33, S23, S13, S12."""
         return batch_stretch(self.sigma, self.V)
 
     def polar(self) -> Stretch:
-        """Return the polar stretches with their eigendecompositions, which follow from the decompositions of F."""
+        """Return the polar stretches ``S = R^T F`` with their eigendecompositions, computed from the decompositions of
+        F.
+        """
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:
-        """Return the batch of some ``rows``. A slice stands for all rows and returns the batch itself."""
+        """Return the deformations at the indices ``rows``. Any slice means all rows: it returns this batch itself."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
 
 
@@ -53,9 +57,11 @@ class Stretch(NamedTuple):
 
     @classmethod
     def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
-        """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it faster."""
+        """Return symmetric stretches s (n,6) with their eigendecompositions. Rotations ``frames`` (n,3,3) close to Q,
+        such as those of the last iteration, save time.
+        """
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
-        """Return the batch of some ``rows``. A slice stands for all rows and returns the batch itself."""
+        """Return the stretches at the indices ``rows``. Any slice means all rows: it returns this batch itself."""
         return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

@@ -2,8 +2,10 @@
 
     psi = mu eps : eps + lambda/2 tr(eps)^2,     eps = (F + F^T)/2 - I
 
-with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa. Trap: it is not rotation invariant; a
-rotated body swells. The stretch form uses S for eps + I: the corotated energy.
+with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa.
+
+Trap: it is not rotation invariant; a rotated body swells. As a function of the stretch S, it uses S - I instead of eps,
+which is the corotated energy.
 """
 
 from __future__ import annotations
@@ -24,24 +26,26 @@ def _strain(F: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearEnergy(IsotropicEnergy):
-    """Linear energy: the F form uses the small strain, the stretch form is inherited."""
+    """Linear elastic energy: quadratic in the small strain as a function of F, corotated as a function of S."""
 
     rotation_invariant: bool = False
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density at deformation gradients, (n,), Pa."""
+        """Return the energy density per deformation gradient, (n,), Pa, for ``parameters`` (n,2) mu, lambda."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return parameters[:, 0] * np.einsum("nij,nij->n", strain, strain) + 0.5 * parameters[:, 1] * trace**2
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the stress, (n,3,3), Pa."""
+        """Return the stress ``dpsi/dF`` per deformation gradient, (n,3,3), Pa."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the constant tangent, in world axes; it is semi-definite without projection."""
+        """Return the second derivative of the density by F, which is constant, in world axes. It is semi-definite
+        without projection.
+        """
         n = len(parameters)
         axes = np.tile(np.eye(3), (n, 1, 1))
         mu, lam = parameters[:, 0], parameters[:, 1]
@@ -52,7 +56,7 @@ class LinearEnergy(IsotropicEnergy):
 ENERGY = LinearEnergy(
     name="linear",
     label="Linear",
-    description="Small movements only, to compare with theory: a rotated body swells; Mixed FEM uses its corotated "
-    "form",
+    description="Small displacements only, to compare with theory: a rotated body swells; Mixed FEM uses the corotated "
+    "energy instead",
     principal=PrincipalFunction(quadratic_value, quadratic_gradient, quadratic_curvature),
 )

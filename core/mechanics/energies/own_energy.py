@@ -1,8 +1,8 @@
 """User-defined energies: formulas of the principal stretches, differentiated automatically, in the same registry.
 
 A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST`` is replaced by the positive,
-increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative; and ``mu/2
-sum (s - phi)²`` restores inverted tets, whatever the formula.
+increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative. The added
+energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
 Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches coincide; closer than ``NEARLY_EQUAL``,
 the mean of their limits is used.
@@ -26,7 +26,9 @@ from .registry import ENERGIES
 LEAST = 0.1
 """Stretch below which a formula is continued smoothly."""
 NEARLY_EQUAL = 1e-5
-"""Difference of two stretches at which a quotient and its limit have the same error, 1e-10."""
+"""Difference of two stretches below which flip and twist use the limit of their quotient. Both then have an error of
+1e-10.
+"""
 PAIRS = (1, 2), (0, 2), (0, 1)
 
 Formula = Callable[[Any, Any, Any, np.ndarray, np.ndarray], Any]
@@ -44,7 +46,7 @@ def register_energy(
         Not the name of a built-in energy; a custom energy of this name is replaced.
     psi : function
         ``psi(a, b, c, mu, lam)``, Pa, of the three principal stretches and the Lame parameters of the material, using
-        + - * / ** and numpy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with array-like
+        + - * / ** and NumPy's exp, expm1, log, log1p, sqrt, square, sinh, cosh, tanh. It is called with array-like
         arguments (n,), must be symmetric in a, b, c, and stress-free and stable at (1, 1, 1). Derivatives are exact.
     everywhere : bool
         True if psi is valid for zero and negative stretches (c is negative in inverted tets). Otherwise it is continued
@@ -55,7 +57,7 @@ def register_energy(
     Raises MaterialError if the formula is invalid. A cache of frames stores only the name: rename a changed formula.
     """
     if name in ENERGIES and not isinstance(ENERGIES[name].principal, OwnFunction):
-        raise MaterialError(f"The energy “{name}” is built in.", "Give yours another name.")
+        raise MaterialError(f"The energy “{name}” is built in.", "Give your energy another name.")
     principal = OwnFunction.of(psi, everywhere)
     _check(name, principal)
     ENERGIES[name] = IsotropicEnergy(
@@ -65,11 +67,15 @@ def register_energy(
 
 @dataclass(frozen=True)
 class OwnFunction(PrincipalFunction):
-    """Principal kernels of a user-defined formula."""
+    """Density of a user-defined formula, with its derivatives by the principal stretches from automatic
+    differentiation.
+    """
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Return the kernels of ``psi``, continued below the stretch ``LEAST`` unless it is valid ``everywhere``."""
+        """Return the kernels of the formula ``psi``. Unless ``psi`` is valid ``everywhere``, it is continued smoothly
+        below the stretch ``LEAST``.
+        """
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]
@@ -120,13 +126,14 @@ def _check(name: str, principal: OwnFunction) -> None:
         stress, (curvature, flip, _twist) = principal.gradient(rest, parameters), principal.curvature(rest, parameters)
     except Exception as error:
         raise MaterialError(
-            f"The energy “{name}” cannot be evaluated ({error}).", "Give psi(a, b, c, mu, lam) that returns an array."
+            f"The energy “{name}” cannot be evaluated ({error}).",
+            "Give a function psi(a, b, c, mu, lam) that returns an array.",
         ) from error
     said = f"The energy “{name}”"
     if not all(np.isfinite(each).all() for each in (values, stress, curvature)):
-        raise MaterialError(f"{said} is not a number near rest.", "Check its formula at stretches around 1.")
+        raise MaterialError(f"{said} is not a number near rest.", "Check its formula at stretches near 1.")
     if np.ptp(values) > 1e-9 * np.abs(values).max():
-        raise MaterialError(f"{said} is not symmetric in the stretches.", "Treat a, b and c alike.")
+        raise MaterialError(f"{said} is not symmetric in the stretches.", "Make it symmetric in a, b and c.")
     if np.abs(stress).max() > 1e-9:
         raise MaterialError(f"{said} is under stress at rest.", "Make its derivatives vanish at a = b = c = 1.")
     if np.linalg.eigvalsh(curvature[0]).min() <= 0.0 or flip.min() <= 0.0:

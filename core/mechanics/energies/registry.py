@@ -31,8 +31,8 @@ def energy(name: str) -> IsotropicEnergy:
 
 
 def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
-    """Return the parameters of k materials beyond stiffness and Poisson's ratio, (k,j), in the order of
-    ``IsotropicEnergy.own``, padded with zeros.
+    """Return the energy parameters of k materials besides mu and lambda, (k,j), in the order of
+    ``IsotropicEnergy.own``. Rows of energies with fewer parameters are padded with zeros.
     """
     rows = [[getattr(material, name) for name in energy(material.energy).own] for material in materials]
     return np.array(list(zip_longest(*rows, fillvalue=0.0)), dtype=np.float64).reshape(-1, len(rows)).T

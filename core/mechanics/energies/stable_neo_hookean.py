@@ -46,6 +46,6 @@ def _curvature(sigma, parameters, H, flip, twist):
 ENERGY = IsotropicEnergy(
     name="stable_neo_hookean",
     label="Stable Neo-Hookean",
-    description="Flesh, rubber, gelatine: keeps its volume, survives any squeeze",
+    description="Flesh, rubber, gelatine: nearly keeps its volume, recovers from any compression",
     principal=PrincipalFunction(_value, _gradient, _curvature),
 )

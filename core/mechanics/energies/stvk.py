@@ -58,6 +58,6 @@ def _curvature(sigma, parameters, H, flip, twist):
 ENERGY = IsotropicEnergy(
     name="stvk",
     label="Saint Venant-Kirchhoff",
-    description="Hooke's law at large rotations: for tension; squeezed hard it collapses and may stay inverted",
+    description="Hooke's law at large rotations, for tension: strongly compressed, it collapses and may stay inverted",
     principal=PrincipalFunction(_value, _gradient, _curvature),
 )

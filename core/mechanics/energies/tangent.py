@@ -18,8 +18,11 @@ from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
-    """Second derivatives of energy densities in m tets: rotations ``U``, ``V`` (m,3,3); ``curvature`` A (m,3,3), and
-    ``flip`` and ``twist`` (m,3) of the pairs (2,3), (1,3), (1,2), Pa.
+    """Second derivatives of the energy densities of m tets by F, in the frames of the singular vectors (see the
+    module).
+
+    ``U``, ``V`` (m,3,3): rotations; ``curvature`` (m,3,3), Pa: the module's A; ``flip``, ``twist`` (m,3), Pa:
+    coefficients of the index pairs (2,3), (1,3), (1,2).
     """
 
     U: np.ndarray
@@ -29,13 +32,15 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """Return the change of the stresses (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation gradients."""
+        """Return the linear change of the stresses per tet, (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation
+        gradients.
+        """
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
         return out
 
     def scaled(self, factor: float) -> Tangent:
-        """Return the tangent times a number."""
+        """Return the tangent times ``factor``."""
         return Tangent(self.U, self.V, factor * self.curvature, factor * self.flip, factor * self.twist)
 
 
@@ -60,7 +65,9 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project tangents to the nearest semi-definite ones, in place, by clamping negative eigenvalues at zero."""
+    """Project tangents to the nearest positive semi-definite ones, in place: clamp the negative eigenvalues of
+    ``curvature`` (m,3,3), and negative ``flip`` and ``twist`` (m,3), at zero.
+    """
     _project(len(flip), curvature, flip, twist)
 
 

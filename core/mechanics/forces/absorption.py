@@ -17,14 +17,14 @@ from ...geometry.mesh.closest_point import first_hit
 
 
 class AbsorbingSurface:
-    """Absorbing surface at one time.
+    """Surface that absorbs force fields, at one time.
 
     Parameters
     ----------
     positions : (k,3) m
     triangles : (t,3), at least one
-    absorption : absorbed fraction, 0 to 1
-    like : the same surface at another time, whose BVH is refitted
+    absorption : fraction of a field's strength that is absorbed, 0 to 1
+    like : the same surface at another time; its BVH is refitted instead of built again
     """
 
     def __init__(
@@ -40,7 +40,10 @@ class AbsorbingSurface:
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
     def transmittance(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-        """Return the fraction (p,) of a field that the surface transmits along arms (p,3) m to points (p,3) m."""
+        """Return per point the fraction (p,) of a field's strength that passes the surface.
+
+        ``points`` (p,3) m; ``arms`` (p,3) m, the vector from the field to each point.
+        """
         if self._kept == 1.0:
             return np.ones(len(points))
         points = np.ascontiguousarray(points, dtype=np.float64)
@@ -50,7 +53,10 @@ class AbsorbingSurface:
 
 
 def transmittance(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return the fraction (p,) of a field that several surfaces transmit along arms (p,3) m to points (p,3) m."""
+    """Return per point the fraction (p,) of a field's strength that passes all ``surfaces``.
+
+    ``points`` (p,3) m; ``arms`` (p,3) m, the vector from the field to each point.
+    """
     part = np.ones(len(points))
     for surface in surfaces:
         part *= surface.transmittance(points, arms)

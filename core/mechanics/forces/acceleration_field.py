@@ -17,7 +17,7 @@ class AccelerationField(StepPotential):
     Parameters
     ----------
     forces : (n,3) N
-        Forces ``M a`` of the accelerations a on the unknowns.
+        Forces ``M a`` of the accelerations a at the vertices, with the mass matrix M.
     """
 
     def __init__(self, forces: np.ndarray) -> None:
@@ -28,12 +28,12 @@ class AccelerationField(StepPotential):
         return self
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, up to a constant."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant."""
         return -float(np.sum(self._forces * positions))
 
     def gradient(self, _positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         return -self._forces
 
     def add_stiffness(self, _positions: np.ndarray, _scale: float, _blocks: np.ndarray) -> None:
-        """Add nothing: the potential is linear."""
+        """Add nothing to the blocks: the potential is linear, so its Hessian is zero."""

@@ -1,4 +1,4 @@
-"""Inertia and gravity as potentials of positions, by the consistent mass matrix."""
+"""Inertia with the consistent mass matrix, and gravity with lumped masses, as potentials of positions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import scipy.sparse as sp
 
 
 class InertiaPotential:
-    """Inertia ``1/2 |x - x~|_M^2``, which implicit Euler adds to ``h²`` times the other potentials ([MFEM22] Eq. 2)."""
+    """Inertia ``1/2 |x - x~|_M^2`` of positions x and predicted positions x~, with the mass matrix M.
+
+    Implicit Euler minimizes its sum with ``h²`` times the other potentials ([MFEM22] Eq. 2).
+    """
 
     def __init__(self, mass: sp.csr_matrix) -> None:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the potential, kg m², at positions x (n,3) m; ``predicted`` (n,3) m are x~, from inertia alone."""
+        """Return the potential, kg m², at ``positions`` x (n,3) m. ``predicted`` x~ (n,3) m are the positions at the
+        end of the step by inertia alone.
+        """
         d = positions - predicted
         return 0.5 * float((d * (self.mass @ d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), kg m."""
+        """Return the gradient by the positions, (n,3) kg m; arguments as for :meth:`value`."""
         return self.mass @ (positions - predicted)
 
 
@@ -29,9 +34,9 @@ class GravityPotential:
         self.forces = lumped_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, up to a constant."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant."""
         return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:
-        """Return minus the weight of each vertex, (n,3), N."""
+        """Return the gradient by the positions, (n,3) N: minus the weight of each vertex."""
         return -self.forces

@@ -1,6 +1,6 @@
 """Elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
 
-Tets with different energies are processed in groups; a mesh with one energy is one group, without copies.
+Tets are processed in groups of the same energy; a mesh with one energy is one group, without copies.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ..materials.lame import youngs_modulus
 
 
 class ElasticDensity:
-    """Elastic energy at points (a mesh's tets or some of them), as a function of their deformation gradients.
+    """Elastic energy of m points (all or some tets of a mesh) as a function of their deformation gradients.
 
     Parameters
     ----------
     weights : (m,) m³
         Volume of material per point.
-    energies : names of the energies; energy_of_tet : (m,) index into ``energies`` per point
+    energies : names of the energies
+    energy_of_tet : (m,) index into ``energies`` per point
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
     """
 
@@ -40,7 +41,9 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with the stiffness of each point scaled by (m,), or mu and lambda separately by (m,2)."""
+        """Return a copy with the Lame parameters of each point times ``scale``: (m,) for both, or (m,2) for mu and
+        lambda.
+        """
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
         other.parameters[:, :2] *= scale.reshape(len(scale), -1)
@@ -59,24 +62,28 @@ class ElasticDensity:
     # -- functions of deformation gradients -------------------------------------------------------------------------
 
     def value(self, deformation: Deformation) -> float:
-        """Return the elastic energy, J."""
+        """Return the total elastic energy of all points, J, at their deformation gradients."""
         return self._weighted_sum(self.densities(deformation))
 
     def densities(self, deformation: Deformation) -> np.ndarray:
-        """Return the energy densities, (m,), Pa."""
+        """Return the energy density per point, (m,), Pa."""
         return self._collect("value", deformation, ())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the first Piola-Kirchhoff stresses, (m,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress per point, (m,3,3), Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by F, Pa; semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by F, Pa. If ``projected``, they are the nearest positive
+        semi-definite ones.
+        """
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """Return the deformation and stretch that strain potentials use: the polar stretch, or for linear energies the
-        small-strain stretch ``(F + F^T)/2`` with identity rotations.
+        """Return the deformation and the stretch per point on which strain potentials depend.
+
+        They are ``deformation`` itself and its polar stretch. For linear energies they are identity rotations and the
+        small-strain stretch ``(F + F^T)/2`` instead.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:
@@ -90,21 +97,29 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if some tets have an energy for which contact must prevent their inversion."""
+        """True if the energy of any tet requires that contact limits steps so that the tet does not invert."""
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """Return the largest step size, at most 1, along dx (n,3) m that inverts no tet whose energy forbids it."""
+        """Return a step size along dx (n,3) m, at most 1, that inverts no tet whose energy forbids it.
+
+        It is 1, or ``inversion_step_bound.SAFE`` times the step size to the first inversion. Tets that are inverted at
+        ``positions`` (n,3) m are ignored.
+        """
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
     def min_det_F(self, positions: np.ndarray) -> float:
-        """Return the smallest determinant of F among tets whose energy prevents inversion; inf if there are none."""
+        """Return the smallest positive determinant of F, at ``positions`` (n,3) m, among tets whose energy forbids
+        inversion; inf if there are none.
+        """
         _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices (k,) of uninverted tets whose energy prevents inversion, and their gradients (k,3,3)."""
+        """Return the tets that are not inverted and whose energy forbids inversion: their indices (k,) and deformation
+        gradients (k,3,3).
+        """
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
             chosen[rows] = law.prevents_inversion
@@ -117,19 +132,21 @@ class ElasticDensity:
     # -- functions of independent stretches -------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:
-        """Return the elastic energy ``sum_e w_e psi_e(S_e)`` of stretches S, J."""
+        """Return the total elastic energy, J, at stretches S_e: ``sum_e w_e psi_e(S_e)`` with the weights w_e."""
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
-        """Return the energy densities ``psi_e(S_e)``, (m,), Pa."""
+        """Return the energy density per point at stretches S_e, ``psi_e(S_e)``, (m,), Pa."""
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
-        """Return the principal stresses, the derivatives of the densities by S in its eigenframe, (m,3), Pa."""
+        """Return the principal stresses per point, (m,3), Pa: derivatives of the densities by S in its eigenframe."""
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by S, Pa; semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by S, Pa. If ``projected``, they are the nearest positive
+        semi-definite ones.
+        """
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------
@@ -161,8 +178,9 @@ class ElasticPotential(ElasticDensity):
 
     Parameters
     ----------
-    rest_positions : (n,3) m, tets : (m,4)
-    weights, energies, energy_of_tet, parameters : of the tets, as in :class:`ElasticDensity`
+    rest_positions : (n,3) m
+    tets : (m,4)
+    weights, energies, energy_of_tet, parameters : per tet, as in :class:`ElasticDensity`
     """
 
     def __init__(
@@ -180,21 +198,25 @@ class ElasticPotential(ElasticDensity):
         self.gather = NodalGather(tets, len(rest_positions))
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradients (m,3,3) of positions (n,3)."""
+        """Return the deformation gradient per tet, (m,3,3), for vertex ``positions`` (n,3) m."""
         return deformation_gradients(positions, self.tets, self.N)
 
     def delta_F(self, dx: np.ndarray) -> np.ndarray:
-        """Return the changes (m,3,3) of the deformation gradients under a step dx (n,3) of the positions."""
+        """Return the change of the deformation gradient per tet, (m,3,3), for vertex displacements ``dx`` (n,3) m."""
         return deformation_gradients(dx, self.tets, self.N)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the decomposed deformation gradients of positions (n,3); a similar deformation ``near`` saves time."""
+        """Return the deformation gradients of vertex ``positions`` (n,3) m with their decompositions. The deformation
+        ``near``, at similar positions, saves time.
+        """
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return minus the nodal forces, (n,3), N, of stresses (m,3,3), Pa: the energy's gradient by positions."""
+        """Return the gradient of the elastic energy by the positions, (n,3) N, which is minus the nodal forces, from
+        the stresses (m,3,3) Pa of the tets.
+        """
         return self.gather.stress_forces(stress, self.N, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
-        """Return ``dW/dx``: minus the elastic forces, (n,3), N."""
+        """Return the gradient ``dW/dx`` per vertex, (n,3) N: minus the elastic forces."""
         return self.nodal_forces(self.stress(deformation))

@@ -1,8 +1,10 @@
-"""Points embedded in tets: their positions, and the action of forces and stiffnesses at them on the corners.
+"""Points embedded in tets: their positions, and the effect of forces and stiffnesses at the points on the tets'
+corners.
 
-A point with barycentric weights b in a tet is at ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
-and a stiffness K (3 x 3) is ``b_a b_b K`` between them, within the tet's own block, so the sparsity of the system does
-not change. Points outside their tet have negative weights; the block is still semi-definite.
+A point with barycentric weights b in a tet is at ``y = sum_a b_a x_a``. A force f at the point is ``b_a f`` at corner
+a. A stiffness K (3 x 3) at the point is ``b_a b_b K`` between corners a and b. It lies within the element matrix of the
+tet, so the sparsity of the system does not change. Points outside their tet have negative weights; the element matrix
+is still semi-definite.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
 
 NO_SHARE = 1e-9
-"""Barycentric weight that is treated as round-off: a corner of a tet with a smaller weight does not carry the point. In
-a subspace, the same for an unknown, as a fraction of the largest weight.
+"""Barycentric weight treated as zero: a corner with a smaller weight does not carry the point. In a subspace, an
+unknown does not carry the point if its weight is below this fraction of the largest weight.
 """
 
 
 class EmbeddedPoints:
-    """p points embedded in a tet mesh.
+    """Batch of p points embedded in the tets of a mesh with n vertices.
 
     Parameters
     ----------
@@ -47,36 +49,46 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return the points' positions (p,3) for tet vertices at x (n,3); likewise any other linear quantity."""
+        """Return the positions (p,3) m of the points for tet vertices at ``x`` (n,3) m. Other vertex vectors, such as
+        velocities, are interpolated alike.
+        """
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) m of the points for a change (n,3) m of the vertices."""
+        """Return the displacements (p,3) m of the points for displacements ``change`` (n,3) m of the tet vertices."""
         return self.positions(change)
 
     def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the mask (p,) bool of the points that cannot move if these tet vertices are fixed."""
+        """Return the mask (p,) bool of the points that cannot move if the tet ``vertices`` (indices) are fixed."""
         moves = np.ones(self._spread.shape[0], dtype=bool)
         moves[np.asarray(vertices, dtype=np.int64)] = False
         corners = self._tets[self._embedding.tet_indices]
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return forces (p,3) at the points as forces at the tet vertices, (n,3), summed serially in a fixed order."""
+        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points, summed
+        serially in a fixed order.
+        """
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to element blocks (m,10,3,3)."""
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3), N/m, at the points to element matrices ``blocks``
+        (m,10,3,3).
+        """
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return the stiffness of stencils of the points and obstacles as blocks of pairs of tet vertices."""
+        """Return a stiffness between points as blocks per pair of tet vertices. Indices in its stencils from p on are
+        obstacle points, which are fixed.
+        """
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices that carry each point, and their weights, (p,c) each. Corners that do not carry the point come last,
-        as -1: they would couple vertices that are not in contact.
+        """Tet vertices that carry each point, (p,c), and their weights, (p,c).
+
+        Corners of negligible weight come last, with the index -1; otherwise they would couple vertices that are not in
+        contact.
         """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE

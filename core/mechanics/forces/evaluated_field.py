@@ -1,4 +1,4 @@
-"""One force field at one time, and the sum of several fields."""
+"""Force field at one time, the acceleration by it at given points, and the sum of several fields."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class EvaluatedField:
 
     Attributes
     ----------
-    form, numbers : type and numeric parameters
+    form, numbers : type and numeric parameters of the field
     centre : (3,) m; axis : (3,) unit
-    surface : search for the nearest point of a field of the shape ``SURFACE``, else None
-    points, normals : (k,3) m and (k,3) unit; for the shape ``POINTS``, each point is a field of its own; else None
-    samples : values of a field whose kind has no formula, else None
+    surface : for the shape ``SURFACE``, the search for the field's nearest point, else None
+    points, normals : (k,3) m and (k,3) unit; for the shape ``POINTS``, the centre and axis of k equal fields, else None
+    samples : grid samples of a field whose kind has no formula, else None
     absorbing : surfaces that reduce the field behind them
     """
 
@@ -47,7 +47,7 @@ class EvaluatedField:
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldForce:
-        """Return the force on points (p,3) m, per mass."""
+        """Return the acceleration of masses by the field at ``points`` (p,3) m, depending on position and velocity."""
         if self.form.shape == "POINTS":
             each = (
                 self._pull_from(coordinates, normal, points) for coordinates, normal in zip(self.points, self.normals)
@@ -79,7 +79,7 @@ class EvaluatedField:
 
 
 def sum_fields(pulls: Sequence[FieldForce], count: int) -> FieldForce:
-    """Return the sum of the forces of several fields on the same ``count`` points; zero without fields."""
+    """Return the sum of the accelerations by several fields at the same ``count`` points; zero without fields."""
     return reduce(_both, pulls, FieldForce(np.zeros((count, 3))))
 
 

@@ -1,4 +1,4 @@
-"""Positions of points relative to a force field, and the fraction of its strength that reaches them.
+"""Positions of points relative to a force field, and the factor of its strength at each point (falloff).
 
 Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
 formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` depends on the unit.
@@ -16,9 +16,11 @@ Z_DIRECTIONS = ("BOTH", "POSITIVE", "NEGATIVE")
 
 
 class FieldForm(NamedTuple):
-    """Type of a field: ``kind``, a key of ``field_formulas.FORMULAS`` or ``SAMPLED``; ``shape``, ``falloff`` and
-    ``z_direction``, from the tuples above; ``gravitation``, which divides the kind FORCE by the squared distance;
-    ``unit_length``, the field's unit of length in m.
+    """Type of a force field.
+
+    ``kind``: a key of ``field_formulas.FORMULAS`` or ``SAMPLED``; ``shape``, ``falloff``, ``z_direction``: entries of
+    ``SHAPES``, ``FALLOFFS``, ``Z_DIRECTIONS``; ``gravitation``: divides a field of the kind FORCE by the squared
+    distance; ``unit_length``: the field's unit of length in m.
     """
 
     kind: str
@@ -32,9 +34,10 @@ class FieldForm(NamedTuple):
 class FieldNumbers(NamedTuple):
     """Numeric parameters of a field at one time, with lengths in the field's ``unit_length``.
 
-    ``damping`` is the second coefficient of a kind: the damping of a harmonic field, or the linear term of drag.
-    ``noise`` is the range in which the strength varies; ``weight`` multiplies the strength for one body. ``radial_min``
-    and ``radial_max`` are distances from the axis for the falloff TUBE, angles in degrees for CONE.
+    ``damping`` is the damping ratio of a harmonic field, or the linear coefficient of drag. ``noise`` is the range in
+    which the strength varies; ``weight`` multiplies the strength for one body. ``power``, ``distance_min`` and
+    ``distance_max`` define the falloff with distance, ``radial_power``, ``radial_min`` and ``radial_max`` that across
+    the axis: with distance for TUBE, with the angle in degrees for CONE.
     """
 
     strength: float
@@ -52,14 +55,14 @@ class FieldNumbers(NamedTuple):
 
 
 class FieldCoordinates(NamedTuple):
-    """Position of p points relative to a field.
+    """Positions of p points relative to a field.
 
     Attributes
     ----------
-    arms : (p,3) vectors from the field's nearest point to each point
+    arms : (p,3) vector from the field's nearest point to each point
     distances : (p,) lengths of the arms
     axes : (p,3) unit; the field's z axis, or the normal of its surface at the nearest point
-    centre_arms : (p,3) vectors from the field's centre to each point
+    centre_arms : (p,3) vector from the field's centre to each point
     centre_axis : (3,) unit; the field's z axis
     """
 
@@ -71,13 +74,16 @@ class FieldCoordinates(NamedTuple):
 
     @property
     def directions(self) -> np.ndarray:
-        """Directions of the arms, (p,3), unit or 0."""
+        """Unit vectors (p,3) from the field's nearest point to each point; 0 where the distance is 0."""
         return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
 
 
 def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldCoordinates:
-    """Return the coordinates of points (p,3) relative to a field with a ``centre`` (3,) and a unit ``axis`` (3,). Its
-    shape is the centre, the line along the axis, or the plane across the axis.
+    """Return the coordinates of ``points`` (p,3) relative to a field with the ``centre`` (3,) and the unit ``axis``
+    (3,).
+
+    Depending on its shape, the field acts from the centre, from the line along the axis, or from the plane across the
+    axis. Lengths are in the field's unit.
     """
     from_centre = points - centre
     along = (from_centre @ axis)[:, None] * axis
@@ -93,8 +99,8 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return the vectors (p,3) to points along which absorbing surfaces block a field: from its nearest point, or for a
-    harmonic field from the rest position of its spring.
+    """Return per point the vector to it, (p,3), along which absorbing surfaces block the field. It begins at the
+    field's nearest point, for a harmonic field at the rest position of its spring.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms
@@ -102,7 +108,7 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordin
 
 
 def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return the fraction (p,) of a field's strength that reaches points: 0 where it does not act."""
+    """Return per point the factor (p,) of the field's strength: falloff times weight, 0 where the field ends."""
     height = np.einsum("pi,pi->p", coordinates.axes, coordinates.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))
     if form.z_direction != "BOTH":
@@ -120,6 +126,6 @@ def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: Field
 
 
 def _fade(distance: np.ndarray, least: float, most: float, power: float) -> np.ndarray:
-    """Return the falloff: 1 up to the distance ``least``, then ``(1 + distance - least)^-power``, 0 beyond ``most``."""
+    """Return the falloff: 1 up to ``least``, then ``(1 + distance - least)^-power``, 0 beyond ``most``."""
     beyond = np.maximum(distance - least, 0.0)
     return np.where(distance > most, 0.0, (1.0 + beyond) ** -power)

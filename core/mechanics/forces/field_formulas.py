@@ -2,7 +2,7 @@
 
 A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
 formulas, their sources and their comparison with Blender. In the functions r is the arm from the field's nearest point,
-d its length, n the axis, s the strength and w the fraction of it that reaches a point.
+d its length, n the axis, s the field's strength and w the factor of the strength at a point.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .field_coordinates import FieldCoordinates, FieldForm, FieldNumbers
 
 
 class FieldForce(NamedTuple):
-    """Acceleration of masses by a field, at positions y with velocities v,
+    """Acceleration by a field, of p masses at positions y with velocities v:
 
         a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
 
-    around the positions y0 at which the field was evaluated.
+    y0 are the positions at which the field was evaluated.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class FieldForce(NamedTuple):
     turning: np.ndarray | None = None
 
     def at(self, velocities: np.ndarray) -> np.ndarray:
-        """Return the acceleration (p,3) m/s² at y0 with velocities (p,3) m/s."""
+        """Return the acceleration (p,3) m/s² at the positions y0, for ``velocities`` (p,3) m/s."""
         speed = np.linalg.norm(velocities, axis=1)
         slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
         turned = 0.0 if self.turning is None else np.cross(self.turning, velocities)
@@ -49,9 +49,11 @@ def field_force(
     part: np.ndarray,
     samples: np.ndarray | None = None,
 ) -> FieldForce:
-    """Return the force of a field on p points with these ``coordinates``; ``part`` (p,) is the fraction of the field's
-    strength that reaches each point. Kinds without a formula (``SAMPLED``) use their ``samples`` (p,k) at the points.
-    Arguments are in the field's unit of length, the result in metres.
+    """Return the acceleration by a field at p points with the ``coordinates`` relative to it.
+
+    ``part`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a formula
+    (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of length, the
+    result is in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, coordinates, part)
@@ -66,7 +68,9 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w r / d``; with gravitation ``s w r / d³``."""
+    """Return the acceleration ``s w r / d``, with gravitation ``s w r / d³``, at arms r of length d; s w is the
+    strength.
+    """
     strength = numbers.strength * part
     if form.gravitation:
         away = coordinates.distances > np.finfo(np.float32).eps
@@ -75,13 +79,15 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w n``."""
+    """Return the acceleration ``s w n`` along the field's axis n; s w is the strength at the point."""
     return FieldForce((numbers.strength * part)[:, None] * coordinates.axes)
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration of a vortex: about a point ``s w d (n x r) / |n x r|``; about a line ``s w n x u + (u -
-    v)``, a centripetal acceleration and a drag of 1/s towards the velocity ``u = s w n x r`` of rotation.
+    """Return the acceleration of a vortex with the axis n at arms r of length d; s w is the strength.
+
+    About a point it is ``s w d (n x r) / |n x r|``. About a line it is ``s w n x u + (u - v)``: a centripetal
+    acceleration, and a drag of 1/s towards the velocity ``u = s w n x r`` of rotation.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -95,7 +101,9 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration ``v x B``; B has length ``s w``, around the axis for a point or line, else along it."""
+    """Return the acceleration ``v x B`` at velocity v. B has the length ``s w``, the strength. It circles the axis for
+    a point or line, and is parallel to the axis for other shapes.
+    """
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
     B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
@@ -103,7 +111,9 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration of a damped spring of length rest, ``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
+    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring of length ``rest``, at
+    arms r of length d and velocity v; s w is the strength.
+    """
     rate, rest = numbers.strength * part, numbers.rest_length
     near = coordinates.distances > 0.0
     stretch = np.where(near, 1.0 - rest / np.where(near, coordinates.distances, 1.0), float(rest == 0.0))
@@ -121,19 +131,25 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration ``q s w r``; ``numbers.strength`` is q s, with the body's charge q."""
+    """Return the acceleration ``q s w r`` at arms r. ``numbers.strength`` is q s, with the charge q of the body; w is
+    the factor of the strength at the point.
+    """
     return FieldForce((numbers.strength * part)[:, None] * coordinates.arms)
 
 
 def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-w (s |v| + damping) v``, with s and damping at most ``STRONGEST_DRAG``."""
+    """Return the acceleration ``-w (s |v| + damping) v`` at velocity v. The strength s and ``damping`` are at most
+    ``STRONGEST_DRAG``; w is the factor of the strength at the point.
+    """
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
     return FieldForce(np.zeros_like(coordinates.arms), drag=drag, speed_drag=speed_drag)
 
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w rho (u - flow v)``; u, rho: the fluid's velocity and density (1 if it has none)."""
+    """Return the acceleration ``s w rho (u - flow v)`` at velocity v; s w is the strength. ``samples`` (p,4) are rho u
+    and rho, the velocity and density of the fluid; rho is 1 if the fluid has none.
+    """
     influence = numbers.strength * part
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 
@@ -157,4 +173,4 @@ WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
 """Kinds to which ``flow`` adds no drag, since their formula contains drag."""
 
 STRONGEST_DRAG = 2.0
-"""Upper bound of drag coefficients."""
+"""Upper bound of both coefficients of the kind DRAG."""

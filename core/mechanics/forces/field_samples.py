@@ -9,9 +9,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FieldSamples:
-    """Samples ``values`` (a,b,c,k), in the field's units, at a grid of nodes, at least two along each axis, in the box
-    from ``low`` to ``high`` (3,) m. They are interpolated trilinearly and extended constantly beyond the box.
-    ``field_formulas.SAMPLED`` lists the k values per node.
+    """Values of a force field at the nodes of a grid, interpolated trilinearly and extended constantly beyond its box.
+
+    ``values`` (a,b,c,k), in the field's units: k values per node (``field_formulas.SAMPLED``), at least two nodes along
+    each axis. ``low``, ``high`` (3,) m: corners of the box.
     """
 
     low: np.ndarray
@@ -19,7 +20,7 @@ class FieldSamples:
     values: np.ndarray
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the values (p,k) at points (p,3) m."""
+        """Return the interpolated values (p,k) at ``points`` (p,3) m."""
         cells = np.array(self.values.shape[:3]) - 1
         knot = np.clip((points - self.low) / (self.high - self.low), 0.0, 1.0) * cells
         corner = np.minimum(knot.astype(np.int64), cells - 1)

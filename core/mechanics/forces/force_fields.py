@@ -6,9 +6,9 @@ step's end, so they do not overshoot at any strength. For a mass m and a step h 
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
-with stiffness K, drag c and drag e by the speed. All other terms form the constant acceleration a. Terms that would
-accelerate a body (a negative flow) use the step's initial velocity. A magnetic field rotates that velocity by the angle
-of the whole step, so it adds no energy.
+with the stiffness K, the drag coefficient c and the quadratic drag coefficient e. All other terms form the constant
+acceleration a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A magnetic field
+rotates this velocity by the angle of the whole step, so it adds no energy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .step_potential import Motion, StepPotential
 
 
 class MassPoints(NamedTuple):
-    """Points that carry the mass of a body: ``masses`` (p,) kg."""
+    """Points in tets that carry the mass of a body: p ``points`` with the ``masses`` (p,) kg."""
 
     points: EmbeddedPoints
     masses: np.ndarray
@@ -38,7 +38,7 @@ class ForceFields:
         self._body, self._fields = body, fields
 
     def begin(self, motion: Motion) -> ForceFieldPotential:
-        """Return the potential of the fields in a step with this motion."""
+        """Return the potential of the fields in a step with the given ``motion``, evaluated at the step's beginning."""
         points = self._body.points
         start = points.positions(motion.x_prev)
         velocities = np.zeros_like(start)
@@ -49,7 +49,11 @@ class ForceFields:
 
 
 class ForceFieldPotential(StepPotential):
-    """Potential of force fields during one step; ``velocities`` (p,3) m/s are those of the points at its beginning."""
+    """Potential of force fields during one step.
+
+    ``pull``: acceleration by the fields at the p points of the body; ``velocities`` (p,3) m/s: of these points at the
+    beginning of the step.
+    """
 
     def __init__(self, body: MassPoints, pull: FieldForce, velocities: np.ndarray, motion: Motion) -> None:
         self._points, self._masses, self._step = body.points, body.masses, motion.step
@@ -66,7 +70,7 @@ class ForceFieldPotential(StepPotential):
         self._slows = bool(self._drag.any() or self._speed_drag.any())
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
         y = self._points.positions(positions)
         moved = y - self._start
         each = -np.einsum("pi,pi->p", self._acceleration, moved)
@@ -78,7 +82,7 @@ class ForceFieldPotential(StepPotential):
         return float(self._masses @ each)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         y = self._points.positions(positions)
         each = -self._acceleration
         if self._stiffness is not None:
@@ -89,7 +93,9 @@ class ForceFieldPotential(StepPotential):
         return self._points.spread(self._masses[:, None] * each)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add the stiffness of the harmonic springs, and of the drag at these positions."""
+        """Add ``scale`` times the stiffness of harmonic springs, and of the drag at ``positions`` (n,3) m, to the
+        element matrices ``blocks`` (m,10,3,3).
+        """
         if self._stiffness is None and not self._slows:
             return
         K = np.zeros((len(self._masses), 3, 3)) if self._stiffness is None else self._stiffness.copy()
@@ -103,7 +109,9 @@ class ForceFieldPotential(StepPotential):
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Rotate vectors (p,3) by rotation vectors ``angles`` (p,3), radians (Rodrigues)."""
+    """Return vectors (p,3) rotated by ``angles`` (p,3): each rotation vector is axis times angle in radians
+    (Rodrigues).
+    """
     angle = np.linalg.norm(angles, axis=1, keepdims=True)
     axis = angles / np.where(angle > 0.0, angle, 1.0)
     along = axis * np.einsum("pi,pi->p", axis, vectors)[:, None]

@@ -20,8 +20,8 @@ class MassDamping:
 
     Parameters
     ----------
-    mass : (n,n) scalar mass matrix, kg
-    stiffness : ``alpha M`` in the form of the blocks of :meth:`StepPotential.add_stiffness`
+    mass : (n,n) mass matrix of one coordinate, kg
+    stiffness : ``alpha M`` as element matrices (m,10,3,3), or as the matrix of a subspace, kg/s
     alpha : damping coefficient, 1/s
     """
 
@@ -29,24 +29,24 @@ class MassDamping:
         self._drag, self._stiffness = alpha * mass, stiffness
 
     def begin(self, motion: Motion) -> MassDampingPotential:
-        """Return the damping potential of a step with this motion."""
+        """Return the damping potential of a step with the given ``motion``."""
         return MassDampingPotential(self._drag, self._stiffness, motion)
 
 
 class MassDampingPotential(StepPotential):
-    """Damping potential during one step; ``drag`` (n,n) is alpha times the mass, kg/s."""
+    """Damping potential during one step; ``drag`` (n,n), kg/s, is alpha times the mass matrix of one coordinate."""
 
     def __init__(self, drag: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, motion: Motion) -> None:
         self._drag, self._stiffness, self._motion = drag, stiffness, motion
 
     def value(self, positions: np.ndarray) -> float:
-        """Return half of the energy that the drag dissipates within the step, J."""
+        """Return the potential, J: half of the energy that the damping dissipates within the step."""
         return 0.5 * float(np.sum((positions - self._motion.base) * self.gradient(positions)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return ``alpha M v``, (n,3), N."""
+        """Return the gradient by the positions, (n,3) N: ``alpha M v`` with the velocities v."""
         return self._drag @ ((positions - self._motion.base) / self._motion.step)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, stiffness: np.ndarray) -> None:
-        """Add the constant Hessian, ``alpha M / step``."""
+        """Add ``scale`` times the constant Hessian ``alpha M / step`` to the blocks ``stiffness``, in place."""
         stiffness += (scale / self._motion.step) * self._stiffness

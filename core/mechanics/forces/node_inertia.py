@@ -1,4 +1,4 @@
-"""Inertia of a few movements of a body that is massless in all others (:mod:`...methods.solvers.conjac`)."""
+"""Inertia of some generalized displacements of a body without other mass (:mod:`...methods.solvers.conjac`)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from .step_potential import LowRankPotential
 
 
 class NodeInertia(LowRankPotential):
-    """Potential ``1/2 (Y^T (x - start) - speeds) . M (Y^T (x - start) - speeds) / step²`` of k movements.
+    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)`` at positions
+    x.
 
     Parameters
     ----------
-    along : Y (n,3,k); a displacement dx of the vertices has the movements ``Y^T dx``, (k,) m
+    along : Y (n,3,k), directions of the displacements
     mass : M (k,k), kg
-    start : (n,3) m, ``Motion.base``; speeds : (k,) m, movements from there that inertia predicts
+    start : (n,3) m, ``Motion.base``
+    speeds : q~ (k,) m, displacements that inertia predicts for the step
     step : duration, s
     """
 
@@ -24,15 +26,15 @@ class NodeInertia(LowRankPotential):
         self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, speeds
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return the movements ``Y^T (x - start)`` (k,) m."""
+        """Return the generalized displacements ``Y^T (x - start)``, (k,) m, at ``positions`` x (n,3) m."""
         return (positions - self._start).ravel() @ self._flat
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
         away = self.moved(positions) - self._speeds
         return 0.5 * float(away @ self.low_rank.core @ away)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         away = self.moved(positions) - self._speeds
         return (self._flat @ (self.low_rank.core @ away)).reshape(positions.shape)

@@ -1,8 +1,8 @@
-"""Interfaces of the loads on a body in a step besides gravity and elasticity: springs, contact, damping, fields.
+"""Interfaces of the loads on a body besides gravity and elasticity: springs, contact, damping, force fields.
 
-A :class:`Load` is made for one step, with the targets and obstacle positions at that time. At the step's beginning it
-becomes a :class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load and
-changes no solver.
+A :class:`Load` is made for one time step, with the targets and obstacle positions at its end. At the beginning of the
+step it becomes a :class:`StepPotential`, which a solver adds to the incremental potential. A new force is a new load
+and changes no solver.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from ..energies.tangent import Tangent
 
 
 class Motion(NamedTuple):
-    """Motion in a step: positions ``x_prev`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
-    step``, with ``base`` (n,3) m and ``step`` in s. The initial ``velocities`` (n,3) m/s are zero by default.
+    """Motion of the body's n vertices in a time step, from which loads compute velocities.
 
-    A solver's positions x are those after the fraction ``theta`` of a time step; those at its end are extrapolated.
+    ``x_prev`` (n,3) m: positions at the beginning; ``velocities`` (n,3) m/s: velocities there, None for zero. At
+    positions x the velocity is ``(x - base) / step``, with ``base`` (n,3) m and ``step`` in s.
+
+    A solver solves for the positions after the fraction ``theta`` of the time step and extrapolates those at its end.
     ``base`` is ``x_prev`` plus ``extrapolation`` times the displacement from ``x_prev2``, the positions a step earlier.
     """
 
@@ -36,92 +38,105 @@ class Motion(NamedTuple):
 
     @property
     def at_end_of_step(self) -> Motion:
-        """The motion for positions at the end of the time step."""
+        """The same motion with ``step`` for positions at the end of the time step, ``theta`` = 1."""
         return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
 
 class StepPotential(Protocol):
-    """A potential of the positions (n,3) of all tet vertices, during one step."""
+    """Potential energy, during one time step, as a function of the positions (n,3) of all tet vertices."""
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N: minus the force."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times a semi-definite Hessian (N/m) to element blocks (m,10,3,3), in the pair order of
-        ``assembly.tangent_blocks``.
+        """Add ``scale`` times a semi-definite Hessian, N/m, to element matrices ``blocks`` (m,10,3,3), whose corner
+        pairs are in the order of ``assembly.tangent_blocks``.
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms, after a full step of the solver to these positions or at its solution. Return True if
-        that changed the potential noticeably. By default, there are no lagged terms.
+        """Update lagged terms (such as friction) to ``positions`` (n,3) m, after a full step of the solver or at its
+        solution. Return True if that changed the potential noticeably. By default, there are no lagged terms.
         """
         return False
 
 
 class LowRankPotential(StepPotential):
-    """A potential whose stiffness is a low-rank matrix over the whole body: ``low_rank``, N/m, possibly indefinite."""
+    """Potential whose Hessian is a low-rank matrix over the whole body: ``low_rank``, N/m, possibly indefinite."""
 
     low_rank: LowRank
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add nothing: the stiffness is in ``low_rank``."""
+        """Add nothing to ``blocks``: the whole Hessian is in ``low_rank``."""
 
 
 class CrossElementPotential(StepPotential):
-    """A potential whose stiffness also couples vertices that share no tet. In a subspace, whose matrix is full,
-    :meth:`add_stiffness` adds the whole stiffness.
+    """Potential whose Hessian also couples vertices that share no tet, such as contact.
+
+    :meth:`cross_element_hessian` returns these blocks. In a subspace, whose system matrix is dense,
+    :meth:`add_stiffness` adds the whole Hessian instead.
     """
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the semi-definite Hessian, N/m, without the part that :meth:`add_stiffness` adds; for the full space
-        only.
+        """Return the part of the semi-definite Hessian, N/m, that :meth:`add_stiffness` does not add, as blocks per
+        pair of vertices. Subspaces do not call it.
         """
 
 
 class BarrierStepPotential(CrossElementPotential):
-    """Contact potential that is finite only without intersections. Obstacles move along prescribed paths, in each step
-    only as far as no collision blocks them.
+    """Contact potential that is infinite if surfaces intersect.
+
+    Obstacles move along prescribed paths. If collisions block them, a step ends before they reach its prescribed
+    positions.
     """
 
     collider_positions: np.ndarray
-    """Current positions of the obstacles, (c,3) m."""
+    """Current positions (c,3) m of the obstacles' c vertices."""
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """Remaining prescribed displacement of the obstacles, (c,3) m."""
+        """Displacement (c,3) m of the obstacles' c vertices that remains to their prescribed positions."""
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return the largest collision-free step size, at most 1, along dx (n,3) m from feasible positions. Obstacles
-        stand still, or ``with_prescribed_motion`` make their whole remaining displacement.
+        """Return the largest collision-free step size, at most 1, along dx (n,3) m, from ``positions`` without
+        intersections. Obstacles stand still; ``with_prescribed_motion``, they move by their remaining displacement at
+        step size 1.
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the Hessian times a step dx (n,3) m of the vertices and the remaining displacement of obstacles, (n,3)
-        N.
+        """Return the product of the Hessian with a displacement, (n,3) N at the vertices.
+
+        The displacement is dx (n,3) m at the vertices, and the remaining displacement at the obstacles.
         """
 
     def prescribed_work(self, positions: np.ndarray) -> float:
-        """Return the derivative of the potential along the remaining displacement of the obstacles, J."""
+        """Return the directional derivative of the potential along the remaining displacement of the obstacles, J."""
 
     def end_step(self) -> None:
-        """End the step: the next one begins with the obstacles at their current positions."""
+        """End the step: obstacles begin the next step at their current positions."""
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update lagged terms at a solution of the step; return True if that changed the potential noticeably."""
+        """Update lagged terms (such as friction) at a solution of the step. Return True if that changed the potential
+        noticeably.
+        """
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction requires another iteration after the last one, which led to these positions."""
+        """Return True if friction requires another iteration after the one that led to ``positions`` (n,3) m."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest distance of surfaces, divided by the barrier's range (dhat); inf without contact."""
+        """Return the smallest distance between surfaces divided by the barrier's range dhat; inf if none are in
+        contact.
+        """
 
 
 class StrainPotentialStep(NamedTuple):
-    """Contributions of a strain potential to a step of Mixed FEM: to the ``multiplier`` (m,6), Pa; its ``curvature``
-    along the step, J; and ``condensed``, its curvature along the stretch changes that only the positions cause, J.
+    """Contributions of a strain potential to an iteration of Mixed FEM, whose step changes the stretches by ds.
+
+    ``multiplier`` (m,6), Pa: its derivative by the stretches after the step; ``curvature``, J: its second derivative
+    along ds; ``condensed``, J: its second derivative along ds without the part that closes the gap between stretches
+    and positions.
     """
 
     multiplier: np.ndarray
@@ -130,46 +145,53 @@ class StrainPotentialStep(NamedTuple):
 
 
 class StrainPotential:
-    """A potential of the tets' stretches, either of the deformation or the independent stretches of Mixed FEM. If it
-    ``is_strong``, it may cancel most of the elastic energy.
+    """Potential that depends on the tets' stretches: those of the deformation, or the independent stretches of Mixed
+    FEM.
+
+    A potential that ``is_strong`` may cancel most of the elastic energy.
     """
 
     is_strong = False
 
     def value(self, stretch: Stretch) -> float:
-        """Return the potential, J."""
+        """Return the potential, J, at the ``stretch`` of all tets."""
         raise NotImplementedError
 
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the derivative by F, with independent stretches condensed out: stresses (m,3,3), Pa, without volume
-        weights. ``apart`` (m,6) is the stretch of the positions minus ``stretch``; ``bends`` includes second
-        derivatives along it.
+        """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
+
+        Independent stretches are condensed out: ``apart`` (m,6) is the stretch of the positions minus ``stretch``; with
+        ``bends``, the stresses include the potential's second derivative times ``apart``.
         """
         raise NotImplementedError
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the low-rank term of the stiffness, N/m, which may be indefinite."""
+        """Return the low-rank part of the potential's Hessian by the positions, N/m, which may be indefinite."""
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives of the stretch measure, times the potential's slope, to ``tangent``, in place."""
+        """Add the second derivatives of the potential's strain measures by the stretch, times the potential's slope, to
+        the elastic ``tangent``, in place, where they soften it.
+        """
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the contributions for a step ds (m,6) of the stretches; ``apart``, ``bends`` as in :meth:`forces`."""
+        """Return the potential's contributions to an iteration of Mixed FEM that changes the stretches by ``ds`` (m,6).
+        ``apart`` and ``bends`` are as in :meth:`forces`.
+        """
         raise NotImplementedError
 
 
 class Load(Protocol):
-    """A load that acts during a step."""
+    """Load on a body during one time step."""
 
     def begin(self, motion: Motion) -> StepPotential:
-        """Return the load's potential in a step with this motion."""
+        """Return the potential of the load in a time step with the given ``motion``."""
 
 
 LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
-"""Loads during a step: a sequence, or a function that returns them after a fraction (0 to 1) of the step. Obstacles are
-always at their positions at the step's end.
+"""Loads in a time step: a sequence, or a function from a fraction (0 to 1) of the step to the loads at that time. In
+both cases obstacles are at their positions at the end of the step.
 """

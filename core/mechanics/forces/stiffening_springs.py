@@ -1,14 +1,14 @@
-"""Springs of rest length zero that stiffen with elongation: ``FIRM`` times as stiff under large loads as under small
-ones.
+"""Springs of rest length zero that stiffen with elongation, by the factor ``FIRM`` from small to large loads.
 
-Each is a soft spring of stiffness k, whose elongation is limited by its reach g, in series with a spring of stiffness
-``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, its elongation under a force f is
+Each consists of two springs in series: a soft one of stiffness k, whose elongation is limited to its reach g, and a
+linear one of stiffness ``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, its elongation under a
+force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
 This is a convex potential of the elongation, but Newton's method converges slowly on it: each iteration reduces a large
-elongation by a fraction and loses the force. So each iteration of a solver linearises the springs about a force f_0; at
-the elongation a the force is then
+elongation by a fraction and loses the force. So each iteration of a solver linearises the springs about a force f_0. At
+the elongation a, the force is then
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 
@@ -27,7 +27,7 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Largest difference, in reaches, of an elongation a from c(f) of its force f at convergence."""
+"""Tolerance of convergence, in reaches: difference of a spring's elongation from c(f) for its linearised force f."""
 
 
 class StiffeningSprings:
@@ -35,7 +35,9 @@ class StiffeningSprings:
 
     Parameters
     ----------
-    points : the c points; stiffness : (c,) N/m; reach : (c,) m
+    points : the c points of the body
+    stiffness : (c,) N/m, at small elongation
+    reach : (c,) m
     before, targets : (c,3) m, targets at the beginning and at the end of the step
     """
 
@@ -46,7 +48,7 @@ class StiffeningSprings:
         self._before, self._targets = before, targets
 
     def begin(self, motion: Motion) -> LinearSprings:
-        """Return the springs, linearised about the forces at the step's beginning."""
+        """Return the springs for the step, linearised about their forces at its beginning."""
         away = (self._points.positions(motion.x_prev) - self._before) / self._reach[:, None]
         length = np.linalg.norm(away, axis=1)
         forces = _along(away, length, force_of(length))
@@ -54,7 +56,7 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """Stiffening springs, linearised about ``forces`` (c,3) in units of stiffness times reach."""
+    """Stiffening springs, linearised about ``forces`` (c,3), which are in units of stiffness times reach per spring."""
 
     def __init__(
         self, points: Points, stiffness: np.ndarray, reach: np.ndarray, targets: np.ndarray, forces: np.ndarray
@@ -64,22 +66,24 @@ class LinearSprings(Springs):
         self._go_on_from(forces)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, up to a constant that each update changes."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant that changes with each
+        :meth:`update`.
+        """
         further = self._away(positions) - self._give
         each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
         return float(np.sum(self._stiffness * self._reach**2 * each))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add the stiffness K of the module's docstring."""
+        """Add ``scale`` times the stiffness of the linearised springs (k K in the module) to ``blocks``."""
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise about the forces at these positions, of which only the component along the elongation is kept.
-        Return True if that changed the springs.
+        """Linearise about the forces at ``positions`` (n,3) m. Only the component of each force along the elongation is
+        kept. Return False, without a change, if the linearisation was already accurate.
         """
         away = self._away(positions)
         forces = self._forces_at(away)
@@ -101,7 +105,7 @@ class LinearSprings(Springs):
         )
 
     def _away(self, positions: np.ndarray) -> np.ndarray:
-        """Return the displacements (c,3) of the points from their targets, in reaches."""
+        """Return the vector from each target to its point, (c,3), in units of the spring's reach."""
         return (self._points.positions(positions) - self._targets) / self._reach[:, None]
 
     def _forces_at(self, away: np.ndarray) -> np.ndarray:
@@ -109,7 +113,9 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the force f (c,) for elongations ``give`` = c(f) (c,), both in the units of the module's docstring."""
+    """Return the force f (c,), in units of stiffness times reach, for elongations ``give`` = c(f) (c,), in units of
+    reach.
+    """
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
     # The two forms of a quadratic equation's root, each where it does not cancel.
@@ -117,15 +123,17 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return ``c(f) / f`` (c,) for forces f (c,), or with ``power`` 2 the derivative ``c'(f)``."""
+    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,); for ``power`` 2 the tangent one, ``c'(f)``."""
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """Return the elongations (c,3), in reaches, under forces (c,3)."""
+    """Return the elongations (c,3), in units of reach, under ``forces`` (c,3), in units of stiffness times reach."""
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 
 def _along(displacements: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return vectors (c,3) divided by ``lengths`` (c,) and multiplied by ``sizes`` (c,); 0 where the length is 0."""
+    """Return the vectors ``displacements`` (c,3) divided by ``lengths`` (c,) and times ``sizes`` (c,); 0 where a length
+    is 0.
+    """
     return displacements * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

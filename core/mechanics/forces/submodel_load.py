@@ -8,7 +8,10 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """A load on one body as a load on the joined model, in which ``vertices`` and ``tets`` are the body's slices."""
+    """Load on one body, applied to the joined model of several bodies.
+
+    ``vertices``, ``tets``: slices of the body's vertices and tets in the joined model.
+    """
 
     def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
         self._load, self._vertices, self._tets = load, vertices, tets
@@ -21,8 +24,9 @@ class SubmodelLoad:
 
 
 class SubmodelPotential(StepPotential):
-    """The potential of one body as a function of the joined model's vertices. Raise ValueError for strain and low-rank
-    potentials, which exist once per model and cannot be split by bodies.
+    """Potential of one body as a function of the vertex positions of the joined model.
+
+    Raise ValueError for strain and low-rank potentials, which belong to a whole model and are not sums over bodies.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
@@ -31,22 +35,22 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._tets = own, vertices, tets
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J."""
+        """Return the body's potential, J, at the vertex ``positions`` (n,3) m of the joined model."""
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N."""
+        """Return the gradient of the potential by the joined model's positions, (n,3) N; 0 at other bodies."""
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
         return out
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add the stiffness to the body's blocks, as :meth:`StepPotential.add_stiffness`."""
+        """Add ``scale`` times the stiffness to the body's part of ``blocks`` (:meth:`StepPotential.add_stiffness`)."""
         # In a subspace, ``blocks`` is a full matrix over the unknowns (3,r,3,r), not blocks of tets.
         is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
         own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms, as :meth:`StepPotential.update`."""
+        """Update lagged terms at the joined model's ``positions`` (n,3) m, as :meth:`StepPotential.update`."""
         return self._own.update(positions[self._vertices])

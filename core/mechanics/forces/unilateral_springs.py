@@ -1,6 +1,7 @@
-"""Springs that push and never pull, in one iteration of a solver: ``1/2 k max(d - n.u, 0)²`` at points displaced by u.
+"""Springs between points and an obstacle that push but never pull, in one iteration of a solver.
 
-The depths d and normals n are those of each point's first contact in the iteration.
+Their energy is ``1/2 k max(d - n.u, 0)²`` at points displaced by u. The depths d and normals n are those of each
+point's first contact in the iteration.
 """
 
 from __future__ import annotations
@@ -14,35 +15,38 @@ from .step_potential import StepPotential
 
 
 class Points(Protocol):
-    """Points that depend on a solver's unknowns."""
+    """Points whose positions depend linearly on a solver's unknowns."""
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions (p,3) m."""
+        """Return the positions (p,3) m of the points at these ``unknowns``."""
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return forces (p,3) N at the points as forces at the unknowns."""
+        """Return the forces on the unknowns that are equivalent to ``forces`` (p,3) N at the points."""
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times stiffnesses K (p,3,3) at the points to a system's blocks."""
+        """Add ``scale`` times the stiffnesses K (p,3,3), N/m, at the points to the ``blocks`` of a solver's matrix."""
 
 
 class Penetration(NamedTuple):
-    """Penetration depths of points, (p,) m, negative or -inf without contact, and outward unit normals (p,3)."""
+    """Penetration of p points into an obstacle.
+
+    ``depths`` (p,) m, negative or -inf without contact; ``normals`` (p,3), outward unit normals of the obstacle.
+    """
 
     depths: np.ndarray
     normals: np.ndarray
 
 
 class UnilateralSprings:
-    """Springs between points and one obstacle during one iteration.
+    """Springs between points and one obstacle during one iteration of a solver.
 
     Parameters
     ----------
-    points : Points
-    unknowns : values at the beginning of the iteration
-    stiffness : (p,) N/m; 0 disables a point
-    touch : Penetration at these unknowns
-    look : function that returns the Penetration at given unknowns
+    points : the p points of the body
+    unknowns : the solver's unknowns at the beginning of the iteration
+    stiffness : (p,) N/m; 0 disables the spring of a point
+    touch : penetration of the points at the beginning of the iteration
+    look : function that returns the penetration of the points at given unknowns
     """
 
     def __init__(
@@ -61,11 +65,15 @@ class UnilateralSprings:
         self._normals = touch.normals
 
     def point_displacements(self, change: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) m of the points for a change of the unknowns."""
+        """Return the displacements (p,3) m of the points if the unknowns change by ``change`` from the iteration's
+        beginning.
+        """
         return self._points.positions(self._unknowns + change) - self._positions
 
     def extend_candidates(self, change: np.ndarray) -> None:
-        """Add springs (candidates) at all points that are in contact after a change of the unknowns."""
+        """Add candidate springs at all points that are in contact if the unknowns change by ``change`` in this
+        iteration.
+        """
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
@@ -76,19 +84,20 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the depths (p,) m of the candidate springs for displacements u (p,3) m, negative without contact; 0 at
-        other points.
+        """Return the penetration depths (p,) m of the candidate springs at point displacements u (p,3) m in this
+        iteration. They are negative without contact, and 0 at points without a candidate.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
     def force(self, pressing: np.ndarray) -> np.ndarray:
-        """Return the force at the unknowns for penetration depths ``pressing`` (p,) m."""
+        """Return the springs' forces on the unknowns for penetration depths ``pressing`` (p,) m."""
         return self._points.spread((self._stiffness * pressing)[:, None] * self._normals)
 
     def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
-        """Activate the springs that push when the points are displaced by u (p,3) m. Return True if the active set
-        changed; ``scale`` times the stiffness of added springs is then added to a system's blocks, and that of removed
-        springs subtracted.
+        """Set the active springs: those that push at point displacements u (p,3) m. Return True if they changed.
+
+        The stiffness of newly active springs times ``scale`` is added to the ``blocks`` of the solver's matrix, and
+        that of springs no longer active is subtracted.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
@@ -101,8 +110,8 @@ class UnilateralSprings:
         return True
 
     def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
-        """Return a function of the step size t: the work of the springs per unit of t, J, when the points move from
-        displacements u (p,3) m along ``along`` (p,3) m.
+        """Return a function of the step size t: the springs' power, J per unit of t, when the point displacements are
+        ``u + t along``, (p,3) m each.
         """
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))
@@ -112,13 +121,15 @@ class UnilateralSprings:
 
 @runtime_checkable
 class UnilateralPotential(StepPotential, Protocol):
-    """A potential that contains springs which only push."""
+    """Potential with springs that push but never pull, whose active set the solver updates."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
-        """Return the springs of an iteration that begins at ``unknowns``, where the stiffness was last assembled."""
+        """Return the springs for an iteration that begins at ``unknowns``, at which the solver last assembled the
+        stiffness.
+        """
 
     def is_active(self, unknowns: np.ndarray) -> bool:
-        """Return True if any spring pushes."""
+        """Return True if any spring pushes at ``unknowns``."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Return True if terms besides the springs require another iteration after the one that led to ``unknowns``."""
+        """Return True if terms other than the springs require a further iteration; the last led to ``unknowns``."""

@@ -41,16 +41,16 @@ mesh of quadratic hexahedra, for moduli 1e2 to 1e6 times those of the body and a
 
 @dataclass(frozen=True)
 class ModulusBlend:
-    """Blend of the Young's moduli of materials in m tets.
+    """Blend of the Young's moduli of several materials in m tets.
 
     Attributes
     ----------
     weights : (m, K) float64
-        Weights of the K moduli of all materials (``settings.moduli``); rows sum to 1.
+        Weights of the K moduli per tet; rows sum to 1.
     is_cut : (m,) bool
         True for tets cut by the sharp border of a layer: their weights are volume fractions, not a mixture.
     moduli : (K,) float64, Pa
-        Young's moduli of all materials; a material with two moduli has two of them.
+        Young's moduli of all materials, in the order of ``settings.moduli``; materials with a stiffness map have two.
     """
 
     weights: np.ndarray
@@ -58,8 +58,8 @@ class ModulusBlend:
     moduli: np.ndarray
 
     def youngs_modulus(self, change: np.ndarray | None = None) -> np.ndarray:
-        """Return the blended moduli (m,), Pa; a tet of one modulus gets it exactly. ``change`` (K,) is added to the
-        logarithms of the moduli.
+        """Return the blended Young's modulus per tet, (m,), Pa. It is exact in tets of a single modulus. ``change``
+        (K,) is added to the logarithms of the moduli before blending.
         """
         values = self.moduli if change is None else self.moduli * np.exp(change)
         dominant = self.weights.argmax(axis=1)
@@ -79,13 +79,13 @@ class MaterialFields:
     poissons_ratio : (m,) float64
     density : (m,) float64, kg/m³
     energies : tuple of str
-        Names in the registry of energies, each once.
+        Names of the energies in use, without repetition.
     energy : (m,) int32
-        Index into ``energies``.
+        Index into ``energies`` per tet.
     own : (m, j) float64
-        Further parameters of the energy (``energies.registry.own_parameters``).
+        Energy parameters besides the Lame parameters, per tet (``energies.registry.own_parameters``).
     weights : (m, k) float64
-        Weights of the k materials; rows sum to 1.
+        Weights of the k materials per tet; rows sum to 1.
     modulus_blend : ModulusBlend
         Blend from which ``youngs_modulus`` is computed.
     empty_layers : tuple of int
@@ -113,23 +113,23 @@ def material_fields(
     stiffness_maps: np.ndarray | None = None,
     tet_materials: np.ndarray | None = None,
 ) -> MaterialFields:
-    """Return the material parameters of every tet.
+    """Return the material parameters of every tet from painted weights and layers.
 
     Parameters
     ----------
     mesh : TetMesh, m tets
     embedding : Embedding
-        The n surface vertices in the mesh.
+        Tets and barycentric coordinates of the n surface vertices.
     surface_weights : (n, k) float64
         Painted weights of the k materials. If a vertex has a sum below one, the first material gets the difference;
         larger sums are scaled down (``weight_normalization.py``).
     materials : settings of the k materials
     layers : layers on top of the painted materials, applied in order
     surface : SurfaceMesh, optional
-        Triangles over the n vertices, for interpolating weights between vertices, which coarse surfaces need, and for
-        depth.
+        Surface with the n vertices. Layers by depth need it, and so does interpolation of weights between the vertices
+        of coarse surfaces.
     stiffness_maps : (n, k) float64, optional
-        Map values, 0 to 1, at each vertex; only columns of materials with a ``painted_modulus`` are read.
+        Stiffness maps, 0 to 1, at each vertex; only columns of materials with a ``painted_modulus`` are read.
     tet_materials : (m,) int, optional
         Index of each tet's material, used instead of painted weights.
 
@@ -144,7 +144,7 @@ def material_fields(
     for values in (painted, maps):
         if values.shape != (n, k):
             raise MaterialError(
-                f"The weights have shape {values.shape}, not {(n, k)}.",
+                f"The material weights or stiffness maps have shape {values.shape}, not {(n, k)}.",
                 "Give one row per surface vertex and one column per material.",
             )
     if tet_materials is None:
@@ -159,7 +159,9 @@ def material_fields(
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
-    """Normalize transferred weights (m,k) in place and return them; tets without weights get the first material."""
+    """Normalize the material ``weights`` (m,k) of the tets in place and return them. Tets without weights get the first
+    material.
+    """
     uneven = weights.sum(axis=1) != 1.0
     weights[uneven] = normalize_weights(weights[uneven])
     return weights
@@ -171,8 +173,10 @@ def blend(
     stiffening: np.ndarray | None = None,
     laid: Laid | None = None,
 ) -> MaterialFields:
-    """Return the parameters of tets with material weights (m, k) whose rows sum to 1. ``stiffening`` (m, K - k) are the
-    values, 0 to 1, of the stiffness maps of the K - k materials with two moduli, 0 by default.
+    """Return the material parameters of m tets, blended from k materials.
+
+    ``weights`` (m, k): material weights; rows sum to 1. ``stiffening`` (m, K - k): stiffness maps, 0 to 1, in the tets,
+    for the K - k materials with two moduli; 0 by default. ``laid``: result of the layers, with the tets that they cut.
     """
     ratios, densities = (
         np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")
@@ -198,22 +202,27 @@ def blend(
 
 
 def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the means (m,j) of the materials' values (k,j) with weights ``alike`` (m,k), which need not sum to 1. The
-    mean is exact if all averaged values equal that of the tet's ``dominant`` (m,) material.
+    """Return the weighted mean per tet, (m,j), of parameters ``values`` (k,j) of the materials.
+
+    ``alike`` (m,k) are the weights, which need not sum to 1. The mean is computed relative to the material ``dominant``
+    (m,) of each tet, so it is exact if all materials of nonzero weight have equal values.
     """
     own = values[dominant]
     return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]
 
 
 def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
-    """Return the indices of the materials with two moduli."""
+    """Return the indices of the materials with two moduli, which have a stiffness map."""
     return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
 
 
 def _shared_between_moduli(
     weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
 ) -> np.ndarray:
-    """Return the weights (m, K) of all moduli: ``stiffening`` (m, K - k) splits the weight of materials with two."""
+    """Return the weights (m, K) of all moduli from the ``weights`` (m, k) of the materials.
+
+    A material with two moduli gives the second one the fraction ``stiffening`` (m, K - k) of its weight, 0 by default.
+    """
     ranged = _ranged(materials)
     if not ranged:
         return weights

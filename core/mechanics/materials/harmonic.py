@@ -58,7 +58,7 @@ def extend_harmonically(mesh: TetMesh, known: np.ndarray, values: np.ndarray) ->
 
 
 def stiffness(mesh: TetMesh) -> scipy.sparse.csr_matrix:
-    """Return the stiffness matrix of the Laplacian, (n, n), for lengths in units of the mesh's size.
+    """Return the finite-element matrix of the Laplacian, (n, n), with lengths divided by the mesh's size.
 
     The matrix of a tet of volume V is ``K_ab = n_a . n_b / (36 V)``; n_a is the normal of the face opposite to corner
     a, with twice the face's area as its length.
@@ -79,6 +79,6 @@ def _solve(A: scipy.sparse.csr_matrix, b: np.ndarray, start: np.ndarray, precond
     if failed or not np.isfinite(solution).all():
         raise MaterialError(
             "The painted weights could not be transferred into the body.",
-            "Change the resolution of the body: some of its tets are flat.",
+            "Change the body's resolution: some of its tets have no volume.",
         )
     return solution

@@ -12,7 +12,8 @@ from ...foundation.errors import MaterialError
 
 
 def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Lamé parameters mu and lambda, both in Pa, in the broadcast shape of the arguments.
+    """Return the Lamé parameters mu and lambda, both in Pa, for Young's moduli, Pa, and Poisson's ratios; arrays are
+    broadcast.
 
     Raises
     ------

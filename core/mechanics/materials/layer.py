@@ -15,7 +15,7 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 @dataclass(frozen=True)
 class Layer:
-    """Region or range of depths in which a material replaces the painted materials and earlier layers.
+    """Layer of a single material, which replaces painted materials and earlier layers in a region or a range of depths.
 
     Attributes
     ----------
@@ -39,16 +39,19 @@ class Layer:
         if self.map is not None:
             values = self.map
             if values.ndim != 1 or not np.isfinite(values).all():
-                raise MaterialError("The map of a layer is not a list of numbers.", "Give a finite number per vertex.")
+                raise MaterialError(
+                    "The map of a layer is not a list of numbers.", "Give one finite number per surface vertex."
+                )
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
-        """Raise SettingsError if the layer's material or map does not fit a body with this number of ``materials`` and
-        of surface ``vertices``.
+        """Raise SettingsError if the layer does not fit the body: its material must be one of ``materials`` (a count),
+        and its map must have one value for each of the ``vertices`` (a count) of the body's surface.
         """
         if not 0 <= self.material < materials:
-            raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
+            raise SettingsError("A layer uses a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:
             raise SettingsError(
-                f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value per vertex."
+                f"The map of a layer has {len(self.map)} values, not {vertices}.",
+                "Give one value per vertex of the body's surface.",
             )

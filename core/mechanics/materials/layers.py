@@ -1,10 +1,11 @@
 """Layers: materials on top of the painted ones, within closed surfaces or by depth below the body's surface.
 
-Layers are applied in order: where a layer of material k covers the fraction a of a tet, ``w <- (1 - a) w + a e_k``. So
-of several layers that cover a tet fully, the last wins. The fraction a is the product of those that the layer has:
+Layers are applied in order. If a layer of material k covers the fraction a of a tet, the tet's weights w become
+``(1 - a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up
+to three factors:
 
-- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (if tets are
-  assigned whole by their centroids, a stiff bar, two cells thick and parallel to the lattice, is 0.58 to 1.86 times as
+- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (with whole tets
+  assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice, would be 0.58 to 1.86 times as
   soft);
 - a depth: the fraction of the tet's volume in the body in that depth range, so that a skin thinner than the tets gets
   a partial weight;
@@ -31,8 +32,10 @@ POINT = 1e-12
 
 
 class Laid(NamedTuple):
-    """Result of ``apply_layers``: ``empty``, indices of layers that cover no tet; ``is_cut`` (m,) bool, tets that are
-    cut by the sharp border of a region or depth.
+    """Result of applying the layers to m tets.
+
+    ``empty``: indices of layers that cover no tet; ``is_cut`` (m,) bool: tets cut by the sharp border of a region or
+    depth.
     """
 
     empty: tuple[int, ...]
@@ -46,13 +49,13 @@ def apply_layers(
     surface: SurfaceMesh | None,
     carry_map: Callable[[np.ndarray], np.ndarray],
 ) -> Laid:
-    """Apply the layers to the material weights (m,k) of the tets, in place.
+    """Apply ``layers`` in order to the material weights (m,k) of the tets, in place.
 
     Parameters
     ----------
     surface : SurfaceMesh or None
-        The body's surface, from which depth is measured.
-    carry_map : function that transfers a map (n,), 0 to 1, from the surface's vertices to the tets, (m,)
+        The body's surface. Layers by depth need it; regions use it to find the part of each tet in the body.
+    carry_map : function that transfers a map, 0 to 1, from the surface's vertices, (n,), to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
     is_cut = np.zeros(len(weights), dtype=bool)
@@ -60,7 +63,7 @@ def apply_layers(
     for number, layer in enumerate(layers):
         if not 0 <= layer.material < weights.shape[1]:
             raise MaterialError(
-                f"Layer {number} names material {layer.material} of {weights.shape[1]}, counted from 0.",
+                f"Layer {number} uses material {layer.material}, counted from 0, but there are {weights.shape[1]}.",
                 "Choose the layer's material again.",
             )
         part = np.ones(len(weights))
@@ -68,7 +71,7 @@ def apply_layers(
             part *= fraction_inside(mesh, layer.surfaces, below)
         if layer.depth is not None:
             if below is None:
-                raise MaterialError("There is no surface to measure depth from.", "Give the body's surface.")
+                raise MaterialError("A layer by depth needs the body's surface.", "Give the body's surface mesh.")
             part *= fraction_at_depth(mesh, below, layer.depth)
         if layer.depth is None or layer.depth.fade == 0.0:
             is_cut = (is_cut & (part < 1.0)) | ((part > 0.0) & (part < 1.0))
@@ -82,8 +85,8 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return the fraction (m,) of each tet's volume in the body that lies in any of the closed surfaces. ``below``
-    measures depth in the body; None: tets lie entirely in the body.
+    """Return per tet the fraction (m,) of its volume in the body that is inside any of the closed ``surfaces``.
+    ``below`` measures the depth in the body, to find that volume; None: all tets are entirely in the body.
     """
     for surface in surfaces:
         surface.validate()
@@ -101,8 +104,8 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
 
 
 def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
-    """Return a depth layer's mean weight (m,) over each tet's volume in the body: without fade, the fraction of this
-    volume in the depth range. ``below`` measures depth in the body.
+    """Return the weight (m,) of a layer by depth, averaged over the part of each tet in the body. For a layer without
+    fade it is the fraction of this part in the depth range. ``below`` measures the depth in the body.
     """
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)
@@ -114,7 +117,7 @@ def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) 
 
 
 def _extents(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centroids of the tets, (m,3) m, and their distances to the farthest corner of the tet, (m,) m."""
+    """Return per tet the centroid, (m,3) m, and its distance to the farthest corner, (m,) m."""
     corners = mesh.rest_positions[mesh.tets]
     centroids = corners.mean(axis=1)
     return centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
@@ -127,9 +130,11 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Return the covered fractions ``part`` (m,), refined in the ``mixed`` tets (indices) by the mean over those of
-    their sample points (``PROBES``) that lie in the body, if any. ``cover`` returns the covered fractions (k,) of cubes
-    with centres (k,3) m and edge lengths (k,) m.
+    """Return ``part`` (m,), the covered fractions of the tets, recomputed from sample points in the tets ``mixed``
+    (indices).
+
+    There it is the mean over the tet's sample points (``PROBES``) that lie in the body; tets without such points keep
+    their value. ``cover`` returns the covered fractions (k,) of cubes with centres (k,3) m and edge lengths (k,) m.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -144,16 +149,17 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the fraction of a cube of edge length ``width``, m, that lies beyond a border; ``past``, m, is the signed
-    distance of its centre beyond the border. Counting only centres would miss a seventh of a slab that is thinner than
-    a cell and parallel to the lattice.
+    """Return the fraction of each cube that lies beyond a border, 0 to 1.
+
+    ``past``, m: signed distance of the cube's centre beyond the border; ``width``, m: its edge length. Counting only
+    centres would miss a seventh of a slab that is thinner than a cell and parallel to the lattice.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """Return the weight of a layer, 0 to 1, in cubes of edge length ``width``, m, whose centres are at these depths, m
-    (negative outside the body).
+    """Return the weight of a layer by depth, 0 to 1, in cubes of edge length ``width``, m, with centres at ``depths``,
+    m (negative outside the body).
     """
     past = depths - depth.depth
     core = np.clip(past / depth.fade, 0.0, 1.0) if depth.fade > 0.0 else _sharp(past, width)

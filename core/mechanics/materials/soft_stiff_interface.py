@@ -1,9 +1,9 @@
 """Softening of soft tets at an interface with much stiffer ones, against locking.
 
-Linear tets are too stiff beside a rigid part that holds their vertices like a clamp, and a tet cut by an interface has
-one modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount with
-12 cells along both bars, 0.88 times with 32. As pin springs compensate this excess stiffness
-(``geometry/mesh/rigid_clamp.py``), tets at the vertices of much stiffer tets are softened:
+Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. A tet that an interface cuts has
+a single modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount
+with 12 cells along both bars, 0.88 times with 32. As pin springs compensate this excess stiffness
+(``geometry/mesh/rigid_clamp.py``), tets that share a vertex with a much stiffer tet are softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
@@ -26,7 +26,7 @@ GIVE = 8.0
 
 
 def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
-    """Return Young's moduli (m,), Pa: ``moduli`` (m,), Pa, softened in tets beside much stiffer ones."""
+    """Return the Young's ``moduli`` (m,), Pa, of the tets, reduced in tets beside much stiffer ones."""
     stiffest = np.zeros(len(mesh.rest_positions))
     np.maximum.at(stiffest, mesh.tets, moduli[:, None])
     held = np.maximum(0.0, 1.0 - RATIO * moduli[:, None] / stiffest[mesh.tets]).mean(axis=1)
@@ -40,9 +40,11 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return the size, in cells, of the interface that each tet ``hanging`` (k,) touches: the square root of its area,
-    (k,). ``stiffness`` (n,), a log modulus per vertex, rises from one material to the other, so the integral of its
-    gradient is the area times the rise [coarea formula].
+    """Return per tet in ``hanging`` (k,) the size (k,), in cells, of the interface that it touches: the square root of
+    its area.
+
+    ``stiffness`` (n,) is the logarithm of the modulus per vertex. Across the interface it rises from one material to
+    the other, so the integral of its gradient is the interface's area times the rise [coarea formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

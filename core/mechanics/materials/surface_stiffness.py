@@ -1,4 +1,4 @@
-"""Stiffness of a body at its surface vertices, without tetrahedra: from painted weights and layers."""
+"""Young's modulus of a body at its surface vertices from painted weights and layers, without tetrahedra."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def surface_stiffness(
     layers: Sequence[Layer] = (),
     stiffness_maps: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return Young's modulus (n,), Pa, at each vertex of a surface; arguments as for ``fields.material_fields``.
+    """Return Young's modulus per vertex of a surface, (n,), Pa; arguments as for ``fields.material_fields``.
 
-    Layers by depth cover the whole surface if they are shells, and none of it if they are cores. Layers by region cover
-    the vertices inside the region.
+    Layers by depth cover the whole surface if their kind is ``shell``, and none of it if it is ``core``. Layers by
+    region cover the vertices inside the region.
     """
     shares = normalize_weights(weights)
     origin = surface.positions.mean(axis=0)

@@ -2,10 +2,10 @@
 
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean over the surface inside it: borders are as sharp as one tet.
-3. All other tets get the harmonic extension of the surface's weights. It blurs a sharp border the more, the deeper it
-   lies. So where the surrounding weights are pure, a tet gets ``p² / sum p²``; p is the fraction of its volume in which
-   a weight is largest. The squares suppress noise: p = 0.15 of a material 1e3 times as soft would cost two thirds of a
-   stiff tet's modulus.
+3. All other tets get the harmonic extension of the surface's weights, which blurs sharp borders the more, the deeper
+   they lie. So where the surrounding weights are pure (see below), a tet gets ``p² / sum p²`` instead; p is the
+   fraction of its volume in which a material has the largest weight. The squares suppress noise:
+   p = 0.15 of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
@@ -25,15 +25,17 @@ from .harmonic import extend_harmonically
 PROBES = (
     np.array([(i, j, k, 3 - i - j - k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)]) + 0.25
 ) / 4.0
-"""Barycentric coordinates of the centroids of the 20 upright tets in a tet whose edges are divided in four."""
+"""Sample points of a tet, (20,4) barycentric: centroids of its 20 similar tets, if its edges are divided in four."""
 
 
 def transfer_weights(
     mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
 ) -> np.ndarray:
-    """Return the weights (m,k) of the tets for weights ``painted`` (n,k), whose rows sum to 1, at the surface's
-    vertices; 0 in components of the mesh that the surface does not touch. ``embedding`` locates the n vertices in the
-    mesh. Without ``surface``, only the vertices are sampled, not the triangles.
+    """Return the material weights (m,k) of the tets from the weights ``painted`` (n,k) at the surface's vertices.
+
+    Rows of ``painted`` sum to 1. ``embedding`` holds the tets and barycentric coordinates of the n vertices. Without
+    ``surface``, only the vertices are sampled, not the triangles. Weights are 0 in connected components of the mesh
+    that the surface does not touch.
     """
     m = len(mesh.tets)
     if len(painted) == 0:
@@ -57,14 +59,14 @@ def transfer_weights(
 
 
 def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
-    """Return a map's values (m,) in the tets from its ``values`` (n,), 0 to 1, at the surface's vertices."""
+    """Return the values (m,) of a map in the tets from its ``values`` (n,), 0 to 1, at the surface's vertices."""
     part = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
     return np.clip(part, 0.0, 1.0)
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return sharpened tet weights (m,k) from the harmonic weights w at the tets' corners (m,4,k) and ``squares`` (m,),
-    the harmonic mean of w.w in each tet.
+    """Return the tets' weights (m,k) after sharpening (see the module) from the harmonic weights w at their ``corners``
+    (m,4,k). ``squares`` (m,) is the harmonic extension of w.w, averaged per tet.
     """
     mean = corners.mean(axis=1)
     of_mean = (mean**2).sum(axis=1)
@@ -81,10 +83,11 @@ def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mask (n,) bool of the tet vertices that surface points depend on, and the mean weights (n,k) there, of
-    those points' weights ``painted`` (s,k) and areas (s,).
+    """Return the mean weights of the surface points near each tet vertex.
 
-    A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and share them among the corners of
+    their tets. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0 elsewhere. A
+    least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -97,8 +100,10 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mask (m,) bool of the tets that contain surface points, and the mean weights (m,k) there, of those
-    points' weights ``painted`` (s,k) and areas (s,).
+    """Return the mean weights of the surface points in each of ``m`` tets.
+
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Return a mask (m,) bool of the tets
+    that contain points, and their mean weights (m,k) by area, 0 elsewhere.
     """
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0

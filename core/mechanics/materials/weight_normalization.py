@@ -11,18 +11,18 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""Largest shortfall of a sum below one that is treated as round-off: such weights are scaled up instead."""
+"""Largest shortfall of a sum of weights below 1 that counts as round-off: these weights are scaled up instead."""
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
-    """Return weights (n, k) with rows that sum to 1, from weights (n, k), k >= 1.
+    """Return the material weights per vertex, (n, k), normalized to rows that sum to 1; k >= 1.
 
     Raise MaterialError, which names the vertex, if a weight is not a number.
     """
     shares = np.asarray(weights, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(shares))
     if len(bad):
-        raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Correct it in the map.")
+        raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Repaint the map there.")
     shares = np.maximum(shares, 0.0)
     shares /= np.maximum(shares.max(axis=1, keepdims=True), 1.0)  # first by the largest, so that no sum overflows
     missing = 1.0 - shares.sum(axis=1)

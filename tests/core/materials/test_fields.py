@@ -242,7 +242,7 @@ def test_paint_that_does_not_fit_is_refused(bar, mesh, embedding, paint):
 
 
 def test_a_region_of_no_material_is_refused(bar, mesh, embedding):
-    with pytest.raises(MaterialError, match="names material 2"):
+    with pytest.raises(MaterialError, match="uses material 2"):
         material_fields(mesh, embedding, halves(bar), MATERIALS, (Layer(2, (bar,)),))
 
 
