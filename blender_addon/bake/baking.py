@@ -147,8 +147,8 @@ def open_store(obj: Any) -> FrameStore:
     if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
-            "Press Bake Again, since undo does not restore deleted files. For an appended object, copy the frames "
-            "beside this .blend, or to where its source file was last saved, unless that is on another computer.",
+            "Press Bake Again, since undo does not restore deleted files. If the object was appended, copy its frames "
+            "beside this .blend instead, or beside its source file if that is on this computer.",
         )
     if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
         raise StoreError(f"“{obj.name}” has no baked frames to resume from.", "Bake it first.")
