@@ -1,4 +1,4 @@
-"""Registration of classes, properties, key bindings, the command, and handlers."""
+"""Registration of the add-on with Blender: classes, properties, key bindings, command and handlers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANSWERING = (
     outdated,
     mode_playback,
 )
-"""Modules with ``HANDLERS``, in calling order: a cancelled reading restores live mode, then live mode the scene."""
+"""Modules with ``HANDLERS``, in calling order. ``job_queue`` cancels a reading before live mode restores the scene."""
 
 KEYS = (
     ("Window", "stop_vibration", "ESC", {}, {"by_key": True}),
@@ -52,7 +52,7 @@ _is_registered = False
 
 
 def register() -> None:
-    """Register the add-on, in Blender or in a script with the ``bpy`` module; a second call does nothing."""
+    """Register the add-on in Blender, or in a script that uses the ``bpy`` module. If it is registered, do nothing."""
     if is_registered():
         return
     from .. import operators, ui
@@ -87,7 +87,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill the child process and undo :func:`register`. A second call, as some Blenders make at exit, does nothing."""
+    """Kill the child process and undo :func:`register`. If the add-on is not registered, do nothing: some versions of
+    Blender call this twice at exit.
+    """
     if not is_registered():
         return
     from .. import operators, ui
@@ -127,7 +129,9 @@ def unregister() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Any]]:
-    """Yield pairs of a Blender handler list and our handler, if this version has the list (one came with 4.3)."""
+    """Yield pairs of a handler list of Blender and a handler of Sinew to be added to it. Handlers whose list this
+    version of Blender lacks are left out.
+    """
     handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
         if hasattr(bpy.app.handlers, name):
@@ -141,14 +145,15 @@ def _end_threads() -> None:
 
 
 def leave() -> None:
-    """Unregister at exit, since some ``bpy`` wheels do not, and crash when they free our classes."""
+    """Unregister the add-on at exit: some ``bpy`` wheels do not, and then crash when they free its classes."""
     unregister()
     _let_go_of_bpy()
 
 
 def _let_go_of_bpy() -> None:
-    """Remove ``bpy`` from our modules. Blender 4.2 never frees classes whose properties have callbacks, nor their
-    modules; ``bpy`` in these would outlive the interpreter, and freeing its contents then crashes.
+    """Remove ``bpy`` from the modules of Sinew at exit. Blender 4.2 never frees classes whose properties have
+    callbacks, nor their modules. A reference to ``bpy`` in them would outlive the interpreter, and freeing it then
+    crashes.
     """
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
@@ -156,7 +161,9 @@ def _let_go_of_bpy() -> None:
 
 
 def is_registered() -> bool:
-    """Return True if the add-on is registered; works after :func:`leave`, which has removed ``bpy``."""
+    """Return True if the add-on is registered. Can be called after :func:`leave`, when this module has no ``bpy`` any
+    more.
+    """
     return _is_registered
 
 

@@ -1,5 +1,5 @@
-"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations: in a child process
-if there is a window, else in this process.
+"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations. They run in a child
+process or, if Blender has no window, in Blender's own process.
 """
 
 from __future__ import annotations
@@ -33,20 +33,25 @@ from .batch_read import BatchRead
 Reader = Callable[..., Steps[Job]]
 """Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
-"""Mode of a task (see :func:`work_on`), and the job and store of each body."""
+"""Mode of a task (see :func:`work_on`), then the jobs and the stores, one each per body."""
 WITHOUT_FRAMES = ("mesh", "vibrations")
 """Task modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Task modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
-"""Functions that return the store for a job, by mode; other modes use ``baking.prepare``, the store of a new bake."""
+"""Function that creates the store for a body and its job, by task mode; modes not listed use ``baking.prepare``."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Task:
-    """Return a task for ``job_queue.begin``. ``mode`` is ``bake`` or ``resume`` for a body and its contact group, up to
-    frame ``until`` (with "", existing frames are resumed, else all are baked), or ``handles``, ``mesh`` or
-    ``vibrations`` for the body alone. ``job_steps`` reads a job.
+    """Return a background task on a body, for ``job_queue.begin``.
+
+    Parameters
+    ----------
+    mode : ``bake``, ``resume`` or "" for the body and its contact group; "" resumes frames that are displayed or match
+        the scene, else bakes all frames. ``handles``, ``mesh`` or ``vibrations`` for the body alone
+    until : last frame to bake; None for the last frame of the job
+    job_steps : function that reads a body's job from the scene, in steps
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     for each in bodies:
@@ -71,20 +76,24 @@ def begin(obj: Any, mode: str, until: int | None = None) -> None:
 
 
 def mark_file_changed() -> None:
-    """Push an undo step if no edit is unsaved, so that Blender asks before another file ends the bake."""
+    """Push an undo step if the file has no unsaved changes. Blender then asks for confirmation before it opens another
+    file, which would end the bake.
+    """
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Task]:
-    """Return tasks that resume or bake bodies, one per contact group; bodies without partners are read together."""
+    """Return tasks that resume or bake ``bodies``, one task per contact group. Bodies without contact partners share a
+    :class:`BatchRead`, so that the scene is evaluated only once for them.
+    """
     groups = groups_in_order(bodies, bpy.context)
     together = BatchRead([group[0] for group in groups if len(group) == 1])
     return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
 
 
 def _objects(uids: Sequence[int]) -> list[Any]:
-    """Return the bodies with these ``session_uid``; ReferenceError if one was deleted."""
+    """Return the bodies with the given ``session_uid``; ReferenceError if one was deleted."""
     found = [visibility.object_of(uid) for uid in uids]
     if None in found:
         raise ReferenceError
@@ -92,7 +101,9 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Read bodies in steps; return ``mode`` ("" becomes ``bake`` or ``resume``), and each body's job and store."""
+    """Read the job of each body from the scene, in steps, and create or open its store. Return the task mode ("" is
+    replaced by ``bake`` or ``resume``), the jobs and the stores, for the bodies with the ``session_uid`` in ``uids``.
+    """
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
         return mode, [store.job()], [store]
@@ -123,7 +134,9 @@ def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 
 def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
-    """Run the task in this process. Raise SinewError if it fails; its finished frames stay on disk."""
+    """Run a task in Blender's own process, on the jobs and stores in ``read``, up to frame ``until`` (None: all
+    frames). Raise SinewError if it fails; finished frames stay on disk.
+    """
     from ...core.simulation.frame_loop import bake, fit_handles
 
     mode, jobs, stores = read
@@ -158,7 +171,9 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the child's result to the scene; return what prevents it (Edit Mode or a running tool), "" if nothing."""
+    """Apply the results of the child process to the bodies, whose names are given by ``session_uid``. Return a message
+    if Edit Mode or a running tool prevents that, else "".
+    """
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
@@ -187,13 +202,17 @@ def _take(work: Task, names: dict[int, str]) -> str:
 
 
 def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, message: str = "") -> None:
-    """Apply the results of bodies that were baked together as one undo step."""
+    """Apply the frames in ``stores`` to the bodies, which were baked together, as one undo step. ``status`` and
+    ``message`` are stored in each bake record.
+    """
     for obj, store in zip(bodies, stores):
         apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Turn the frames in ``folder`` into a result; unless ``is_last``, its undo step includes the next body's."""
+    """Turn the frames in ``folder`` into the displayed result of a body. With ``is_last`` an undo step is pushed; for
+    the other bodies of a group it is False, so that one undo reverts the whole group.
+    """
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
             "EXEC_DEFAULT", is_last, object_name=obj.name, folder=str(folder), status=status, message=message

@@ -1,4 +1,4 @@
-"""Messages about a body for the panel, stored in its bake record after reading and tetrahedralization."""
+"""Messages about a body that the panel shows: tetrahedra, unassigned materials, missing pins, colliders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..setup import recommendations
 
 
 def note_mesh(obj: Any, mesh: Mesh | None) -> None:
-    """Store the statistics and warnings of the tetrahedra in the bake record, for the panel."""
+    """Store the statistics and warnings of a body's tetrahedra in its bake record, for the panel."""
     if mesh is None:
         return
     record = obj.sinew.bake
@@ -38,7 +38,9 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning about additional materials that no painted map or layer assigns; "" if there are none."""
+    """Return a warning that names the materials without any place in the body: no painted weight, region or depth
+    assigns them. Return "" if there are none. The first material fills the rest of the body and is not checked.
+    """
     layers = {layer.material for layer in job.body.layers}
     empty = [
         k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
@@ -50,7 +52,7 @@ def nowhere_words(job: Job) -> str:
 
 
 def no_pin_words(obj: Any, job: Job) -> str:
-    """Return a warning if no weight of the pin group reaches the threshold, so that nothing is pinned; "" otherwise."""
+    """Return a warning if a pin group is chosen but no vertex reaches the pin threshold and no goal acts; else ""."""
     name = obj.sinew.pin_group
     if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""
@@ -61,7 +63,9 @@ def no_pin_words(obj: Any, job: Job) -> str:
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Return a warning about colliders of a body that differ between viewports and renders; "" if none do."""
+    """Return a warning about colliders of a body that look different in renders than in viewports; "" if there are
+    none.
+    """
     with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)
     return ""

@@ -1,4 +1,4 @@
-"""Selection and order of the bodies of a scene that are baked in one run."""
+"""Selection and order of the bodies of a scene for baking all of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ def bodies_of(scene: Any) -> list[Any]:
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Return bodies, each after its colliders and its vertex parent; otherwise, and in cycles, the order is kept."""
+    """Return the bodies in baking order: each one after its colliders and its vertex parent. Independent bodies, and
+    those in a cycle, keep their order.
+    """
     return _ordered(list(bodies), _met_by)
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of bodies, each after the groups of its colliders and vertex parents."""
+    """Return the contact groups of ``bodies`` in baking order: each group after those that contain a collider or vertex
+    parent of its bodies.
+    """
     groups = groups_of_all(bodies, context)
 
     def before(group: list[Any]) -> list[list[Any]]:
@@ -41,7 +45,7 @@ def _ordered(left: list[Any], before: Callable[[Any], list[Any]]) -> list[Any]:
 
 
 def _met_by(obj: Any) -> list[Any]:
-    """Return the other objects whose shape a body depends on: its colliders and its vertex parent."""
+    """Return the objects that have to be baked before a body: its colliders and its vertex parent."""
     collection = obj.sinew.collisions.collection
     met = list(collection.all_objects) if collection is not None else []
     met += [obj.parent] if obj.parent_type in ("VERTEX", "VERTEX_3") else []
@@ -49,5 +53,7 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Return the bodies whose bake is incomplete, or whose frames on disk differ from the displayed result."""
+    """Return the bodies that have to be baked or resumed: their bake is incomplete, or the frames on disk differ from
+    the displayed result.
+    """
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

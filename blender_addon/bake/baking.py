@@ -1,4 +1,4 @@
-"""Steps of a bake, shared by the buttons and the command line."""
+"""Steps of a bake that the buttons and the command line share: stores, checks, results and reports."""
 
 from __future__ import annotations
 
@@ -36,14 +36,18 @@ _ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
-    """Raise StoreError, before the scene is read, if frames have no folder or, with ``resume``, there are none."""
+    """Raise StoreError, before the scene is read, if the .blend has no folder for frames. With mode ``resume``, also
+    raise it if the object has no store to resume from.
+    """
     frame_folders.home_folder()
     if mode == "resume":
         open_store(obj)
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Create and return the store of a new bake; SinewError, with the displayed frames kept, if the job is refused."""
+    """Create the store of a new bake and return it. If the job is refused, raise SinewError and keep the displayed
+    frames.
+    """
     check(job)  # before earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
@@ -62,9 +66,10 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Move the frames of an earlier bake out of ``folder``, for an undo, if the disk has room for both bakes; else
-    delete all frames kept for undo. Return the store they were moved to, in a list that is empty if the job cannot
-    reuse its tetrahedra. Raise StoreError if the disk lacks room for the job.
+    """Move the frames of an earlier bake from ``folder`` to an unused folder beside it, so that an undo can restore
+    them. If the disk lacks room for both bakes, or the move fails, delete all frames kept for undo instead. Return a
+    list with the moved store if the job can reuse its tetrahedra, else an empty list. Raise StoreError if the disk
+    lacks room for the job.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -81,8 +86,8 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
-    """Prepare the stores of bodies baked together, by :func:`prepare` or, with ``resume``, :func:`prepare_resume`;
-    return them. All jobs are checked before any store is changed.
+    """Check the jobs of bodies that are baked together, then prepare their stores and return them. Stores are prepared
+    by :func:`prepare_resume` if ``resume``, else by :func:`prepare`. No store is changed before all jobs are checked.
     """
     each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
@@ -100,8 +105,8 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
-    """Create the store of live mode or Find Vibrations for a job. Tetrahedra and modes are copied from the bake, or
-    from the live store that the file had before it was first saved.
+    """Create the store of live mode or Find Vibrations for a job and return it. Tetrahedra and modes are copied from
+    the body's bake, or from the live store of the time before the .blend was first saved.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -112,7 +117,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
 
 
 def check(job: Job) -> None:
-    """Raise SinewError if a job has invalid settings or needs too much memory; nothing is changed on disk."""
+    """Raise SinewError if the settings of a job are invalid or it needs too much memory. Nothing is written to disk."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     job.check()
@@ -120,7 +125,9 @@ def check(job: Job) -> None:
 
 
 def prepare_resume(obj: Any, job: Job) -> FrameStore:
-    """Return the store of an interrupted bake; StoreError if there is none, or the scene was edited since."""
+    """Return the store of an interrupted bake, prepared for more frames. Raise StoreError if there is none, or if the
+    scene was edited since.
+    """
     changed = open_store(obj).changes(job)
     if changed:
         raise job_in.out_of_date(changed)
@@ -142,8 +149,8 @@ def open_store(obj: Any) -> FrameStore:
     if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
-            "Press Bake Again, since undo does not restore deleted files. For an appended object, copy the frames "
-            "beside this .blend, or to where its source file was last saved, unless that is on another computer.",
+            "Press Bake Again, since undo does not restore deleted files. If the object was appended, copy its frames "
+            "beside this .blend instead, or beside its source file if that is on this computer.",
         )
     if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
         raise StoreError(f"“{obj.name}” has no baked frames to resume from.", "Bake it first.")
@@ -153,17 +160,19 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """Return the store of the last bake; StoreError if there is none, or its frames are not those displayed."""
+    """Return the store of the object's last bake. Raise StoreError if there is none, or if the scene displays other
+    frames.
+    """
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
-        raise StoreError(_ANOTHER, "Press Bake Again; if a bake or live recording was undone, redo it (Shift Ctrl Z).")
+        raise StoreError(_ANOTHER, "Press Bake Again. If you undid a bake or live recording, redo it (Shift Ctrl Z).")
     return store
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the last bake for writing; errors as in :func:`open_store` or, if ``shown``,
-    :func:`shown_store`. Frames shared with another object or .blend are copied first; those at a former path of the
-    .blend are moved.
+    """Return the store of the object's last bake, for writing. Before, frames that another object or .blend also uses
+    are copied, and frames at a former path of the .blend are moved. Errors are those of :func:`open_store` or, if
+    ``shown``, of :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -172,7 +181,7 @@ def own_store(obj: Any, shown: bool = False) -> FrameStore:
 
 
 def is_elsewhere(obj: Any) -> bool:
-    """Return True if frames of the object are on disk, but not in the cache folder of the open .blend (cheap)."""
+    """Return True if the object's frames are on disk outside the cache folder of the open .blend (cheap)."""
     folder = frame_folders.recorded_folder(obj)
     if folder is None or not frame_folders.has_home() or not os.path.isdir(folder):
         return False
@@ -186,7 +195,7 @@ def bring_frames(obj: Any) -> None:
 
 
 def has_store(obj: Any) -> bool:
-    """Return True if the object has a store on disk, perhaps without frames (cheap, for buttons)."""
+    """Return True if the object has a store on disk, with or without frames. Cheap enough for buttons."""
     folder = frame_folders.recorded_folder(obj) or (
         frame_folders.default_folder(obj) if frame_folders.has_home() else None
     )
@@ -194,7 +203,7 @@ def has_store(obj: Any) -> bool:
 
 
 def has_frames(obj: Any) -> bool:
-    """Return True if the object's store has a frame file; Tetrahedralize leaves a store without frames."""
+    """Return True if the object's store contains a frame file. A store made by Tetrahedralize contains none."""
     if not has_store(obj):
         return False
     try:
@@ -205,8 +214,8 @@ def has_frames(obj: Any) -> bool:
 
 
 def mode_of(obj: Any, job: Job) -> str:
-    """Return ``resume`` for a displayed bake, or if the frames on disk match the job; else ``bake``. StoreError if the
-    store on disk cannot be read.
+    """Return ``resume`` if the object has frames on disk that are displayed or match the job, else ``bake``. Raise
+    StoreError if the store cannot be read.
     """
     if not has_frames(obj):
         return "bake"
@@ -216,7 +225,9 @@ def mode_of(obj: Any, job: Job) -> str:
 
 
 def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
-    """Return the mode (``bake`` or ``resume``) of bodies baked together; StoreError if only some of them are baked."""
+    """Return the mode, ``bake`` or ``resume``, of bodies that are baked together. Raise StoreError if :func:`mode_of`
+    differs between them.
+    """
     modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
     if len(set(modes.values())) > 1:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
@@ -240,9 +251,10 @@ def replaced_words(obj: Any) -> str:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into the form of result that the artist chose; return the number of displayed frames.
-    ``status`` is DONE, STOPPED or FAILED. A result by Geometry Nodes needs handles, affine displacements that modes
-    blend: if the store has none, or they would cause intersections, the result falls back to shape keys.
+    """Turn the frames of a store into the result that the body displays, in the form that the artist chose (shape keys,
+    Geometry Nodes or Mesh Cache). Return the number of displayed frames. ``status`` is DONE, STOPPED or FAILED.
+    Geometry Nodes need handles: affine displacements that are blended by the weights of modes. If the store has none,
+    or they would cause intersections in a body with contact, shape keys are made instead.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -284,8 +296,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete a store without frames, tetrahedra and log entries, which a refused job leaves; return True if it was
-    deleted.
+    """Delete a store that contains neither frames nor tetrahedra and has an empty log, as a refused job leaves it.
+    Return True if it was deleted.
     """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
@@ -300,8 +312,8 @@ def is_baked(obj: Any) -> bool:
 
 
 def astray_words(obj: Any) -> str:
-    """Return a warning if the result differs from the frames on disk: its shapes were deleted by hand, or the frames
-    are of a later bake that was undone or not saved with the .blend. Else "". Cheap enough for a panel.
+    """Return a warning if the displayed result and the frames on disk differ, else "". Either the baked shapes were
+    deleted by hand, or the frames belong to a later bake that was undone or not saved. Cheap enough for panels.
     """
     return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 
@@ -315,8 +327,8 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file, atomically; return its first and last frame.
-    StoreError if it cannot be written.
+    """Export the results of baked bodies to a file of ``kind`` ``ALEMBIC`` or ``USD``, which is complete or not written
+    at all. Return its first and last frame. Raise StoreError if it cannot be written.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
@@ -335,7 +347,7 @@ def wanted_modes(obj: Any) -> int:
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Return True if the result of a bake has another form, or another number of modes, than the settings ask for."""
+    """Return True if the displayed result has another form (such as shape keys) or number of modes than now set."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False
@@ -343,11 +355,12 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the baked result. Its frames on disk are deleted when the .blend is saved, so that an undo can restore
-    them until then; on an almost full disk, at once. Frames that another object or .blend may need are kept.
+    """Remove the displayed result of a bake and delete its frames on disk. The frames are deleted when the .blend is
+    saved, so that an undo can restore them until then; on an almost full disk, they are deleted at once. Frames that
+    another object or .blend may use are kept.
 
-    Return a warning about files that are kept because they were not recognized as a bake, or "". Raise StoreError, with
-    the scene unchanged, if the frames cannot be deleted.
+    Return a warning if the folder is kept because it was not recognized as a bake, else "". Raise StoreError, with the
+    scene unchanged, if the frames cannot be deleted.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
     goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
@@ -374,7 +387,9 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return labels of the edits since the bake, found by comparing its job with ``job`` of the present scene."""
+    """Return labels of the inputs edited since the bake, such as ``materials``, by comparing its stored job with
+    ``job``, read from the present scene. Deleted shapes and frames of a later bake are labels, too.
+    """
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
     if lost_words(obj):
@@ -393,7 +408,9 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store the report of the bake in its record for the panel, with a warning about frames that did not converge."""
+    """Store the solver report of a bake in the bake record for the panel, with a warning about frames that did not
+    converge.
+    """
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
@@ -404,20 +421,22 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Store an error in the bake record for the panel, since it disappears from the status bar."""
+    """Store an error in the bake record, so that the panel still shows it when it has left the status bar."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Store contact warnings, and those of colliders that differ in renders, for panels of bodies baked together."""
+    """Store the contact warnings of bodies that were baked together in their bake records, for the panel. A warning
+    about colliders that differ between viewports and renders is added per body.
+    """
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
         obj.sinew.bake.contact_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Store for the panels of ``bodies`` which body overlaps another, and the displacement that separates it; ``move``
-    is as in ``errors.OverlapError``, and nothing is stored if it is empty.
+    """Store in the bake records of ``bodies`` which object overlaps another, and the displacement that separates them.
+    ``move`` is the object's name and its displacement in m, as in ``errors.OverlapError``; if empty, nothing is stored.
     """
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])

@@ -1,7 +1,8 @@
-"""Batch reading: bodies that wait for their bakes are read with the current one, so that the scene is evaluated once.
+"""Batch reading: bodies that wait for their bakes are read together with the current one, so that the scene is
+evaluated only once.
 
-Bodies that depend on another body's result are read after its bake; Blender's user map gives the dependencies. A job
-that was read early is kept until its bake begins, unless a data-block that it was read from is edited.
+A body that depends on another body's result is read after that body's bake; Blender's user map gives the dependencies.
+A job that was read early is kept until its bake begins, and discarded if one of its data-blocks is edited.
 """
 
 from __future__ import annotations
@@ -21,35 +22,45 @@ from ..window import visibility
 from ..window.stepwise import Steps
 
 FAR_REACHING = {"COLLISION", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM"}
-"""Types of modifiers by which an object affects others that do not refer to it."""
+"""Types of modifiers by which an object acts on objects that have no reference to it."""
 
 _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of one body that was read early, with the ``session_uid`` of its source data-blocks and its settings then."""
+    """Job of one body that was read early. ``sources`` are the ``session_uid`` of the data-blocks it was read from,
+    ``settings`` the values of :func:`_settings` at that time.
+    """
 
     job: Job
     sources: set[int]
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Return True if the body's dependencies and settings are unchanged. Edits that Blender reports are handled by
-        :meth:`BatchRead.forget`.
+        """Return True if the job is still valid for ``obj``: the body depends on the same data-blocks and has the same
+        settings. Edits of those data-blocks are handled by :meth:`BatchRead.forget`.
         """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
         return uses_the_same and self.settings == _settings(obj, scene)
 
 
 class Dependencies(NamedTuple):
-    """References of each data-block (``used``), and objects that act on others without one (``far``: force fields)."""
+    """Dependencies between the data-blocks of a file.
+
+    Attributes
+    ----------
+    used : data-blocks that each data-block refers to
+    far : objects that act on others without a reference: force fields, rigid bodies, and :data:`FAR_REACHING` modifiers
+    """
 
     used: dict[Any, set[Any]]
     far: set[Any]
 
 
 class BatchRead:
-    """Reader of several bodies, each read once; ``frames`` and ``solver``, if given, replace those of the bodies."""
+    """Reader of several bodies, which reads each body once. ``frames`` (first, last) and ``solver`` replace the
+    settings of all bodies, unless None.
+    """
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
         self._waiting = [obj.session_uid for obj in bodies]
@@ -58,7 +69,9 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """Return, in steps, the job of a body whose bake begins: a kept one, or by :func:`job_in.job_steps`."""
+        """Return the job of a body, in steps. If the body was read early and is unchanged, return the kept job; else
+        read the scene, together with other waiting bodies.
+        """
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
         kept = self._kept.pop(obj.session_uid, None)
@@ -74,7 +87,9 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """Return the data-blocks that bodies depend on, and waiting bodies that can be read together with ``obj``."""
+        """Return two values: the result of :func:`sources_of` for ``obj`` and the waiting bodies, and the waiting
+        bodies that can be read together with ``obj``.
+        """
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
         hangs = {uid for uid, found in sources.items() if found & to_come != {uid}}
@@ -82,27 +97,31 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Discard jobs that were read early from one of the ``edited`` data-blocks (``session_uid``)."""
+        """Discard the jobs that were read early from any of the data-blocks with a ``session_uid`` in ``edited``."""
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """Return, for the ``session_uid`` of each body, that of all data-blocks that the body depends on, directly or
-    indirectly, including the scene and objects that act without a reference.
+    """Return the ``session_uid`` of all data-blocks that each body depends on, by the ``session_uid`` of the body.
+    Included are indirect dependencies, the scene, and objects that act without a reference, such as force fields.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
-    """Return the data-blocks that a body depends on, with the body, but without its ``separation_object``."""
+    """Return the data-blocks that a body depends on, directly or indirectly, including the body. ``present`` has the
+    dependencies in the file; the body's reference to ``bake.separation_object`` does not count.
+    """
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
     return _reached({obj, *far}, {**used, **own})
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """Return the dependencies in the file, ignoring the data-blocks ``without``; call it once, since it can be slow."""
+    """Return the dependencies between the data-blocks of the file, without dependencies on the data-blocks in
+    ``without``. Can be slow in a large file.
+    """
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users if block not in without else ():
@@ -130,7 +149,9 @@ def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> 
 
 
 def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
-    """Return settings whose edits Blender does not report: of the body; clock, gravity and units of the scene."""
+    """Return the settings whose edits Blender does not report in depsgraph updates: those of the body, and the frame
+    range, frame rate, gravity and units of the scene.
+    """
     render, units = scene.render, scene.unit_settings
     clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
     world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor
@@ -154,7 +175,7 @@ def _value(value: Any, prop: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_update(_scene: Any, depsgraph: Any) -> None:
-    """Discard jobs that were read early from data-blocks that Blender has re-evaluated after an edit (a handler)."""
+    """Handle ``depsgraph_update_post``: discard jobs that were read early from data-blocks edited since."""
     if depsgraph.mode == "VIEWPORT" and len(_all):
         edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
         for together in _all:

@@ -1,7 +1,7 @@
-"""Comparison: a second bake with other settings (the *ghost*), its difference from a body's bake, and its time.
+"""Comparison of a body's bake with a second bake with other settings (the *ghost*): their distance and computing times.
 
 The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
-undo, and a .blend that reads the bake after Save As also reads its comparison.
+undo. After Save As, a .blend that still reads the frames of the former file also reads the ghost there.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ from . import background, baking
 LOOK = 0.5
 """Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of the cached entry in the second bake's store with the key of the bake that it is compared with."""
+"""Name of the entry in the ghost's store that holds the key (checksum) of the bake that it is compared with."""
 EQUAL = 1e-12
-"""Distance between both bakes, as a fraction of the body's size, up to which they count as equal."""
+"""Largest vertex distance between bake and ghost, as a fraction of the body's size, that counts as equal."""
 
 
 class Compared(NamedTuple):
-    """Job and store of the second bake; ``resume``: its frames are continued; ``words``: its changed settings."""
+    """Job and store of the ghost. With ``resume``, its existing frames are continued; ``words`` describe its changed
+    settings.
+    """
 
     job: Job
     store: FrameStore
@@ -55,14 +57,16 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of the second bake, beside the body's own or its recorded folder; None if there is none."""
+    """Return the folder of a body's ghost; None if it has none. The folder is beside the body's own folder of frames
+    or, if that has no ghost, beside the recorded one, which may belong to another .blend.
+    """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the folder of the body's bake, beside which the second bake is stored; None before the file is saved."""
+    """Return the folder of the body's frames beside which a new ghost is stored; None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -73,14 +77,14 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Return the last frame to compare."""
+    """Return the last frame of the comparison: End under Compare, or the last frame of the bake with Whole Range."""
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Return, in steps, True if frames of the body's own bake have to be computed before the second bake; StoreError if
-    that would delete existing frames.
+    """Return True, in steps, if the body's bake has to be continued before the ghost is computed. Raise StoreError if
+    the frames of a complete bake are missing on disk, or if the frames on disk are not displayed.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -97,7 +101,9 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Compute missing frames of the body's bake, then the second bake. SinewError if refused, or if a task runs."""
+    """Begin the tasks of a comparison: compute missing frames of the body's bake, then the ghost. Raise SinewError if
+    the comparison is refused or another task runs.
+    """
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
 
@@ -108,13 +114,13 @@ def begin(obj: Any, context: Any) -> None:
 
 
 def work_on(obj: Any) -> Task:
-    """Return the task that computes the second bake and its difference from the body's bake."""
+    """Return the task that computes the ghost of a body and its distance from the body's bake."""
     words = {"title": "Ghost", "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error for the panel, since it disappears from the status bar."""
+    """Store an error in the compare settings, so that the panel still shows it when it has left the status bar."""
     obj.sinew.compare.message = str(error)
 
 
@@ -133,7 +139,9 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Return, in steps, the job and store of the second bake; SinewError if there is nothing to compare."""
+    """Read the job of the ghost from the scene, in steps, and create its store or open it to resume. Raise SinewError
+    if there is nothing to compare.
+    """
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     if obj.sinew.bake.status == "FAILED":
@@ -174,12 +182,16 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """Return a note that the ghost is simulated without the contact partners ``others``; "" if there are none."""
+    """Return a note that the ghost is simulated without the body's contact partners, named by ``others``; "" without
+    any.
+    """
     return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how a ``job`` differs from that of a bake (``theirs``), except in its last frame; "" if it does not."""
+    """Describe how ``job`` differs from ``theirs``, the job of the bake in ``first``; "" if it does not. In the frame
+    range, only pre-roll and frame rate count.
+    """
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
         return "version of Sinew"
@@ -189,7 +201,9 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compare the child process's frames with the bake. Return "", as a ``Task.take`` function does when done."""
+    """Compute the distance between the frames of the child process and the bake, described by ``words``. Return "":
+    nothing prevents it, as may be the case in other ``Task.take`` functions.
+    """
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         return ""
@@ -206,7 +220,9 @@ def _take(work: Task, words: str) -> str:
 
 
 def remove(obj: Any) -> None:
-    """Delete the second bake's frames on disk, or only hide it if others use them; StoreError if that fails."""
+    """Delete the frames of a body's ghost on disk or, if another object or .blend may use them, only hide the ghost.
+    Raise StoreError if they cannot be deleted.
+    """
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
     if folder is None:
@@ -222,8 +238,16 @@ def remove(obj: Any) -> None:
 
 
 class ShownComparison(NamedTuple):
-    """Comparison as last read from disk: the ghost's folder, whether it belongs to the displayed bake, its difference
-    from the bake (None if unknown), ``stamp`` of its files, time of reading, s, and the reason if it is not drawn.
+    """Comparison of a body as last read from disk.
+
+    Attributes
+    ----------
+    folder : folder of the ghost, or None
+    belongs : True if the ghost was computed for the displayed bake
+    difference : distance between ghost and bake; None if unknown
+    stamp : checksum of the displayed bake and modification times of the files read
+    looked : time of the last check of the files, s (monotonic clock)
+    trouble : reason why the ghost is not drawn; "" if it is
     """
 
     folder: Path | None
@@ -235,11 +259,13 @@ class ShownComparison(NamedTuple):
 
 
 _seen: dict[int, ShownComparison] = {}
-"""Comparisons as last read, by the ``session_uid`` of the body."""
+"""Comparison last read from disk for each body, by ``session_uid``."""
 
 
 def seen(obj: Any) -> ShownComparison:
-    """Return a body's comparison, read again at most every ``LOOK`` s; cheap enough for panels and drawing."""
+    """Return a body's comparison. The files on disk are checked at most once per ``LOOK`` seconds, so that panels and
+    drawing can call it.
+    """
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
         return before
@@ -261,14 +287,18 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the label of a ghost with this job: its solver, its substeps and, once known, its settings that differ."""
+    """Return the label of a ghost with this job as lines of text: solver and substeps, then the changed settings, if
+    known.
+    """
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
     return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Record why the ghost is not drawn, but not in the scene, which drawing must not change."""
+    """Record the reason ``trouble`` why a body's ghost is not drawn. It is kept in memory, since drawing must not
+    change the scene.
+    """
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
 
@@ -278,12 +308,12 @@ def forget() -> None:
 
 
 def look_again(obj: Any) -> None:
-    """Discard the cached comparison of an object after a change on disk."""
+    """Discard the comparison cached for a body, so that it is read from disk again."""
     _seen.pop(obj.session_uid, None)
 
 
 def frame_words(found: Difference, frame: int, scene: Any) -> str:
-    """Describe the largest and the mean distance between ghost and bake at a frame."""
+    """Describe the largest and the mean vertex distance between ghost and bake at a frame."""
     at = found.at(frame)
     if at is None:
         return f"Frame {frame} is not compared"
@@ -291,7 +321,7 @@ def frame_words(found: Difference, frame: int, scene: Any) -> str:
 
 
 def range_words(found: Difference, scene: Any) -> str:
-    """Return the largest and the mean distance between the bake and its comparison (the ghost) over all frames."""
+    """Describe the largest and the mean vertex distance between ghost and bake over all compared frames."""
     first, last, worst = found.frames[0], found.frames[-1], found.worst
     where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
     return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
@@ -312,7 +342,7 @@ def _percent(part: float) -> str:
 
 
 def time_words(found: Difference) -> str:
-    """Describe the seconds per frame of both bakes; "" if they are unknown."""
+    """Describe the computing time per frame, s, of bake and ghost; "" if one is unknown."""
     bake, ghost = found.seconds
     if bake <= 0.0 or ghost <= 0.0:
         return ""

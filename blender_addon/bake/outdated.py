@@ -1,7 +1,9 @@
-"""Detection of outdated bakes: after each edit, the cheap inputs of a body are compared with those of its bake.
+"""Detection of outdated bakes: after each edit, those inputs of a body that are cheap to read are compared with a
+snapshot taken for its bake.
 
-They are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the body
-uses. Results of other simulations, and modifiers and nodes of other data-blocks, are read by *Check for Edits* only.
+These inputs are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the
+body uses. Results of other simulations, and modifiers and nodes of other data-blocks, are read by *Check for Edits*
+only.
 """
 
 from __future__ import annotations
@@ -26,23 +28,23 @@ from ..window.redraw import redraw
 from .batch_read import Dependencies, used_by, uses
 
 AFTER = 0.5
-"""Seconds without an edit before the expensive inputs are compared."""
+"""Seconds without an edit before the inputs that are slow to read are compared."""
 
 _read: dict[str, str] = {}
-"""Snapshots of the inputs of bodies whose bake runs, taken when they were read, by the folder of the frames."""
+"""Snapshot of the inputs of each body whose bake runs, by the folder of its frames."""
 _around: dict[int, dict[str, str]] = {}
-"""Inputs of each body that are expensive to compare, as read after the last edit, by ``session_uid``."""
+"""Digests of the slow inputs of each body, as read after the last edit, by ``session_uid``."""
 _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """Take a snapshot of a body's inputs, since the body was read for a bake into ``folder``."""
+    """Take a snapshot of the inputs of a body, which was just read for a bake into ``folder``."""
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the snapshot taken for the frames in ``folder``; without one (as for a live recording),
-    the present snapshot, if the displayed bake has changed (``is_another``).
+    """Store in the bake record the snapshot of the inputs that the frames in ``folder`` were computed from. If none was
+    taken, as for a live recording, and the displayed bake has changed (``is_another``), store the present inputs.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
@@ -51,12 +53,14 @@ def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
 
 
 def note_same(obj: Any, scene: Any) -> None:
-    """Record that the displayed bake matches the present settings."""
+    """Store the present inputs in the bake record, since the displayed bake matches them."""
     obj.sinew.bake.as_read = json.dumps(_look(obj, scene))
 
 
 def words(obj: Any, scene: Any) -> str:
-    """Return the labels of edits since the bake, by *Check for Edits* or snapshots; "" if none are known (cheap)."""
+    """Return the labels of the inputs edited since the bake, as found by *Check for Edits* or by snapshots, separated
+    by commas; "" if no edit is known. Cheap enough for panels.
+    """
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
         return record.stale
@@ -76,7 +80,9 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """Return digests of the settings by label, without the last frame, which does not affect earlier frames."""
+    """Return digests of the inputs that are cheap to read, by label. The last frame is left out, since it does not
+    affect earlier frames.
+    """
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = snapshot(obj, scene)
@@ -86,7 +92,9 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return digests of the expensive inputs by label: weights, keyframes, and other data-blocks that are read."""
+    """Return digests of the inputs that are slow to read, by label: weights, keyframes, and the other data-blocks that
+    the body depends on.
+    """
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -109,7 +117,9 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """Return the dependencies in the file without bake results and shading materials, which no body is read from."""
+    """Return the dependencies between the data-blocks of the file, without bake results and shading materials, which
+    have no effect on a simulation.
+    """
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -120,7 +130,9 @@ def _present() -> Dependencies:
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
-    """Yield the path and the keyframes of each F-curve of a data-block, optionally only for the data paths ``only``."""
+    """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block. With ``only``, yield those with
+    these data paths.
+    """
     for curves in curves_of(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
@@ -129,7 +141,9 @@ def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]
 
 
 def _of_other(block: Any) -> Any:
-    """Return a cheap snapshot of another data-block that does not change with the frame."""
+    """Return a snapshot of a mesh or object that the body uses: vertices, transform and force field settings. Animated
+    values are left out, so that it does not change with the frame. None for other types of data-blocks.
+    """
     if isinstance(block, bpy.types.Mesh):
         return checksum(block)
     if not isinstance(block, bpy.types.Object):
@@ -144,7 +158,9 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Compare the inputs of bodies with their snapshots once no edit has occurred for ``AFTER`` s (a handler)."""
+    """Handle ``depsgraph_update_post``, undo and redo: compare the slow inputs once no edit has occurred for ``AFTER``
+    s.
+    """
     global _edited_at
     _edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
@@ -152,8 +168,8 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Timer: read the slow inputs of baked bodies in Object Mode, in scenes that a window shows, and redraw panels if
-    they changed. Return None, or the seconds to wait while edits or a playback continue.
+    """Read the slow inputs of baked bodies in Object Mode, in the scenes shown by windows, and redraw panels if they
+    have changed (a timer function). Return the seconds to wait while edits or a playback continue, else None.
     """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
@@ -172,7 +188,7 @@ def _look_again() -> float | None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Clear the slow inputs read in the previous file, and schedule a reading of those in the loaded file."""
+    """Handle ``load_post``: discard the slow inputs of the previous file, and schedule a reading of the loaded file."""
     _around.clear()
     after_edit()
 

@@ -1,7 +1,7 @@
 """Lists of a body (physical materials, springs, pairs): the active item, moving and removing it.
 
-The ``noun`` of its items names a list: ``"spring"`` stands for ``sinew.springs``, with the active index
-``sinew.active_spring``.
+The functions select a list by the noun for its items: ``"spring"`` stands for the list ``sinew.springs`` and its active
+index ``sinew.active_spring``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def active_item(settings: Any, noun: str) -> Any | None:
 
 
 def own_name(name: str, taken: set[str], form: str = "{} {}") -> str:
-    """Return ``name`` or, if it is taken, the first of ``name 2``, ``name 3`` ... (by ``form``) that is not."""
+    """Return an unused name: ``name`` itself or, if it is in ``taken``, the first unused one of ``name 2``, ``name 3``
+    ... ``form`` is the format of a numbered name.
+    """
     names = (name, *(form.format(name, k) for k in range(2, len(taken) + 3)))
     return next(candidate for candidate in names if candidate not in taken)
 
@@ -40,7 +42,9 @@ def remove_active(obj: Any, noun: str) -> None:
 
 
 def move_active(obj: Any, noun: str, offset: int) -> bool:
-    """Move the active item of the nonempty list ``noun`` down by ``offset``, with its animation; True if it moved."""
+    """Move the active item of the nonempty list ``noun``, with its animation, to its index plus ``offset``. Return
+    False if there is no such index.
+    """
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)
     order, target = list(range(len(items))), index + offset

@@ -1,4 +1,6 @@
-"""Animation of list items: F-curves and drivers refer to items by index and are remapped when a list changes."""
+"""Animation of list items. F-curves and drivers refer to list items by index, so their data paths are rewritten when
+items are added, moved or removed.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,21 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Remap the animation of a list's items, and drivers that read them, after the list of ``obj`` has changed. An
-    action shared with other objects (as after Alt+D) is not changed: ``obj`` gets a copy.
+    """Rewrite the F-curves of a list's items, and the drivers that read them, after items of the list were moved or
+    removed. If other objects use the same action (as after Alt+D), ``obj`` gets a copy of it.
 
     Parameters
     ----------
     path : data path of the list, such as ``sinew.springs``
-    before : previous index of each item, in the present order; animation of removed items is removed, too, and drivers
-        that read them get an empty path, which Blender marks as an error
+    before : previous index per present item, None for a new item. Animation of removed items is removed. Drivers that
+        read a removed item get an empty path, which Blender marks as an error
     """
     now = {old: new for new, old in enumerate(before) if old is not None}
     pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
     _unshare(obj, pattern)
 
     def moved(match: re.Match[str]) -> str:
-        """Return the present path of the item; "" if it was removed."""
+        """Return the data path in ``match`` with the present index of its item; "" if the item was removed."""
         index = now.get(int(match[1]))
         return "" if index is None else f"{path}[{index}]{match.string[match.end() :]}"
 
@@ -40,24 +42,28 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 
 def animated(obj: Any, path: str) -> set[str]:
-    """Return the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers animate."""
+    """Return the names of the properties under a data path, such as ``sinew.materials[0]``, that F-curves or drivers
+    animate.
+    """
     return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
 
 
 def animated_paths(obj: Any) -> set[str]:
-    """Return the data paths that F-curves or drivers animate on an object."""
+    """Return the data paths of all properties of an object that F-curves or drivers animate."""
     return {curve.data_path for curves in _curve_lists(obj) for curve in curves}
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """Yield the driver and F-curve collections that animate an object, each once, including those of NLA strips."""
+    """Yield the collections of drivers and F-curves that animate an object, each one once. F-curves of NLA strips are
+    included.
+    """
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
         yield from curves_of(obj)
 
 
 def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
-    """Give an object its own copies of shared or linked actions that animate items whose path matches ``pattern``."""
+    """Give an object its own copy of each shared or linked action that animates a data path matching ``pattern``."""
     if obj.animation_data is None or obj.animation_data.use_tweak_mode:
         return
     concerned = [
@@ -96,7 +102,9 @@ def _users(block: Any) -> set[Any]:
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
-    """Yield the F-curve collections that animate a data-block, each once: of its action and of its NLA strips."""
+    """Yield the F-curve collections that animate a data-block, each one once: those of its action, then of its NLA
+    strips.
+    """
     seen = set()
     for _player, action, slot in _uses(owner):
         use = _key(action, slot)
@@ -106,12 +114,16 @@ def curves_of(owner: Any) -> Iterator[Any]:
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
-    """Return the F-curves that animate a property of a data-block, those of its action first."""
+    """Return the F-curves that animate the property at data path ``path`` of a data-block. Those of its action come
+    first, those of NLA strips after.
+    """
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
 
 
 def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield the uses of actions by a data-block: the player (animation data or strip), the action and its slot."""
+    """Yield a tuple per action that a data-block plays: what plays it (its animation data or an NLA strip), the action,
+    and the action slot (None before Blender 4.4).
+    """
     animation = getattr(owner, "animation_data", None)
     if animation is None:
         return

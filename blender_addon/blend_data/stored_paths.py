@@ -1,4 +1,4 @@
-"""Paths stored in a .blend, which may be untrusted: they are checked before use."""
+"""Paths that are stored in a .blend. They are checked before use, since the .blend may be untrusted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Return the absolute path of a path stored in the .blend, relative to its ``library``, to ``start`` or to the
-    .blend. Return None for a network computer that Blender has not contacted for this file yet: Windows would send it
-    the user's login.
+    """Return a path stored in a .blend as an absolute path. A path beginning with // is relative to the ``library``
+    that it comes from, else to the folder ``start``, else to the open .blend.
+
+    Return None on Windows if the path is on another computer, unless the .blend, a library or an appended file is
+    there, too: Windows would send that computer the user's login.
     """
     # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -30,12 +32,16 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
 
 
 def note_append(path: str) -> None:
-    """Record a folder from which the user has appended, so that :func:`stored_path` accepts paths on its computer."""
+    """Record a folder from which the user has appended data, so that :func:`stored_path` accepts paths on the same
+    computer.
+    """
     _appended_from.add(path)
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a Windows path leads to a share (``\\COMPUTER\SHARE``) or device not among those of ``known``."""
+    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device that none of the paths
+    ``known`` is on.
+    """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here
 
@@ -51,8 +57,9 @@ def readable(path: str) -> str:
 
 
 def is_straight(folder: Path) -> bool:
-    """Return True if none of the last three parts of a folder ``sinew_cache/NAME/OBJECT`` is a link, which in an
-    untrusted project may lead to other people's frames. Links in the path above were made by the user.
+    """Return True if none of the folders ``sinew_cache``, ``NAME`` and ``OBJECT`` of a path
+    ``.../sinew_cache/NAME/OBJECT`` is a link. In an untrusted project, a link there may lead to other people's frames;
+    links in the path above were made by the user.
     """
     parent = folder.parents[2]
     seeming = os.path.join(os.path.realpath(parent), folder.relative_to(parent))
@@ -60,7 +67,9 @@ def is_straight(folder: Path) -> bool:
 
 
 def check_straight(folder: Path) -> None:
-    """Raise StoreError, before writing or deleting, if a folder ``sinew_cache/NAME/OBJECT`` is behind a link."""
+    """Raise StoreError if ``folder`` is reached through a link (:func:`is_straight`); called before writing or
+    deleting.
+    """
     if not is_straight(folder):
         raise StoreError(
             f"{folder} is a link to {readable(os.path.realpath(folder))}, where frames of other files may be.",

@@ -1,4 +1,4 @@
-"""Temporary values of Blender's properties that animation and drivers do not overwrite."""
+"""Temporary values of Blender properties, protected from animation and drivers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .list_animation import curves_at
 
 
 class Override(NamedTuple):
-    """Temporary value of a property of a data-block. The data path identifies the property, since it stays valid when
-    lists such as the modifiers are edited.
+    """Temporary ``value`` of the property at data path ``path`` of a data-block. The path stays valid when lists such
+    as the modifiers are edited; a reference would not.
     """
 
     block: Any
@@ -20,7 +20,9 @@ class Override(NamedTuple):
 
     @classmethod
     def of(cls, owner: Any, name: str, value: Any) -> Override:
-        """Return the override of property ``name`` of a data-block, or of data within one, such as a modifier."""
+        """Return an override of the property ``name`` of ``owner``, a data-block or data within one, such as a
+        modifier.
+        """
         return cls(owner.id_data, owner.path_from_id(name), value)
 
     def current(self) -> Any:
@@ -28,7 +30,9 @@ class Override(NamedTuple):
         return self.block.path_resolve(self.path)
 
     def assign(self, value: Any) -> None:
-        """Set the property to ``value`` if it differs: even setting an equal value makes Blender reset rigid bodies."""
+        """Set the property to ``value`` if it has another value. Setting an equal value is avoided, since even that
+        makes Blender reset rigid bodies.
+        """
         if self.current() != value:
             before, _, name = self.path.rpartition(".")
             setattr(self.block.path_resolve(before) if before else self.block, name, value)
@@ -36,7 +40,9 @@ class Override(NamedTuple):
 
 @contextmanager
 def overridden(overrides: Iterable[Override]) -> Iterator[None]:
-    """Override properties within the context, and mute the F-curves and drivers that would set them."""
+    """Set the overrides, and mute the F-curves and drivers of their properties, within the context. Restore both at its
+    end.
+    """
     applied: list[tuple[Override, Any, list[bool]]] = []
     try:
         for override in overrides:
@@ -55,19 +61,25 @@ def overridden(overrides: Iterable[Override]) -> Iterator[None]:
 
 
 def _mute(override: Override, muted: list[bool]) -> None:
-    """Set the mute flags of an override's curves, which are looked up each time, since an undo frees them."""
+    """Set the mute flags of the F-curves and drivers of an overridden property to ``muted``, one flag per curve. The
+    curves are looked up each time, since an undo frees them.
+    """
     for curve, mute in zip(curves_and_drivers(override.block, override.path), muted, strict=False):
         if curve.mute != mute:
             curve.mute = mute
 
 
 def is_animated(owner: Any, name: str) -> bool:
-    """Return True if unmuted F-curves or drivers set a property of a data-block, or of data within one."""
+    """Return True if an F-curve or driver that is not muted sets the property ``name`` of ``owner``, a data-block or
+    data within one, such as a modifier.
+    """
     return any(not curve.mute for curve in curves_and_drivers(owner.id_data, owner.path_from_id(name)))
 
 
 def curves_and_drivers(block: Any, path: str) -> list[Any]:
-    """Return the F-curves, including those of NLA strips, and the drivers that set a property of a data-block."""
+    """Return the F-curves and drivers that set the property at data path ``path`` of a data-block. F-curves of NLA
+    strips are included.
+    """
     animation = getattr(block, "animation_data", None)
     if animation is None:
         return []

@@ -1,4 +1,6 @@
-"""Reset of text properties in a damaged or untrusted .blend that are not valid UTF-8: Blender cannot read these."""
+"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain: Blender raises an
+error when it reads them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def text_of(group: Any, name: str) -> str:
 
 
 def mend_texts(group: Any) -> None:
-    """Reset texts that cannot be decoded in a property group, and in groups and collections within it."""
+    """Reset all texts that are not valid UTF-8 in a property group, and in the groups and collections within it."""
     for prop in group.bl_rna.properties:
         name = prop.identifier
         if prop.type == "STRING" and not prop.is_readonly:  # computed texts are read-only

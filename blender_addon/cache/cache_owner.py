@@ -1,8 +1,8 @@
-"""Ownership of frame folders: each belongs to one object of one .blend; other objects and files only read it.
+"""Ownership of frame folders: each folder belongs to one object of one .blend; other objects and files only read it.
 
-A duplicate, an appended copy and a file saved under another name start with the folder of their origin; they get a
-folder of their own before the first write. Folders at the former path of a .blend that was renamed or moved outside of
-Blender are moved instead.
+A duplicated object, an appended object and a file saved under another name first refer to the folder of their original.
+Before they write frames, they get a folder of their own. If a .blend was renamed or moved outside of Blender, the
+folders at its former path are moved instead.
 """
 
 from __future__ import annotations
@@ -38,21 +38,23 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if ``obj`` may write its recorded folder, or has none: the folder is beside the open .blend, not
-    behind a link, and no other object refers to it.
+    """Return True if ``obj`` may write its recorded folder: it is beside the open .blend, not behind a link, and no
+    other object refers to it. Also return True if no folder is recorded.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if ``folder`` is a present or former folder of ``obj`` that no other object or .blend uses."""
+    """Return True if ``folder`` is beside the open .blend or at its former path, and no other
+    object or .blend uses it.
+    """
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``: the recorded folder if ``obj`` owns it (even after a
-    rename), else the default folder for its name. StoreError if it cannot be written.
+    """Return a writable folder for the next bake of ``obj``: its recorded folder if ``obj`` owns that, even under a
+    former name of the object, else the default folder for its name. Raise StoreError if the folder cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -64,8 +66,9 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to another existing ``NAME.blend``; or, without such
-    a file, if another .blend in its place has the object, since that may be the same file under another name.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. If
+    ``NAME.blend`` exists, it is the owner. Else a .blend in the same place is the owner if it contains the object,
+    since it may be ``NAME.blend`` renamed.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -92,7 +95,9 @@ def _has_object_of(blend: Path, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return the beginnings of the frame folders' names of a .blend's objects; None if the file cannot be read."""
+    """Return the readable parts of the frame folder names of all objects in a .blend (:func:`readable_name`); None if
+    the file cannot be read. ``_changed``, its modification time, is a key of the cache.
+    """
     try:
         with bpy.data.libraries.load(blend) as (there, _):
             return frozenset(readable_name(name) for name in there.objects)
@@ -106,8 +111,8 @@ def _is_home(folder: Path) -> bool:
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if a folder has frames at a former path of this .blend, which was moved or renamed outside of
-    Blender, and belongs to no other file. Only frame stores qualify, since the recorded path may be untrusted.
+    """Return True if a folder has frames at a former path of the open .blend, which was moved or renamed outside of
+    Blender. The folder must be a frame store, since the recorded path may be untrusted, and belong to no other file.
     """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
@@ -116,8 +121,9 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` a folder of its own with its frames, and return True; False if it has one. Frames at a former path
-    of the .blend are moved; others are copied if ``copies``, else left in place. StoreError if that fails.
+    """Give ``obj`` a folder of its own for its frames. Frames at a former path of the .blend are moved there; frames of
+    another object or file are copied if ``copies``, else nothing is done. Return False if ``obj`` had its own folder
+    already, else True. Raise StoreError if moving or copying fails.
     """
     if is_own(obj):
         return False
@@ -136,7 +142,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move frames from a former path of the .blend, with the folders of live mode and comparison, beside the .blend."""
+    """Move the frames at a former path of the .blend, with their folders of live mode and comparison, to ``folder``
+    beside the .blend.
+    """
     with locked(recorded):
         pass  # StoreError if another process writes there
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +156,9 @@ def _take_over(recorded: Path, folder: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a folder; replace a folder at ``target`` that a former object or file of the same name has left."""
+    """Move the folder ``source`` to ``target``. An existing ``target``, left by a former object or file of the same
+    name, is deleted.
+    """
     try:
         if target.exists():
             shutil.rmtree(target)
@@ -161,8 +171,8 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder atomically, replacing ``target``. Links are not copied: in an untrusted folder they may lead to
-    private files, whose copies would travel with the project.
+    """Copy the folder ``source`` to ``target``, completely or not at all; an existing ``target`` is replaced. Links are
+    not copied: in an untrusted folder they may lead to private files, which would then be passed on with the project.
     """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -181,7 +191,9 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Delete a folder ``sinew_cache/NAME/OBJECT`` if it is empty, and its parent folders if they are empty then."""
+    """Delete a folder ``sinew_cache/NAME/OBJECT``, then ``NAME`` and ``sinew_cache``, each of them
+    only if it is empty.
+    """
     home = folder.parent
     if home.parent.name != CACHE:
         return
@@ -191,8 +203,8 @@ def delete_empty(folder: Path) -> None:
 
 
 def delete_folder(folder: Path) -> bool:
-    """Delete a store with its log and cache file, and parent folders that are empty then; StoreError if that fails.
-    Return False, with the files kept, if the folder is behind a link or was not recognized as a bake.
+    """Delete a frame store with its log and Mesh Cache file, then parent folders that are left empty. Return False, and
+    delete nothing, if the folder is behind a link or was not recognized as a bake. Raise StoreError if deleting fails.
     """
     if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
         return False
@@ -201,20 +213,24 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Move or copy the recorded frames of ``obj`` beside the open .blend, and use them; StoreError if that fails."""
+    """Move or copy the recorded frames of ``obj`` to its own folder beside the open .blend, and record that folder.
+    Raise StoreError if that fails.
+    """
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
-    """Record the folder of the frames of ``obj``, relative to the .blend or to ``home``."""
+    """Store the folder of an object's frames in its bake record, relative to the .blend or to the folder ``home``."""
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
     record.folder, record.is_deleted = kept_path(folder, home), False
 
 
 def point_to(obj: Any, folder: Path) -> None:
-    """Record the folder of the frames of ``obj``, and let the Mesh Cache modifiers that play its bake read there."""
+    """Store the folder of an object's frames in its bake record, and set it in the Mesh Cache modifiers that play the
+    bake.
+    """
     note_folder(obj, folder)
     record = obj.sinew.bake
     carrier = obj if record.on_itself else record.result

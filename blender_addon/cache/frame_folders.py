@@ -1,4 +1,4 @@
-"""Folders of an object's frames: beside its .blend, or as recorded."""
+"""Paths of the folders with an object's frames: the default folder beside the .blend, or the one in the bake record."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ LONGEST = 200
 
 
 def has_home() -> bool:
-    """Return True if the open .blend can have a folder for frames: it is saved, and its path is valid UTF-8."""
+    """Return True if the open .blend can have a frame folder beside it: it is saved, and its path is valid UTF-8."""
     return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
 
 
 def home_folder() -> Path:
-    """Return the folder of the frames of all objects, beside the .blend; StoreError if it has none."""
+    """Return the folder ``sinew_cache/NAME`` beside the open .blend, which contains the frame folders of all objects.
+    Raise StoreError if the .blend is not saved or its path is not UTF-8.
+    """
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
@@ -42,7 +44,9 @@ def home_folder() -> Path:
 
 
 def default_folder(obj: Any) -> Path:
-    """Return the folder in :func:`home_folder` that is named after the object, or a free variant of that name."""
+    """Return the frame folder named after the object, in :func:`home_folder`. If another object uses it, a number is
+    appended to the name.
+    """
     home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
     # A renamed object keeps its folder, so a new object of the old name gets another.
@@ -53,18 +57,24 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the folder name for an object's frames. ``identity`` distinguishes it from deleted objects of its name."""
+    """Return the name of the frame folder of an object called ``name``. The random text ``identity`` distinguishes it
+    from the folder of a deleted object of the same name.
+    """
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 
 def readable_name(name: str) -> str:
-    """Return the part of the folder name that derives from the object's name."""
+    """Return the readable part of a frame folder's name: the object's name, shortened and without
+    special characters.
+    """
     short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
     return short.encode()[:LONGEST].decode(errors="ignore")
 
 
 def live_path(obj: Any) -> Path:
-    """Return the folder of live mode: beside that of the object's frames, or temporary for an unsaved .blend."""
+    """Return the object's folder for live mode: beside its frame folder or, if the .blend is not saved, a temporary
+    folder.
+    """
     if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
@@ -72,23 +82,26 @@ def live_path(obj: Any) -> Path:
 
 
 def unsaved_live_path(obj: Any) -> Path:
-    """Return the temporary folder of live mode for an unsaved .blend, which Blender deletes when it quits."""
+    """Return the object's temporary folder for live mode in an unsaved .blend. Blender deletes it at exit."""
     return Path(bpy.app.tempdir) / CACHE / f"{folder_name(obj.name)}{LIVE}"
 
 
 def live_folder(obj: Any) -> Path:
-    """Create the folder of live mode (:func:`live_path`) and return it; StoreError if it cannot be written."""
+    """Create the object's folder for live mode (:func:`live_path`) and return it. Raise StoreError if it cannot be
+    written.
+    """
     return writable(live_path(obj))
 
 
 def compare_path(folder: Path) -> Path:
-    """Return the folder of the second bake that a comparison has of the bake in ``folder``."""
+    """Return the folder of the ghost (second bake of a comparison) that belongs to the bake in ``folder``."""
     return folder.with_name(f"{folder.name}{COMPARE}")
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the folder of the object's last bake by its record, relative to the library of a linked object, else to
-    ``home`` or the record's home; None without a bake, or if its use would be a risk (:func:`stored_path`).
+    """Return the frame folder in the object's bake record as an absolute path. A relative folder starts at the library
+    of a linked object, else at ``home`` or, if that is empty, at the record's home. Return None without a bake, or if
+    :func:`stored_path` refuses the path.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")

@@ -1,8 +1,9 @@
-"""Handlers that keep bake records valid when a .blend is saved, loaded or appended; the frames stay in their folder.
+"""Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended. The frames
+themselves are not moved.
 
-Like Blender's relative paths, a record is remapped when the .blend is saved elsewhere; appended objects still refer to
-the folder beside their source file. A .blend can read the frames of another, and copies them before it writes any
-(``cache/cache_owner.py``).
+When the .blend is saved elsewhere, a record is changed to the new relative path, as Blender does with its own paths.
+Appended objects still refer to the folder beside their source file. A .blend can read the frames of another .blend;
+before it writes frames, it copies them (``cache/cache_owner.py``).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Call ``note`` for each object. If that raises an error, as for the record in a damaged or untrusted file, the
-    record is reset, and the other objects are still processed.
+    """Call ``note`` for each object. If a call fails, as for the record in a damaged or untrusted file, reset the
+    folder in that object's record and continue.
     """
     for obj in objects:
         try:
@@ -37,13 +38,13 @@ def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
 
 
 def _is_local(obj: Any) -> bool:
-    """Return True for an object of this file whose record has a relative folder."""
+    """Return True if the object belongs to this file, not to a library, and its recorded folder is relative (//)."""
     return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
 
 
 @bpy.app.handlers.persistent
 def before_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_pre``: make records relative to the path that the .blend is saved to."""
+    """Handle ``save_pre``: rewrite the folders in bake records relative to the ``path`` that the .blend is saved to."""
     _before.clear()
     home = os.path.dirname(path) if isinstance(path, str) else ""
 
@@ -60,7 +61,7 @@ def before_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: restore the records after Save Copy, since the open file keeps its path."""
+    """Handle ``save_post``: after Save Copy, restore the bake records, since the open file keeps its path."""
     if _before and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
     _before.clear()
@@ -68,7 +69,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``: restore the records that :func:`before_save` has changed."""
+    """Handle ``save_post_fail``: restore the bake records that :func:`before_save` has changed."""
     records = {uid: (folder, home) for uid, folder, home in _before}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -78,8 +79,8 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """Handle ``load_post``: make records refer to frames beside the file, even if it was moved; if there are none, to
-    the frames at its former path.
+    """Handle ``load_post``: let the bake records refer to the frames beside the file, which may have been moved.
+    Without frames there, they refer to those at its former path.
     """
 
     def note(obj: Any) -> None:
@@ -103,7 +104,9 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """Handle ``blend_import_post``: update records of appended objects, since their source file may have been moved."""
+    """Handle ``blend_import_post``: let the bake records of appended objects refer to the frames beside their source
+    file, which may have been moved.
+    """
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
     def note(obj: Any) -> None:
@@ -119,7 +122,7 @@ def after_import(imported: Any, *_: Any) -> None:
 
 
 def register() -> None:
-    """Update the records of a file that is already open when the add-on is enabled."""
+    """Update the bake records of the open file when the add-on is enabled; at Blender's start no file is open yet."""
     if hasattr(bpy.data, "objects"):  # enabled in an open file; at Blender's start, files are loaded later
         after_load()
 

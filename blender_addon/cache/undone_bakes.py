@@ -1,7 +1,8 @@
-"""Frames kept for undo until the .blend is saved: deleted bakes, and bakes replaced by another one.
+"""Frames of deleted and of replaced bakes, kept until the .blend is saved, so that an undo can restore them.
 
-Delete Bake only marks a record (``is_deleted``). A bake that replaces another first renames the folder of the earlier
-one; an undo finds that folder by the key of the frames that are displayed then, and exchanges both folders.
+Delete Bake only sets ``is_deleted`` in the bake record. Before a bake replaces another, the folder of the earlier one
+is renamed. After an undo, the renamed folder is found by the checksum of the frames that the scene displays again, and
+both folders are exchanged.
 """
 
 from __future__ import annotations
@@ -26,31 +27,33 @@ from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
 _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
-"""Pattern of the folder names of earlier bakes: the name by ``frame_folders.folder_name``, ``UNDO`` and a number."""
+"""Folder name of a replaced bake: that of ``frame_folders.folder_name``, then ``UNDO`` and a number."""
 ROOM = 100e6
 """Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
-"""Folders to which the earlier bakes of this Blender session were moved, by their original folder."""
+"""New folders of the bakes that were replaced in this Blender session, by their original folder."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Deleted bakes during a save: ``session_uid`` of the body, folder, and the record's ``folder`` and ``home``."""
+"""Bakes to delete after the current save: ``session_uid`` of the body, folder, record's ``folder`` and ``home``."""
 
 
 def has_frames(folder: Path) -> bool:
-    """Return True if a folder is a store with frames and may be renamed: it is not behind a link."""
+    """Return True if ``folder`` is a frame store that contains frames and is not behind a link, so that it may be
+    renamed.
+    """
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Return True if the disk has room for the frames of a deleted bake until the .blend is saved; StoreError if
-    another process uses the folder, or it cannot be written.
+    """Return True if the disk has enough free space to keep the frames of a deleted bake in ``folder`` until the .blend
+    is saved. Raise StoreError if another process uses the folder, or it cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
 
 
 def free_path(folder: Path) -> Path:
-    """Return an unused path beside ``folder``, to which its frames can be moved."""
+    """Return an unused path beside ``folder`` to which ``folder`` can be renamed."""
     k = 1
     while (path := folder.with_name(f"{folder.name}{UNDO}{k}")).exists():
         k += 1
@@ -58,8 +61,8 @@ def free_path(folder: Path) -> Path:
 
 
 def keep(folder: Path) -> Path:
-    """Rename the folder of a bake about to be replaced, and return the new path; StoreError if that fails. Folders of
-    the same body left by an earlier session are deleted.
+    """Rename the folder of a bake that is about to be replaced, and return the new path. Folders that an earlier
+    Blender session kept for the same body are deleted. Raise StoreError if renaming fails.
     """
     for left in _left_by(folder):
         if left not in _kept.get(folder, ()):
@@ -70,8 +73,8 @@ def keep(folder: Path) -> Path:
     return path
 
 
-def deletable() -> list[FrameStore]:
-    """Return the stores of all earlier bakes of the open .blend, except those that an object displays."""
+def delete_kept() -> None:
+    """Delete the frames of all replaced bakes of the open .blend, except those that an object displays."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
     return [store for store in map(FrameStore, _left_by(None)) if store.key() not in shown]
 
@@ -86,7 +89,9 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders to which earlier bakes in ``folder`` were moved; with None, of all bodies of the .blend."""
+    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, those of all bodies of the open
+    .blend.
+    """
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return
@@ -97,7 +102,7 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder. Print an error instead of raising it, since no save or bake should fail because of it."""
+    """Delete a frame folder. An error is printed, not raised, so that it does not end a save or a bake."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -113,12 +118,14 @@ def _rename(source: Path, target: Path) -> None:
 
 @bpy.app.handlers.persistent
 def after_undo(*_: Any) -> None:
-    """Handle ``undo_post`` and ``redo_post``: restore the frames of the bakes that are displayed again."""
+    """Handle ``undo_post`` and ``redo_post``: restore the frames of bakes that the scene displays again."""
     restore_shown()
 
 
 def restore_shown() -> None:
-    """Exchange folders so that the recorded folder of each body contains the frames that the scene displays."""
+    """Exchange the recorded folder of each body with a kept one, if the kept one contains the frames that the scene
+    displays.
+    """
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
@@ -130,7 +137,9 @@ def restore_shown() -> None:
 
 
 def _exchange(folder: Path, path: Path) -> None:
-    """Exchange two folders of frames; if ``folder`` does not exist, move ``path`` there."""
+    """Exchange the names of the frame folders ``folder`` and ``path``. If ``folder`` does not exist, rename ``path`` to
+    it.
+    """
     between = free_path(folder)
     has_other = folder.exists()
     if has_other:
@@ -144,7 +153,9 @@ def _exchange(folder: Path, path: Path) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: clear the records of deleted bakes, so that the saved file has none."""
+    """Handle ``save_pre``: remove deleted bakes from the bake records, so that the saved file does
+    not refer to them.
+    """
     _deleted.clear()
     for obj in bpy.data.objects:
         record = obj.sinew.bake
@@ -156,7 +167,9 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: delete frames that the saved file does not need, except after Save Copy."""
+    """Handle ``save_post``: delete the frames of deleted and replaced bakes. After Save Copy, keep them and restore the
+    records.
+    """
     if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
         return
@@ -171,7 +184,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``, and Save Copy: restore the records of deleted bakes."""
+    """Handle ``save_post_fail``, and Save Copy: restore the bake records that :func:`before_save` has changed."""
     records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -182,7 +195,9 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: forget frames kept for undo, since the loaded file has no undo steps for them."""
+    """Handle ``load_post``: discard the lists of frames kept for undo, since the loaded file has no undo steps that
+    need them.
+    """
     _kept.clear()
     _deleted.clear()
 

@@ -1,5 +1,6 @@
-"""Kernel compilation in the background, from soon after the extension is enabled, so that the first bake need not wait:
-a child process of the lowest priority works while no task runs. It can be ended at any time; compiled kernels are kept.
+"""Compilation of the Numba kernels in the background, begun soon after the extension is enabled, so that the first bake
+does not wait for it. A child process of the lowest priority compiles while no task runs. It can be ended at any time;
+kernels compiled until then are kept.
 """
 
 from __future__ import annotations
@@ -28,17 +29,19 @@ _reached = 0.0
 
 
 def share(shown: State) -> float:
-    """Return the fraction of the current phase that is done, 0 to 1; for compilation, never less than shown before."""
+    """Return the fraction of the current phase of ``shown`` that is done, 0 to 1. While kernels are compiled, it
+    includes those compiled in the background before, so that it never decreases.
+    """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
 
 def state() -> State | None:
-    """Return the progress; None while no kernels are compiled in the background."""
+    """Return the progress of the compilation in the background; None while none runs."""
     return _state if _child is not None and _state.phase.total else None
 
 
 def begin() -> None:
-    """Start to compile after a delay, if Blender has a window and kernels are left to compile."""
+    """Start the compilation after ``DELAY`` seconds, if Blender has a window and kernels are left to compile."""
     if not bpy.app.background and not _is_done and not bpy.app.timers.is_registered(look):
         bpy.app.timers.register(look, first_interval=DELAY, persistent=True)
 
@@ -49,7 +52,9 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the compiling child: a bake begins, which compiles the kernels it needs, or the extension is disabled."""
+    """Kill the compiling child process, since a bake compiles the kernels that it needs itself, or the extension is
+    disabled.
+    """
     global _child, _state
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
@@ -59,7 +64,9 @@ def end() -> None:
 
 
 def look() -> float | None:
-    """Start the child, or process its events (a timer function)."""
+    """Start the compiling child process or, if it runs, process its events (a timer function). Return the seconds until
+    the next call, None for no further call.
+    """
     global _child, _state, _is_done, _reached
     if _child is None:
         if not _is_wanted():
@@ -84,6 +91,6 @@ def look() -> float | None:
 
 
 def toggled(preferences: object, context: object) -> None:
-    """Start or end the compilation after a change of its preference (the preference's ``update`` function)."""
+    """Start or end the compilation, as the ``update`` function of the preference Compile in Background."""
     end()
     begin()

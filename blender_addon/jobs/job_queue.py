@@ -1,9 +1,10 @@
 """Queue of background tasks on bodies: read the scene, run a child process, apply its result. Bake, Tetrahedralize,
 Convert Result, Compare and live mode are such tasks.
 
-``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child and begins waiting tasks. A
-long reading continues in a modal operator, which handles Esc and blocks all other input, since the scene is at the
-frame being read. Objects are kept by ``session_uid``: an undo or a file load invalidates references to them.
+``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child process and begins waiting
+tasks. If reading the scene takes long, it continues in a modal operator that handles Esc and blocks all other input,
+since the scene is then set to the frame being read. Objects are identified by ``session_uid``, since an undo or a file
+load invalidates references to them.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from .task import INTERVAL, Task
 PAUSE = 1.0
 """Seconds between two checks whether the user has left Edit Mode or ended a running tool."""
 AT_ONCE = 0.5
-"""Seconds of CPU time that are read before Blender draws and handles events; enough for most scenes."""
+"""CPU time, s, for which the scene is read before a modal operator takes over; enough for most scenes."""
 SLICE, LONGEST = 0.2, 2.0
-"""Seconds of wall time after which a longer reading lets Blender handle events, and the maximum if drawing is slow."""
+"""Wall time, s, of each slice of a longer reading, between which Blender handles events; maximum if drawing is slow."""
 READING = 2.0
 """Ratio of reading time to drawing time during a longer reading."""
 
@@ -37,12 +38,16 @@ _works: list[Task] = []
 
 
 def current(object_uid: int | None = None) -> Task | None:
-    """Return the task whose child runs or whose result is to be applied, if any, and if it includes a given object."""
+    """Return the task whose child process runs or whose result is not applied yet, else None. With ``object_uid``
+    (``session_uid``), return it only if it is a task on that object.
+    """
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task that the scene is being read for, or None; ``object_uid`` as in :func:`current`."""
+    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), return it
+    only if it is a task on that object.
+    """
     return _first(READS, object_uid)
 
 
@@ -52,22 +57,22 @@ def _first(stages: set[Stage], object_uid: int | None) -> Task | None:
 
 
 def waiting() -> list[Task]:
-    """Return the tasks that start when the running one has ended."""
+    """Return the tasks that wait for the running one to end, in the order in which they start."""
     return [work for work in _works if work.state.stage is Stage.WAITING]
 
 
 def place_of(obj: Any) -> int:
-    """Return the position of an object's task among the waiting ones, from 1; 0 if it does not wait."""
+    """Return the position of an object's task in the queue of waiting tasks, from 1; 0 if it does not wait."""
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
 def is_idle() -> bool:
-    """Return True if no task is read, runs or waits."""
+    """Return True if no task waits, reads the scene or runs."""
     return not _works
 
 
 def running_words() -> str:
-    """Return why no other task can begin; "" if one can."""
+    """Return the reason why no other task can begin now; "" if one can."""
     if (work := current()) is not None:
         does, noun = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
         return f"“{work.object_name}” {does}: stop {noun} first"
@@ -80,10 +85,12 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. Raise SinewError if another task runs, or if a single task is refused
-    at once; errors are also stored by ``Task.refuse``. With ``beside``, the scene may be read while a child runs.
+    """Begin tasks, which run one after the other. In background mode, where timers never run, tasks that have a
+    ``here`` function are complete when this returns.
 
-    Timers never run in background mode: there, tasks with ``here`` are complete when this returns.
+    ``beside`` allows one task to run already (live mode), while the scene is read for the next. Otherwise, raise
+    SinewError if a task runs. Also raise it if a single task is refused at once; ``Task.refuse`` stores the reason for
+    the panel.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -105,7 +112,9 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in this process, since background mode has no timers. Raise one SinewError for all refused tasks."""
+    """Run tasks in Blender's own process, since background mode has no timers. All are tried; then one SinewError names
+    those that were refused.
+    """
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)
@@ -122,7 +131,7 @@ def _do_here(works: Sequence[Task]) -> None:
 
 
 def _advance() -> None:
-    """Begin the next waiting task if the scene can be read."""
+    """Begin the next waiting task, unless Edit Mode or a running tool prevents that the scene is read."""
     while _works and _works[0].state.stage is Stage.WAITING:
         work = _works[0]
         bodies = [visibility.object_of(uid) for uid in work.uids]
@@ -136,7 +145,9 @@ def _advance() -> None:
 
 
 def _begin(work: Task) -> None:
-    """Read the scene for a short time, and launch the task if all is read; else continue in a modal operator."""
+    """Read the scene for a task for up to ``AT_ONCE`` s. If all is read then, launch the task; else continue in a modal
+    operator.
+    """
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
@@ -152,10 +163,11 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Continue to read the scene for a moment or, if all is read, launch the task; errors are stored, then raised.
+    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. Errors are
+    stored for the panel and raised.
 
-    The launch waits for the next call, so that an Esc pressed during the last reading cancels the reading, and does not
-    stop the launched task.
+    The launch waits for the call after the last reading, so that an Esc pressed during that reading cancels the task
+    before its child process starts.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -181,7 +193,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin the task that the scene was read for; ReferenceError if its object was deleted."""
+    """Begin a task with what was read from the scene; ReferenceError if its object was deleted."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -237,14 +249,17 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the reading and restore the scene. ``message`` is the reason, unless the artist asked for it."""
+    """Cancel the task for which the scene is being read, and restore the scene. ``message`` is the reason for the
+    panel; "" if the artist cancelled it.
+    """
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel tasks, as Esc does: waiting tasks and a reading end at once. Unless the scene was being read, the child
-    also stops after its step, or is killed if it cannot respond; :func:`tick` handles its end.
+    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read or, if there is
+    none, the running task. Its child stops after the time step, or is killed in a phase that cannot be stopped;
+    :func:`tick` handles its end.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -254,8 +269,8 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child and drop all tasks except ``keep``, before quitting or loading another file; frames on disk stay
-    valid.
+    """Kill the child process and remove all tasks except ``keep``, as before quitting or loading another file. Frames
+    on disk remain valid.
     """
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)
@@ -266,8 +281,8 @@ def abandon(keep: Task | None = None) -> None:
 
 
 def tick() -> float | None:
-    """Process the child's events and begin waiting tasks (a timer function); return the seconds until the next call,
-    None if no task is left.
+    """Process the events of the child process and begin waiting tasks (a timer function). Return the seconds until the
+    next call; None if no task is left.
     """
     try:
         if (work := current()) is not None:
@@ -297,7 +312,9 @@ def _attend(work: Task) -> None:
 
 
 def _take(work: Task) -> None:
-    """Apply the child's result to the scene, if possible."""
+    """Apply the result of a task whose child has ended, and remove the task; if the user must do something first, the
+    task stays.
+    """
     try:
         waits_for = work.take(work)
     except Exception:
@@ -313,14 +330,16 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Cancel the reading before a save, undo or redo by another window or a script (a handler)."""
+    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``, caused by another window or a script: cancel the reading of
+    the scene.
+    """
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read completely, {because}. Start again.")
 
 
 @bpy.app.handlers.persistent
 def abandon_before(*_: Any) -> None:
-    """Abandon all tasks before another file is loaded; frames on disk stay (a handler)."""
+    """Handle ``load_pre``: abandon all tasks. Their frames on disk are kept."""
     abandon()
 
 

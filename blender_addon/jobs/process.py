@@ -1,7 +1,7 @@
-"""Child process that simulates: its start, events, commands and end.
+"""Child process that runs the simulation: start, events, commands and end.
 
-The library runs in a child process, since a factorisation holds Python's GIL for seconds and a crash must not end
-Blender. One daemon thread reads its output lines into a queue.
+The library runs in a child process, since a factorization holds Python's GIL for seconds, and since a crash must not
+end Blender. A daemon thread puts the child's output lines into a queue.
 """
 
 from __future__ import annotations
@@ -32,11 +32,16 @@ LOG_NAME = "worker.log"
 
 @dataclass(frozen=True)
 class Order:
-    """Order to a child process, for the job of the store in ``folder``.
+    """Order to a child process.
 
-    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (without a job).
-    With ``modes`` > 0, frames are also fitted by handles; a bake stops after frame ``until``. ``frames`` is their final
-    number, 0 for modes without frames. ``beside`` has the folder and ``modes`` of each other body baked with it.
+    Attributes
+    ----------
+    folder : folder of the store with the job
+    mode : ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (which has no job)
+    frames : number of frames of the complete bake; 0 in modes without frames
+    modes : number of modes for handles (affine displacements) fitted to the frames; 0 for none
+    until : last frame to bake; None for the last frame of the job
+    beside : folder and ``modes`` per further body that is baked together with the first
     """
 
     folder: Path
@@ -48,7 +53,7 @@ class Order:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Folders of the stores of all bodies, in order."""
+        """Folders of the stores of all bodies, that of the first body first."""
         return self.folder, *(folder for folder, _modes in self.beside)
 
 
@@ -58,9 +63,9 @@ class Child:
     Raises
     ------
     SinewError
-        No Python to run it was found.
+        No Python was found for the child process.
     StoreError
-        Its log cannot be written.
+        The log of the child process cannot be written.
     """
 
     def __init__(self, order: Order) -> None:
@@ -89,7 +94,9 @@ class Child:
         self._lines.put(None)
 
     def events(self) -> Iterator[Event | None]:
-        """Yield the events that have arrived; None after the last, when the child has closed its output."""
+        """Yield the events that have arrived from the child since the last call. After the last event of a child that
+        has closed its output, yield None.
+        """
         with contextlib.suppress(queue.Empty):
             while (line := self._lines.get_nowait()) is not None:
                 if event := event_of(line):
@@ -103,13 +110,13 @@ class Child:
             log.write(line)
 
     def say(self, line: str) -> None:
-        """Send one line to the child."""
+        """Send a command to the child, as one line of text."""
         with _may_be_gone():
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def leave(self, kill: bool = False) -> int:
-        """Wait for the child's end, or kill it, and clean up; return its exit code."""
+        """Wait until the child has ended, or ``kill`` it, and clean up. Return its exit code."""
         if kill:
             self.process.kill()
         code = self.process.wait()
@@ -131,8 +138,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _may_be_gone() -> Iterator[None]:
-    """Ignore errors of writing to a child that has just ended, which Windows reports as an invalid argument; the end of
-    the child's output is handled elsewhere.
+    """Ignore the error of writing to a child that has just ended (on Windows: invalid argument). Its end is handled
+    where its output is read.
     """
     try:
         yield
@@ -142,8 +149,15 @@ def _may_be_gone() -> Iterator[None]:
 
 
 def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
-    """Return the end event of a child that reported no outcome, from its last ``phase`` and exit ``code``. ``folder``
-    has its log, ``body`` is the folder of the body it worked on, ``again`` is the remedy.
+    """Return the end event of a child that has reported no outcome.
+
+    Parameters
+    ----------
+    folder : folder with the log of the child
+    body : folder of the body that the child was working on
+    phase : last phase that the child has reported
+    code : exit code of the child
+    again : remedy, such as ``Press Play again.``
     """
     if phase.phase in DEAF and phase.method in mesher_process.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
@@ -155,7 +169,9 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
-    """Return the error for a child that ended inside a third-party mesher."""
+    """Return the error for a child that ended with exit code ``code`` inside the third-party mesher ``method``.
+    ``folder`` has the body's job.
+    """
     try:
         return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # the store was deleted, too
@@ -168,7 +184,9 @@ def _last_lines(log: Path, count: int = 3) -> str:
 
 
 def python_executable() -> str:
-    """Return a Python of Blender's own version for the child; SinewError if there is none."""
+    """Return the path of a Python interpreter of Blender's Python version for the child; SinewError
+    if there is none.
+    """
     found = child_process.python_executable(_preferred_python())
     if not found:
         name = child_process.python_name()

@@ -29,11 +29,13 @@ PHASES = {
     "handles": "Finding Handles",
 }
 DEAF = ("compile", "tetrahedralize")
-"""Phases in third-party code, which cannot be asked to stop and keeps no unfinished results."""
+"""Phases in third-party code, during which the child cannot react to a request to stop and must be killed."""
 
 
 class Stage(Enum):
-    """Stage of a task: waiting, reading the scene, all read, child running, child asked to stop, child ended, over."""
+    """Stage of a task: waiting, reading the scene, scene read, child running, child asked to stop, child ended, task
+    over.
+    """
 
     WAITING = auto()
     READING = auto()
@@ -45,21 +47,23 @@ class Stage(Enum):
 
 
 class Begun(Event):
-    """Event: the task begins to read the scene."""
+    """Event: the task has begun to read the scene."""
 
 
 class Read(Event):
-    """Event: the fraction ``part`` of the scene was read, 0 to 1."""
+    """Event: the scene was read up to the fraction ``part``, 0 to 1."""
 
     part: float
 
 
 class AllRead(Event):
-    """Event: the whole scene was read, and its frame was restored."""
+    """Event: the whole scene was read, and set back to the frame that it was at before."""
 
 
 class Started(Event):
-    """Event: a child runs; ``frames`` is the final number of frames, 0 for tasks without frames."""
+    """Event: a child process was started. ``frames`` is the number of frames of the complete bake; 0 for tasks without
+    frames.
+    """
 
     frames: int
 
@@ -69,7 +73,9 @@ class StopAsked(Event):
 
 
 class Ended(Event):
-    """Event: the child has ended. ``outcome`` counts only if the child has reported none: it crashed or was killed."""
+    """Event: the child process has ended. ``outcome``, ``message`` and ``remedy`` are used only if the child has not
+    reported its outcome itself, since it crashed or was killed.
+    """
 
     outcome: str
     message: str = ""
@@ -77,7 +83,9 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: ``words`` say what the user must do before the result can be applied to the scene; "" if nothing."""
+    """Event: the result of the child cannot be applied to the scene until the user does what ``words`` say; "" if it
+    can.
+    """
 
     words: str
 
@@ -88,12 +96,20 @@ class Over(Event):
 
 @dataclass(frozen=True)
 class State:
-    """State of a task: ``title``, with its position in a series; ``part``, the fraction of the scene that is read;
-    times are seconds of one clock. For bodies processed together, ``body`` is the index of the one being prepared, and
-    ``meshes`` pairs indices with events. ``frames_before`` were on disk at the start; ``newest`` is the last frame
-    done, ``last_step`` the report of its last step. ``warnings`` are about contact, ``move`` is as in
-    ``errors.OverlapError``. ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``,
-    once the child has reported it.
+    """State of a task. Times are seconds of the monotonic clock.
+
+    Attributes
+    ----------
+    title : label of the task, with its position in a series of tasks
+    part : fraction of the scene that was read, 0 to 1
+    phase : last phase reported; ``phase_at`` is the time and ``phase_from`` the progress at its start
+    frames_total, frames_before, frames_done : frames of the complete bake, on disk at the start, and computed since
+    newest, last_step : number of the last frame done, and the report of its last time step
+    body : index of the body that is being prepared, of those baked together
+    meshes : pairs of a body's index and the event with the statistics of its tetrahedra
+    warnings, move : contact warnings; body and displacement as in ``errors.OverlapError``
+    outcome : ``done``, ``stopped`` or ``error`` with a ``message`` and its ``remedy``; "" until known
+    waits_for : what the user must do before the result can be applied to the scene; "" if nothing
     """
 
     stage: Stage = Stage.WAITING
@@ -119,12 +135,12 @@ class State:
 
     @property
     def label(self) -> str:
-        """Activity in words, after the title if there is one."""
+        """Current activity in words, such as ``Frame 3 / 60``, preceded by the title if there is one."""
         return f"{self.title}: {self.activity}" if self.title else self.activity
 
     @property
     def activity(self) -> str:
-        """Activity in words, with its progress."""
+        """Current activity in words, such as ``Frame 3 / 60``."""
         phase = self.phase
         if self.stage in READS:
             return f"Reading Animation {100.0 * self.part:.0f} %"
@@ -137,17 +153,19 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """Return the mesh event of the body with index ``body``; None if it has none yet."""
+        """Return the mesh event (statistics of the tetrahedra) of the body with index ``body``; None before it has
+        arrived.
+        """
         return dict(self.meshes).get(body)
 
     @property
     def frames_there(self) -> int:
-        """Number of frames done, including those of the bake that is resumed."""
+        """Number of frames on disk: those done by the task and those of the bake that it resumes."""
         return self.frames_before + self.frames_done
 
     @property
     def of_step(self) -> str:
-        """Description of the last step of the newest frame; "" before the first frame."""
+        """Description of the last time step of the newest frame (iterations, contacts); "" before the first frame."""
         step, contacts = self.last_step, self.last_step.get("contacts")
         if not step:
             return ""
@@ -156,7 +174,7 @@ class State:
 
     @property
     def factor(self) -> float:
-        """Fraction of the current activity that is done, 0 to 1."""
+        """Completed fraction of the current activity (reading, frames, kernels or another phase), 0 to 1."""
         if self.stage in READS:
             return self.part
         if self.phase.phase == "simulate" and self.frames_total:
@@ -166,7 +184,9 @@ class State:
         return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Return the seconds left at the pace so far of frames or compiled kernels; None if unknown."""
+        """Return the seconds left until all frames, or all kernels, are done, at the average pace of those done.
+        ``now`` is a time of the monotonic clock, s. Return None if unknown.
+        """
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
             "compile": (self.phase.done - self.phase_from, self.phase.total - self.phase_from),
@@ -177,12 +197,14 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """Return True if the child was asked to stop, but cannot respond in this phase and must be killed."""
+        """True if the child was asked to stop, but is in a phase that cannot react (:data:`DEAF`)
+        and must be killed.
+        """
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property
     def message_with_remedy(self) -> str:
-        """Return the message for the user; "" after success."""
+        """Message of the child for the user, followed by its remedy; "" after success."""
         return f"{self.message} {self.remedy}".strip()
 
 
@@ -200,11 +222,13 @@ HAPPENS_IN = {
     Ended: RUNS,
     Waits: HAS_CHILD,
 }
-"""Stages in which an event can happen; Over can in all stages, other events only while the child runs."""
+"""Stages in which each event can happen. Over can happen in all; events not listed, only while the child runs."""
 
 
 def transition(state: State, event: Event, now: float) -> State:
-    """Return the state after an event at a time ``now``, s."""
+    """Return the state after ``event``, which happened at the time ``now`` of the monotonic clock, s. An event that
+    cannot happen in the present stage is ignored.
+    """
     if not isinstance(event, Over) and state.stage not in HAPPENS_IN.get(type(event), RUNS):
         return state
     match event:
@@ -228,7 +252,7 @@ def transition(state: State, event: Event, now: float) -> State:
 
 
 def _told(state: State, event: Event, now: float) -> State:
-    """Return the state after an event of the child."""
+    """Return the state after an event that the child has reported at the time ``now``, s."""
     match event:
         case Phase("simulate", done) if state.phase.phase != "simulate":
             return replace(state, phase=event, frames_before=done, phase_at=now)
@@ -253,5 +277,5 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """Return the state after an outcome was reported; only the first report counts."""
+    """Return the state with the outcome of the child; if one was reported before, it is kept."""
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Background task of a body, its state, and the child process that works on it."""
+"""Background task on bodies: its functions, its state, and its child process."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ INTERVAL = 0.1
 
 @dataclass(eq=False)
 class Task:
-    """Background task of one body.
+    """Background task on a body, or on several bodies that are baked together.
 
     Attributes
     ----------
-    read : function of the body that reads the scene in steps and returns the value ``found``
-    begin : function of task, body and ``found`` that starts the child (:meth:`start`), or returns tasks that follow
-    refuse : function of body and message that stores for a panel why the task was refused
-    take : function that applies the child's result to the scene; returns what the user must do first, or "" when done
-    here : function as ``begin`` that does the work in this process, where no timer runs
-    title, again : label; remedy after an unexpected end of the child
-    transition : function of state, event and time that returns the next state
+    read : function that reads the scene for a body, in steps; its return value is stored in ``found``
+    begin : function of task, body and ``found``: starts the child process (:meth:`start`), or returns tasks to run next
+    refuse : function of body and message: stores for the panel why the task was refused
+    take : function of the task: applies the child's result to the scene and returns "", or what the user must do first
+    here : like ``begin``, but does the work in Blender's own process, where no timer runs; None if impossible
+    title : label of the task; ``again`` is the remedy after an unexpected end of the child
+    transition : function of state, event and time (s) that returns the next state
     beside : ``session_uid`` of the other bodies of the task
-    on_tick : called after each poll for events, every ``interval`` seconds (live mode)
+    on_tick : function called after each poll for events, every ``interval`` seconds (live mode)
     """
 
     object_uid: int
@@ -57,37 +57,37 @@ class Task:
 
     @property
     def uids(self) -> tuple[int, ...]:
-        """``session_uid`` of all bodies of the task."""
+        """``session_uid`` of all bodies of the task, that of ``object_uid`` first."""
         return self.object_uid, *self.beside
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the child was started."""
+        """Seconds since the child process was started."""
         return time.monotonic() - self.state.started
 
     @property
     def remaining(self) -> float | None:
-        """Seconds left at the pace of the frames so far; None if unknown."""
+        """Estimated seconds until all frames, or all kernels, are done; None if unknown."""
         return self.state.remaining(time.monotonic())
 
     def note(self, event: Event) -> None:
-        """Update the state of the task by an event."""
+        """Replace the state of the task by the one after ``event``."""
         self.state = self.transition(self.state, event, time.monotonic())
 
     # -- the child ------------------------------------------------------------------------------------------------
 
     def start(self, order: Order) -> None:
-        """Start a child process for an order; errors as in :class:`Child`."""
+        """Start a child process that carries out ``order``; errors as in :class:`Child`."""
         compiling.end()
         self.child, self.order = Child(order), order
         self.note(Started(order.frames))
 
     def ask(self, command: Event) -> None:
-        """Send a command to a child in live mode."""
+        """Send a command to the child process, which must be in live mode."""
         self.child.say(line_of(command))
 
     def listen(self) -> None:
-        """Process the events that the child has sent since the last call, and its end."""
+        """Process the events that the child has sent since the last call. If it has ended, store its outcome."""
         for event in self.child.events():
             if event is None:
                 self._conclude()
@@ -105,7 +105,9 @@ class Task:
         )
 
     def stop(self) -> None:
-        """Ask the child to stop after its step, or kill it if it cannot respond; :meth:`listen` handles its end."""
+        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped; :meth:`listen`
+        handles its end.
+        """
         if self.state.stage is Stage.RUNNING:
             self.note(StopAsked())
             self.child.say("stop")
@@ -117,19 +119,22 @@ class Task:
             self.child.process.kill()
 
     def leave(self, kill: bool = False) -> int:
-        """Wait for the child's end, or kill it; return its exit code."""
+        """Wait until the child has ended, or ``kill`` it. Return its exit code, 0 if there is no child."""
         child, self.child = self.child, None
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """Kill the child as if it had stopped by itself; ``take`` then applies its result."""
+        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies its
+        result.
+        """
         self.leave(kill=True)
         self.take, self.on_tick = take, None
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags: the state has changed since the last call, and more than the elapsed time has. Redrawing a
-        full scene at every poll would slow the child.
+        """Return two flags about changes since the last call: anything displayed has changed, the elapsed time
+        included; activity or progress have changed. 3D Views are redrawn only for the second, since frequent redraws
+        slow the child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]

@@ -1,8 +1,9 @@
 """Live mode: the simulation of one body in the viewport, from Play to Esc.
 
-A child process (``job_queue``) steps the body. ``live_state`` is the state machine that chooses the next request,
-``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: the timer that polls the child does all
-work. A *grab* is a spring by which the mouse pulls a vertex, a *take* is a recording of frames and grabs.
+A child process (``job_queue``) computes the frames. ``live_state`` is the state machine that chooses the next request
+to it, ``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: all work is done in the timer
+that polls the child. A *grab* is a spring by which the mouse pulls a vertex. A *take* is a recording of frames and
+grabs.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ _session: Session | None = None
 
 
 def current() -> Session | None:
-    """Return the running session, or None."""
+    """Return the running session of live mode, or None."""
     return _session
 
 
 def session_of(obj: Any) -> Session | None:
-    """Return the running session of an object, or None."""
+    """Return the session of live mode if it runs on this object, else None."""
     return (
         _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
     )
@@ -60,20 +61,23 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and let a child process prepare the body; playing (with ``record``, recording) begins when it is
-    ready. Return the session if reading ended at once. SinewError if the body is refused, or if another task runs.
+    """Read the scene and start a child process that prepares the body. When it is ready, it plays or, with ``record``,
+    records. Return the session, or None if reading the scene takes longer and continues in a modal operator. Raise
+    SinewError if the body is refused, or if another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
 
 
 def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, Any, Job], None]) -> Task:
-    """Return the task that reads a body with ``read`` and then starts live mode with ``begin``."""
+    """Return the task that reads a body with the function ``read`` and starts live mode with the function ``begin``."""
     return Task(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start a session in a child process, recording if ``record``; ``begun`` sets fields of its initial state."""
+    """Start a session on a job in a child process, and record if ``record``. ``begun`` are initial values of fields of
+    :class:`LiveState`.
+    """
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -95,19 +99,21 @@ def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error for the panel, since it disappears from the status bar."""
+    """Store an error in the live settings, so that the panel still shows it when it has left the status bar."""
     obj.sinew.live.message = str(error)
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Read the body's job from the current scene, in steps, without the springs of its last recording."""
+    """Return the body's job for live mode, in steps, read from the current scene. Springs made from its last recording
+    are left out.
+    """
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session and restore the scene. ``message`` is the reason if the user did not ask for it; all tasks but
-    ``keep`` are abandoned.
+    """End the session, restore the scene, and abandon all tasks except ``keep``. ``message`` is the reason for the
+    panel; "" if the user ended it.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -115,7 +121,9 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session unasked, for a ``reason``; recorded frames are applied once the scene can accept them."""
+    """End the session for a ``reason`` other than the user's wish. Frames recorded so far are applied once the scene
+    can be changed.
+    """
     from . import live_recording
 
     session = _session
@@ -143,7 +151,9 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """Restart the session with a job. If it cannot be simulated, the session is unchanged; a StoreError ends it."""
+    """End the session and start another on a job read for it. A job with invalid settings leaves the session unchanged;
+    a later error, as of the store, ends it.
+    """
     job.check()
     state = _session.state
     stop(keep=work)  # first, since its child process holds the store
@@ -151,22 +161,26 @@ def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if the scene was edited since the session began, according to cheap checks."""
+    """Return True if an edit of the scene was found since the session began. Only inputs that are cheap to read are
+    checked.
+    """
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
 def reset() -> None:
-    """Return to the first frame and release all grabs; edits of the scene take effect."""
+    """Return to the first frame, release all grabs, and simulate the scene as edited since."""
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Restart at the first frame of the current scene, and record every frame."""
+    """Return to the first frame and record all frames, in the scene as edited since. Grabs are kept."""
     _begin_anew(record=True)
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset after a setting was changed that requires it, outside of the undo step of that change."""
+    """Reset, since a setting was changed that requires it. The setting's ``update`` function does not do it itself, so
+    that the reset is not part of its undo step.
+    """
     session.reset_is_due = False
     with suppress(SinewError):  # already stored for the panel
         reset()
@@ -201,7 +215,7 @@ def toggle() -> None:
 
 
 def leave_off() -> None:
-    """Handle Esc: end the session; while recording, end the recording, and then the session."""
+    """Handle Esc: end the recording if one is running, else the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:
@@ -212,7 +226,9 @@ def leave_off() -> None:
 
 
 def grab(vertex: int, target: Any, strength: float) -> None:
-    """Pull a vertex to a target (3,), m, with a strength in N/m, both rounded to what keyframes store exactly."""
+    """Pull the surface vertex with index ``vertex`` to a ``target`` (3,), m, world space, by a spring of stiffness
+    ``strength``, N/m. Both are rounded to values that keyframes store exactly.
+    """
     session = _session
     first = session.job.body.first_positions[vertex]
     pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
@@ -221,13 +237,13 @@ def grab(vertex: int, target: Any, strength: float) -> None:
 
 
 def pin(vertex: int) -> None:
-    """Keep a grab in place when the mouse button is released."""
+    """Pin the grab of a vertex, so that it remains when the mouse button is released."""
     if _session is not None and vertex in _session.state.grabs:
         _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
 
 
 def let_go(vertex: int) -> None:
-    """Release a vertex."""
+    """Release the grab of a vertex."""
     if _session is not None:
         _session.work.note(LetGo(vertex))
 
@@ -245,7 +261,7 @@ def _begin_to_show(session: Session, obj: Any) -> None:
 
 
 def _tick() -> None:
-    """Update the session after each poll for events."""
+    """Update the session: edits, requests to the child, drawing. Called by the timer after each poll for events."""
     session = _session
     if session is None:
         return
@@ -309,7 +325,7 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 
 def _finish_take(session: Session, obj: Any) -> None:
-    """Turn the complete recording into springs and a bake, as soon as the scene can accept it."""
+    """Apply the complete recording as springs and a bake, unless Edit Mode or a running tool prevents that."""
     from . import live_recording
 
     session.work.note(Waits(visibility.in_the_way(obj)))
@@ -322,7 +338,9 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """Handle the end of the child process; return what must end before the recording can be applied, "" when done."""
+    """End the session whose child process has ended, as a ``Task.take`` function. Return what has to end first before a
+    recording can be applied, or "" when done.
+    """
     if _session is None or _session.work is not work:
         return ""
     if live_scene.is_rendering() or job_queue.reading() is not None:
@@ -332,12 +350,16 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers that the viewport shows, but live mode does not."""
+    """Return the names of modifiers after the simulated one that viewports show, but live mode does not: all except a
+    Subdivision in first position.
+    """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the strength of a grab, N/m: the user's, or one at which the body's weight stretches the spring little."""
+    """Return the spring stiffness of a grab, N/m: the user's or, if that is 0, one chosen so that the body's weight
+    stretches the spring only a little.
+    """
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -1,7 +1,7 @@
-"""Edits during live mode: stiffness takes effect at once, everything else at the next reset.
+"""Edits during live mode. A change of stiffness takes effect at once, every other edit at the next Reset.
 
-The checks are cheap (``scene_import/edit_snapshot.py``): they leave out vertex group weights, which Blender returns one
-by one, and other objects. Reset and Record compare whole jobs.
+Only inputs that are cheap to read are checked (``scene_import/edit_snapshot.py``): not vertex group weights, which
+Blender returns one by one, and not other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
-    """Young's ``moduli`` of the materials, Pa, and stiffness factors of ``vibrations``; empty if they are animated."""
+    """Stiffness that can be changed during live mode. A list is empty if its values are animated.
+
+    Attributes
+    ----------
+    moduli : Young's modulus per material, Pa
+    vibrations : stiffness factor per controlled vibration
+    """
 
     moduli: list[float]
     vibrations: list[float]
 
 
 class Edits:
-    """Comparison of an object with its state at the start of the session, cheap enough for every tick. ``body`` is the
-    object as read at the start; stiffness that is animated in it keeps its animation.
+    """Comparison of an object with its state at the start of the session, cheap enough for every poll. ``body`` is the
+    simulated body; stiffness that is animated there is not compared.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -41,7 +47,9 @@ class Edits:
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the stiffness if it changed since the last call; None if not, or if items were added or removed."""
+        """Return the present stiffness if it differs from that at the last change. Return None if it does not, or if
+        materials or vibrations were added or removed.
+        """
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
             return None
@@ -54,7 +62,7 @@ class Edits:
         return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
-        """Return the labels of all inputs that differ from those being simulated."""
+        """Return the labels of all inputs that differ from the simulated ones, stiffness included."""
         changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
@@ -65,7 +73,7 @@ class Edits:
         return Stiffness([] if of_materials else _moduli(obj), factors)
 
     def reason_to_end(self, obj: Any) -> str:
-        """Return why the body cannot be drawn any longer; "" while it can."""
+        """Return the reason why live mode can no longer draw the body; "" if it can."""
         if len(obj.data.vertices) != self._vertices:
             return "Live mode ended: the mesh was edited."
         return ""
@@ -76,6 +84,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the inputs other than stiffness that are cheap to compare, by label, with the solver of live mode."""
+    """Return the inputs that are cheap to read, by label, without stiffness. The solver is that of live mode."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -1,4 +1,6 @@
-"""Handlers of live mode for saving, loading, undo and frame changes; idle without a session."""
+"""Handlers of live mode for saving, loading, undo and frame changes. Without a session they do nothing, except after an
+undo or load.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,15 @@ from . import live, live_scene
 
 @bpy.app.handlers.persistent
 def before_load(*_: Any) -> None:
-    """End the session, since loading another file deletes all objects of the current one."""
+    """Handle ``load_pre``: end the session, since loading another file deletes all objects of the current one."""
     live.stop()
 
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Save the file without live mode: mesh shown, frame restored. The timer hides the mesh again."""
+    """Handle ``save_pre``: show the mesh and restore the frame, so that the file is saved without live mode. The timer
+    then continues live mode.
+    """
     session = live.current()
     if session is not None:
         session.stage.show()
@@ -31,7 +35,9 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Show meshes that an undo, redo or load hid again, and delete stand-ins (meshes for display) that it restored."""
+    """Handle undo, redo and load: show meshes that were hidden by live mode when the restored state was stored, and
+    delete the stand-ins (temporary display objects) in it.
+    """
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
     stand_in.delete_strays(None if session is None or session.view is None else session.view.stand_in_uid)
@@ -39,7 +45,9 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """Note a frame change; those of renders are ignored, since renders restore the frame."""
+    """Handle ``frame_change_post``: record a change of the frame, except by a render, which
+    restores the frame itself.
+    """
     session = live.current()
     rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first: renders use another thread
     if session is not None and not rendered and not live_scene.is_rendering_viewport():

@@ -1,4 +1,4 @@
-"""Picking and dragging in live mode: the vertex under the mouse, and the target of a drag."""
+"""Picking in live mode: the vertex under the mouse, and its target while it is dragged."""
 
 from __future__ import annotations
 
@@ -24,8 +24,14 @@ NEAR_BODY = 10.0
 
 @dataclass(frozen=True)
 class Drag:
-    """Dragged vertex: the mouse moves it in the plane, parallel to the view, through ``depth`` (3,), at an ``offset``
-    (3,) from the mouse, both in m, world space; ``metres`` is the length of a Blender unit.
+    """Vertex that is dragged by the mouse, in a plane parallel to the view.
+
+    Attributes
+    ----------
+    vertex : index of the vertex
+    depth : point (3,), m, world space, through which the plane passes
+    offset : vector (3,), m, world space, from the point under the mouse to the target of the vertex
+    metres : length of a Blender unit, m
     """
 
     vertex: int
@@ -34,14 +40,18 @@ class Drag:
     metres: float
 
     def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
-        """Return the target (3,), m, of the vertex for a mouse position in pixels of the region."""
+        """Return the target (3,), m, world space, of the vertex for the mouse position ``where`` in pixels of the
+        region.
+        """
         depth = Vector(self.depth / self.metres)
         point = region_2d_to_location_3d(context.region, context.region_data, where, depth)
         return self.metres * np.array(point) + self.offset
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the vertex nearest to a pixel of the region, on the body or slightly beside it; else None."""
+    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is more
+    than ``NEAR_BODY`` pixels from it.
+    """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
@@ -58,12 +68,14 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``point`` (3,), m, by a pixel beside it, with an offset so that it does not jump."""
+    """Return a drag of a vertex at ``point`` (3,), m, that was picked at the pixel ``where`` beside it. The offset
+    between both is kept, so that the vertex does not jump to the mouse.
+    """
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the pin whose marker is at a pixel of the region, or None."""
+    """Return a drag of the pinned grab whose marker is at the pixel ``where`` of the region, or None."""
     scale = context.preferences.system.ui_scale
     for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):
         if np.hypot(mark[0] - where[0], mark[1] - where[1]) <= NEAR_PIN * scale:

@@ -1,4 +1,6 @@
-"""Application of takes (live recordings) to the scene: grabs become springs, frames a bake with those springs."""
+"""Application of a take (live recording) to the scene: its grabs become springs, its frames a bake
+with these springs.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ class Take:
     Attributes
     ----------
     job : simulated job, without the grabs
-    folder : folder of the store with the frames
-    grabs : requested grabs of each frame; those of the first have no effect
+    folder : folder of the store with the recorded frames
+    grabs : list of grabs per recorded frame (vertex, target, stiffness); those of the first frame have no effect
     stage : scene and view layer of the recording
-    edits : edits found since the session began, which the take does not contain
+    edits : labels of the inputs edited since the session began, whose edits the take does not contain
     """
 
     job: Job
@@ -49,12 +51,16 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if a recording exists and has frames after the first, which is at rest."""
+    """Return True if a recording has at least two frames. The first is the initial state, at rest. ``grabs`` has one
+    list per frame, and is None without a recording.
+    """
     return grabs is not None and len(grabs) > 1
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take that ended early, as a ``Task.take`` function; return what the user must do first, "" when done."""
+    """Apply a take that ended early for a ``reason``, as a ``Task.take`` function. Return what the user must do first;
+    "" when done.
+    """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
         return ""
@@ -76,7 +82,7 @@ def _out_of_sight(obj: Any, stage: Stage) -> str:
 
 
 def apply(obj: Any, take: Take) -> None:
-    """Call the operator that applies a take to the scene, so that one undo reverts it."""
+    """Apply a take to the scene by an operator, so that one undo reverts it."""
     global _waiting
     _waiting = take
     with visibility.where_it_is_shown(obj):
@@ -92,8 +98,8 @@ def waiting() -> Take:
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn grabs into springs and frames into the chosen form of result; return the number of frames. The bake counts
-    as one with these springs, and the body gets the solver of live mode.
+    """Turn the grabs of a take into springs and its frames into the displayed result of the body; return the number of
+    frames. The frames are stored as a bake with these springs. The solver of live mode becomes the body's solver.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

@@ -1,7 +1,7 @@
-"""Changes of live mode to the scene: the hidden mesh and the current frame. Both are restored at its end.
+"""Changes of the scene by live mode: it hides the mesh and sets the current frame. Both are restored when it ends.
 
-The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). Undo, autosave and a crash restore both
-together, so a mesh that live mode has hidden can always be recognized.
+The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). An undo, an autosaved file or a crash
+restores both together, so a mesh hidden by live mode can always be recognized.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from ..window import visibility
 
 @dataclass
 class Stage:
-    """Scene and view layer of a session, by identifiers that survive an undo, with their previous state."""
+    """Scene and view layer of a session, by identifiers that survive an undo, and their state before the session.
+
+    Attributes
+    ----------
+    object_uid, scene_uid : ``session_uid`` of the body and the scene
+    layer_name : name of the view layer
+    frame, subframe : frame of the scene before the session
+    hidden : True while live mode hides the mesh; ``was_selected`` is its selection before
+    """
 
     object_uid: int
     scene_uid: int
@@ -34,7 +42,7 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """Return the scene and view layer of a context as a stage, without changing anything."""
+        """Return the stage for an object in the scene and view layer of a context; nothing is hidden yet."""
         return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
     @property
@@ -54,7 +62,7 @@ class Stage:
         return scene.session_uid == self.scene_uid and layer.name == self.layer_name
 
     def begin(self, obj: Any) -> None:
-        """Hide the mesh and store the current frame."""
+        """Store the current frame and hide the mesh."""
         scene = self.scene
         self.frame, self.subframe = scene.frame_current, scene.frame_subframe
         self._at = self.frame
@@ -69,7 +77,7 @@ class Stage:
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
-        """Hide the mesh; called again after an undo or Reveal Hidden."""
+        """Hide the mesh, unless it is hidden already. Called repeatedly, since an undo or Reveal Hidden shows it."""
         layer = self.layer
         if obj.hide_get(view_layer=layer):
             return
@@ -94,7 +102,9 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the mesh inside the context, so that it can be read at any frame."""
+        """Show the mesh within the context, so that it can be read at other frames. Frame changes within it are
+        ignored.
+        """
         hidden = self.hidden
         self.show()
         try:
@@ -108,7 +118,9 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Set the scene's frame to the simulated ``frame``, so that animated objects match it."""
+        """Set the scene to the simulated ``frame``, so that animated objects are displayed at the same time as the
+        body.
+        """
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -117,7 +129,7 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Ignore frame changes inside the context."""
+        """Do not record frame changes of the scene within the context, since live mode makes them itself."""
         self._moving = True
         try:
             yield
@@ -125,17 +137,19 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """Record a frame change from outside live mode; a render's return to the shown frame does not count."""
+        """Record a frame change that live mode did not make. A return to the frame that live mode has set, as after a
+        render, is ignored.
+        """
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
-        """Return True if the frame was changed from outside live mode since the last call."""
+        """Return True if a frame change was recorded (:meth:`note_frame_change`) since the last call."""
         changed, self._changed = self._changed, False
         return changed
 
     def restore(self) -> None:
-        """Show the mesh and restore the frame."""
+        """Show the mesh and set the scene to the frame before the session."""
         self.show()
         scene = self.scene
         if scene is None or self.frame is None:
@@ -145,12 +159,12 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Return True if Blender renders the scene or a viewport animation, and so controls the frame."""
+    """Return True if Blender renders the scene or a viewport animation; it then sets the frame itself."""
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 
 def is_rendering_viewport() -> bool:
-    """Return True if Blender renders a viewport animation, which leaves out hidden objects, as a window does."""
+    """Return True if Blender renders a viewport animation, in which hidden objects do not appear."""
     windows = bpy.context.window_manager.windows
     return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
 
@@ -178,8 +192,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show every mesh hidden by live mode, except that of the object ``played_with`` (``session_uid``): an undo or an
-    autosaved file may have hidden it again.
+    """Show all meshes that live mode has hidden, except that of the object with ``session_uid`` ``played_with``, whose
+    session is running. An undo or an autosaved file may have hidden them again.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

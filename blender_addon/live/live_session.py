@@ -1,4 +1,4 @@
-"""Session of live mode: the body simulated in the viewport, its job, its store and its state."""
+"""Session of live mode: the simulated body with its job, store, task and view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from .live_state import LiveState
 
 @dataclass
 class Session:
-    """Session of one body; objects, scenes and view layers are stored by identifiers that survive an undo."""
+    """Session of live mode on one body. Objects, scenes and view layers are stored by identifiers that survive an undo.
+
+    Attributes
+    ----------
+    stage : scene and view layer; ``edits`` is the check for edits since the start
+    metres : length of a Blender unit, m
+    work : task with the child process and the state
+    view : draw handler; None until the child is ready
+    reset_is_due : True if a changed setting requires a reset at the next poll
+    drawn : frame drawn last; ``looked_at`` is the time of the last check for edits, s
+    pending : labels of edits that take effect at the next Reset
+    """
 
     stage: live_scene.Stage
     job: Job
@@ -32,12 +43,12 @@ class Session:
 
     @property
     def state(self) -> LiveState:
-        """State of the session's task."""
+        """State of the task: playing or paused, displayed frame, grabs and requests."""
         return self.work.state
 
     @property
     def object(self) -> Any | None:
-        """The body, or None if it was deleted; read at every tick."""
+        """Body of the session, or None if it was deleted."""
         obj = visibility.object_of(self.work.object_uid, self.work.object_name)
         if obj is not None:
             self.work.object_name = obj.name  # it may have been renamed
@@ -45,7 +56,7 @@ class Session:
 
     @property
     def words_of_edits(self) -> str:
-        """Describe the edits that take effect only at the next reset; "" if there are none."""
+        """Message about edits that take effect only at the next Reset; "" if there are none."""
         if self.state.stale:
             return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:

@@ -1,8 +1,9 @@
-"""State machine of live mode, independent of Blender: the state of its task, and its exchange with the child process.
+"""State machine of live mode, independent of Blender. It extends the state of a task by the exchange with the child
+process.
 
-User actions and answers of the child are events. A request, such as a reset, is an event when the user wishes it, and
-again (:class:`Asked`) when it is sent. ``LiveState.request(now)`` returns the next request, if one is due. Several
-frames of a fast body may be requested ahead, since Blender redraws between two polls.
+User actions and answers of the child are events. A request to the child, such as a reset, is first an event when the
+user asks for it; :class:`Asked` is the event when it is sent. ``LiveState.request(now)`` returns the next request that
+is due. Several frames of a fast body may be requested ahead, since Blender redraws between two polls.
 """
 
 from __future__ import annotations
@@ -22,14 +23,20 @@ from ..jobs.state_machine import RUNS, Stage
 AVERAGED = 30
 """Number of frames over which rates are averaged."""
 LATE = 0.25
-"""Maximum lag behind real time that is caught up, s; a longer lag is cut to it."""
+"""Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Computing time requested ahead, s (at least a poll interval), and maximum frames: mouse moves act after these."""
+"""Computing time of the frames requested ahead, s, and their maximum number: a mouse move acts only after them."""
 
 
 class Grab(NamedTuple):
-    """Spring from a surface vertex to a target (3,), m, world space; stiffness in N/m. A ``pinned`` grab stays when the
-    mouse button is released.
+    """Spring of live mode from a surface vertex to a target.
+
+    Attributes
+    ----------
+    vertex : index of the vertex
+    target : position (3,), m, world space
+    stiffness : spring stiffness, N/m
+    pinned : True if the grab remains when the mouse button is released
     """
 
     vertex: int
@@ -38,39 +45,43 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return the grab as :class:`Advance` requests contain it."""
+        """Return vertex, target (three floats, m) and stiffness (N/m) as a dictionary for JSON, as
+        in :class:`Advance`.
+        """
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
 class Toggled(Event):
-    """Event: the user pauses or resumes."""
+    """Event: the user pauses or resumes the simulation."""
 
 
 class Stepped(Event):
-    """Event: the user steps by one frame, which also pauses."""
+    """Event: the user advances the simulation by one frame, and so pauses it."""
 
 
 class Pulled(Event):
-    """Event: a grab of a vertex is new or has changed."""
+    """Event: a grab begins, or its target, stiffness or pin has changed."""
 
     grab: Grab
 
 
 class LetGo(Event):
-    """Event: a vertex is released."""
+    """Event: the grab of a vertex is released."""
 
     vertex: int
 
 
 class FrameSet(Event):
-    """Event: the scene's frame was set from outside live mode, for example by a playback."""
+    """Event: the scene was set to ``frame`` by the user, a script or, with ``in_playback``, Blender's playback."""
 
     frame: int
     in_playback: bool
 
 
 class Looked(Event):
-    """Event: answers of the child process were polled; ``free``: as fast as possible, not at the frame rate."""
+    """Event: the answers of the child were polled. With ``free``, frames are simulated as fast as possible, else at the
+    frame rate.
+    """
 
     free: bool
 
@@ -83,20 +94,21 @@ class Asked(Event):
 
 @dataclass(frozen=True, eq=False)
 class LiveState(state_machine.State):
-    """State of the session's body.
+    """State of the simulated body in live mode. Times are seconds of the monotonic clock.
 
     Attributes
     ----------
-    first, last : frames of the job; animated inputs stay constant after the last
-    frame_rate : frames per second
+    first, last : first and last frame of the job; animated inputs stay constant after the last
+    frame_rate : frames per second; ignored if ``free``
     shown : last frame received
-    grabs : grabs by vertex
-    wishes : requests by the user, sent before the next frame
-    out : requests sent but not answered yet; any other than for a frame blocks further requests
-    take, recorded : grabs of each recorded frame from the first, else None; True if the recording is complete
-    stale : the modes were computed for another stiffness distribution
-    steps : frames left to step while paused
-    due, looked, gap, times : times of next frame and last poll, time between polls, times of the last frames, s
+    grabs : grab of each pulled vertex, by its index
+    wishes : requests by the user that are not sent yet; they are sent before the next frame
+    out : requests sent but not answered; any other than for a frame blocks further requests
+    take : list of grabs per recorded frame; None without a recording. ``recorded`` is True when it is complete
+    stale : True if the modes were computed for another stiffness distribution
+    steps : frames left to simulate while paused
+    due, looked, gap : time of the next frame, time of the last poll, and time between the last two polls
+    times : arrival times of the last frames, oldest first
     """
 
     first: int = 0
@@ -119,50 +131,52 @@ class LiveState(state_machine.State):
 
     @property
     def ready(self) -> bool:
-        """Return True if a frame was received."""
+        """True if the child has sent a frame, so that the body can be drawn."""
         return bool(self.shown.handles or self.shown.positions)
 
     @property
     def frame(self) -> int:
-        """Return the number of the displayed frame."""
+        """Number of the last frame received."""
         return self.shown.frame
 
     @property
     def handles(self) -> np.ndarray:
-        """Handles (affine displacements) of the displayed frame, (h,4,3) float64, m; empty without a subspace."""
+        """Handles (affine displacements) of the last frame received, (h,4,3) float64, m; h = 0 without a subspace."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
     def positions(self) -> np.ndarray | None:
-        """Return the positions of the displayed frame, (n,3) float32, m; None for a body in a subspace."""
+        """Vertex positions of the last frame received, (n,3) float32, m; None for a body in a subspace."""
         shown = self.shown.positions
         return np.frombuffer(base64.b64decode(shown), dtype="<f4").reshape(-1, 3) if shown else None
 
     @property
     def recording(self) -> bool:
-        """Return True if frames are being recorded."""
+        """True while frames are being recorded."""
         return self.take is not None and not self.recorded
 
     @property
     def doing(self) -> str:
-        """Activity in one word."""
+        """Activity in one word: Playing, Paused, Recording or Recorded."""
         if self.take is not None:
             return "Recorded" if self.recorded else "Recording"
         return "Playing" if self.playing else "Paused"
 
     @property
     def effort(self) -> str:
-        """Number of iterations of the last frame, in words."""
+        """Solver iterations of the last frame, such as ``3 iterations``."""
         return f"{self.shown.iterations} iteration{'' if self.shown.iterations == 1 else 's'}"
 
     @property
     def rate(self) -> float:
-        """Recent frames per second; 0 if unknown."""
+        """Frames received per second, averaged over the last ``AVERAGED`` frames; 0 if unknown."""
         span = self.times[-1] - self.times[0] if self.times else 0.0
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
     def request(self, now: float) -> Event | None:
-        """Return the request for the child at a time, s, or None if none is due or answers are pending."""
+        """Return the next request to the child at the time ``now``, s. Return None if no frame or request of the user
+        is due, or if answers have to arrive first.
+        """
         if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
             return None
         if self.wishes:
@@ -175,14 +189,16 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum number of unanswered requests: frames computed until the next poll; 1 if any is not for a frame."""
+        """Maximum number of unanswered requests: the frames that the child can compute until the next poll. It is 1
+        while a request for anything but a frame is unanswered.
+        """
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
         return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
 
 
 def transition(state: LiveState, event: Event, now: float) -> LiveState:
-    """Return the state after an event at a time ``now``, s."""
+    """Return the state after ``event``, which happened at the time ``now``, s."""
     if state.stage not in RUNS:
         return state_machine.transition(state, event, now)
     match event:
@@ -214,16 +230,20 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Reset after a change to the first frame, else pause: the simulation cannot jump in time."""
+    """Return the state after the scene was set to another frame. The first frame resets the simulation; any other
+    frame, or a playback, pauses it, since it cannot jump in time.
+    """
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")
     if event.frame == state.first:
         return replace(_wished(state, Reset()), message="Restarted, since the scene was set to its first frame")
-    return _paused(state, "Paused, since the scene was set to another frame. Play continues from the frame above")
+    return _paused(state, "Paused, since the scene was set to another frame. Play continues from the simulated frame")
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Queue a request; only the last change of stiffness counts. A reset releases all grabs, a recording keeps them."""
+    """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces one that
+    waits. A reset releases all grabs; a recording keeps them.
+    """
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -249,7 +269,7 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
 
 
 def _answered(state: LiveState, event: Event, now: float) -> LiveState:
-    """Return the state after an event from the child process."""
+    """Return the state after an answer of the child at the time ``now``, s."""
     match event:
         case events.Ready(frame, handles=handles, positions=positions):
             return replace(state, shown=replace(state.shown, frame=frame, handles=handles, positions=positions))
@@ -267,7 +287,9 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the state after the oldest request was rejected: paused, and its frame is removed from the recording."""
+    """Return the state after the child has rejected the oldest request: paused. If the request was for a frame, that
+    frame is removed from the recording.
+    """
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

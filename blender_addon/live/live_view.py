@@ -1,4 +1,4 @@
-"""Drawing of live mode in the 3D Views: the body, by ``Preview``, pins and text."""
+"""Drawing of live mode in 3D Views: the body (``Preview``), pins and text."""
 
 from __future__ import annotations
 
@@ -37,11 +37,16 @@ RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 
 
 class View(Layer):
-    """Draw handler of the session's body in the 3D Views of its scene, until :meth:`remove`.
+    """Draw handler that draws the session's body in the 3D Views of its scene, until :meth:`remove`.
 
-    A stand-in, a mesh object in the scene, is moved instead if the user chose it, or if the GPU cannot draw
-    (``refused`` is the reason). ``modes`` is the number of skinning modes, 0 without a subspace; ``handles`` includes
-    those of pins. ``coarser`` is a message if a Subdivision is drawn below its level.
+    If the user chose so, or the GPU cannot draw the body, a *stand-in* is moved instead: a temporary mesh object in the
+    scene.
+
+    Attributes
+    ----------
+    modes, handles : number of skinning modes, 0 without a subspace; number of handles, those of pins included
+    coarser : message if a Subdivision modifier is drawn below its level, else ""
+    refused : reason why the GPU cannot draw the body, else ""
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -64,7 +69,9 @@ class View(Layer):
         return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Set up the preview with the ``settings`` of a Subdivision modifier; None without one."""
+        """Set up the preview of the body, subdivided by the ``settings`` of its Subdivision
+        modifier; None without one.
+        """
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -86,29 +93,33 @@ class View(Layer):
 
     @property
     def stand_in_uid(self) -> int | None:
-        """Return the ``session_uid`` of the stand-in object, or None."""
+        """``session_uid`` of the stand-in (temporary mesh object); None without one."""
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
-        """Return the positions (n,3), m, world space, of the last frame received."""
+        """Return the vertex positions of the last frame received, (n,3), m, world space."""
         return self._preview.positions()
 
     def seen(self) -> np.ndarray:
-        """Return the positions of the last frame drawn, at which the mouse aims. If drawing is slow, several frames
-        arrive between two redraws, and the body may have left the pixels where it is still seen.
+        """Return the vertex positions of the last frame drawn, (n,3), m, world space, for picking. If drawing is slow,
+        several frames arrive between two redraws, so the last one received may differ from what the user sees.
         """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface drawn last, subdivided if displayed so: vertices (m,3), m, and triangles (t,3)."""
+        """Return the surface that was drawn last: vertices (m,3), m, and vertex indices of triangles (t,3). It is
+        subdivided if the viewport shows a Subdivision.
+        """
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the body's vertex that moves a vertex of the drawn surface most."""
+        """Return the index of the body's vertex with the largest influence on a vertex of the drawn (subdivided)
+        surface.
+        """
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
-        """Show the body deformed by handles (h,4,3), m, or at positions (n,3), m."""
+        """Display the body deformed by handles (affine displacements), (h,4,3), m, or at vertex positions (n,3), m."""
         if positions is None:
             self._preview.set_handles(handles)
         else:
@@ -118,14 +129,16 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Show the current Young's moduli of the materials, Pa, whose logarithms are blended between materials."""
+        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Where materials are mixed,
+        the logarithms of their moduli are averaged.
+        """
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 
     def fall_back(self) -> None:
-        """Move a stand-in mesh in the scene instead of drawing, if GPU drawing fails or the user chooses so; create it
-        again if a save or an undo has removed it.
+        """Display a stand-in, a temporary mesh object, if the GPU cannot draw the body or the user chose so; else
+        remove it. It is created again after a save or an undo has removed it.
         """
         obj = self._session.object
         if obj is None:
@@ -146,12 +159,12 @@ class View(Layer):
             self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
-        """Remove the stand-in from the file for now; the next frame restores it."""
+        """Remove the stand-in from the scene; the next poll creates it again."""
         if self._stand_in is not None:
             self._stand_in.remove()
 
     def remove(self) -> None:
-        """Stop drawing."""
+        """Stop drawing, and remove the stand-in."""
         super().remove()
         self.put_away()
         redraw_views()
@@ -179,12 +192,14 @@ class View(Layer):
         )
 
     def _body_in(self, context: Any) -> Any | None:
-        """Return the body if the 3D View of a context would show it."""
+        """Return the body if the 3D View of a context would show it, were it not hidden by live mode; else None."""
         obj = self._session.object
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop the callback ``drawing``, which failed for this reason; if it draws the body, use a stand-in instead."""
+        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. If it draws the body, a stand-in
+        is displayed instead.
+        """
         if drawing == self.draw_over:
             super().refuse(reason, drawing)
         else:
@@ -221,8 +236,8 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return each visible grab as its vertex, the vertex's pixel and the target's pixel. With a Subdivision, both
-        are shifted to the displayed vertex.
+        """Return a tuple per grab in view: its vertex, the pixel of the vertex and the pixel of the target. If a
+        Subdivision is drawn, both pixels are shifted to the subdivided surface.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
@@ -246,7 +261,7 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 
 
 def words(session: Session) -> list[str]:
-    """Return the lines of text in the corner of the 3D View."""
+    """Return the lines of text that live mode writes in the corner of a 3D View."""
     state = session.state
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:
@@ -261,7 +276,7 @@ def words(session: Session) -> list[str]:
 
 
 def _shown_weights(session: Session) -> str:
-    """Return a label of the skinning weights that are shown as colours; "" if none are."""
+    """Return the label of the mode or pin whose weights are displayed as colors; "" if none are."""
     obj, view = session.object, session.view
     if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""

@@ -1,4 +1,4 @@
-"""Visibility of the live body in a viewport, regardless of its hidden mesh."""
+"""Visibility of the body of live mode in a 3D View, as if live mode had not hidden its mesh."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Return True if the 3D View of a context shows the object: its scene, view layer and local view, with a visible
-    collection and meshes switched on. Local Collections are ignored, since Blender does not expose their content.
+    """Return True if the 3D View of a context would show the object, were it not hidden by live mode. Checked are
+    scene, view layer, local view, collections and the filter for meshes, but not Local Collections, whose content
+    Blender does not expose.
     """
     space = context.space_data
     return (
@@ -23,8 +24,8 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Return True if the object belongs to the local view of a context, which must have one: Blender raises otherwise.
-    Only the evaluated copy has this state.
+    """Return True if the object is in the local view of a context. The context must have one, else Blender raises an
+    error. Only the evaluated copy of the object stores this.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

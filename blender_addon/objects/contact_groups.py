@@ -1,4 +1,6 @@
-"""Contact groups: bodies of a scene that are in contact with each other and are baked together."""
+"""Contact groups of a scene: bodies that can collide with each other, directly or through other bodies, and so are
+baked together.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,15 @@ MOST_NAMED = 3
 
 
 def contact_partners(obj: Any, context: Any) -> list[Any]:
-    """Return the other bodies of the view layer that a body is in contact with, sorted by name; both must enable it."""
+    """Return the other bodies of the view layer that a body can collide with, sorted by name. Contact must be enabled
+    for both bodies.
+    """
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
-    """Return the contact group of a body, sorted by name: itself, its contact partners, their partners, and so on."""
+    """Return the contact group of a body, sorted by name: the body, its contact partners, their partners, and so on."""
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
@@ -28,7 +32,9 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of bodies, in the order of their first bodies, with partners not among ``bodies``."""
+    """Return the contact groups of ``bodies``, each one once, in the order of the first body of each. A group also
+    contains partners that are not in ``bodies``.
+    """
     groups: list[list[Any]] = []
     for obj in bodies:
         if not any(obj in group for group in groups):
@@ -37,7 +43,7 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
 
 
 def idle_words(obj: Any, pair: Any, context: Any) -> str:
-    """Return the reason why the settings of a pair have no effect; "" if they have one."""
+    """Return the reason why the settings of a pair (body and one other object) have no effect; "" if they have one."""
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose an object."
@@ -47,13 +53,15 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
 
 
 def names_of(bodies: Sequence[Any]) -> str:
-    """Return the names of the first three bodies, and the number of the others, in words."""
+    """List the names of bodies in a sentence: at most three names, then the number of further bodies."""
     names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:
-    """Return linked bodies in the view layer: they are baked in their own files and have no contact here."""
+    """Return the bodies of the view layer that are linked from other files. They are baked there and do not collide
+    here.
+    """
     enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if is_linked(obj) and is_in(context.view_layer, obj)]
 
@@ -67,7 +75,7 @@ def _meet(one: Any, other: Any) -> bool:
 
 
 def _wants(obj: Any, other: Any) -> bool:
-    """Return True if a body enables contact with another."""
+    """Return True if the contact settings of a body enable contact with the body ``other``."""
     collisions = obj.sinew.collisions
     return collisions.contact_bodies and (
         collisions.contact_collection is None or other in collisions.contact_collection.all_objects[:]

@@ -1,4 +1,6 @@
-"""Bodies, and the duplicate objects that display their bakes: which body is selected, and which object is visible."""
+"""Bodies and the duplicate objects that display their bakes: the body of the active object, and which of both is
+visible.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from .linked import out_of_view
 
 
 def source_of(result: Any) -> Any | None:
-    """Return the body whose bake the object ``result`` displays, or None (cheap, since every panel calls it)."""
+    """Return the body whose bake the object ``result`` displays, or None. Cheap enough for panels."""
     name = result.sinew.bake_of
     if not name:
         return None
@@ -21,37 +23,41 @@ def source_of(result: Any) -> Any | None:
 
 
 def body_of(context: Any) -> Any | None:
-    """Return the body that panels and buttons act on: the active mesh if Sinew is enabled for it, or the body whose
-    bake it displays; else None.
+    """Return the body that panels and buttons act on, or None: the active object if it is a body, or the body whose
+    bake the active object displays.
     """
     return resolve_body(getattr(context, "object", None))  # a timer's context has none
 
 
 def resolve_body(obj: Any | None) -> Any | None:
-    """Return the body that panels and buttons would act on if ``obj`` were the active object, or None."""
+    """Return ``obj`` if it is a body, or the body whose bake ``obj`` displays; else None."""
     if obj is None or obj.type != "MESH":
         return None
     return obj if obj.sinew.enabled else source_of(obj)
 
 
 def is_edited(obj: Any) -> bool:
-    """Return True if a body is visible instead of the duplicate that displays its bake."""
+    """Return True if viewports show a body itself, for edits, instead of the duplicate that displays its bake."""
     return has_duplicate(obj) and not obj.hide_viewport
 
 
 def has_duplicate(obj: Any) -> bool:
-    """Return True if a duplicate in a scene displays the bake of a body in its place."""
+    """Return True if the bake of a body is displayed by a duplicate that is in a scene."""
     record = obj.sinew.bake
     return record.hides_original and record.result is not None and bool(record.result.users_scene)
 
 
 def show_source(obj: Any, context: Any) -> None:
-    """Show a body instead of its bake, for edits; renders show the bake. MeshError if it is not in the view layer."""
+    """Show a body in viewports, for edits, instead of the duplicate with its bake; renders still show the bake. Raise
+    MeshError if the body is not in the view layer.
+    """
     _swap(obj, obj.sinew.bake.result, context)
 
 
 def show_bake(obj: Any, context: Any) -> None:
-    """Show the bake instead of the body, as before :func:`show_source`. MeshError if it is not in the view layer."""
+    """Show the duplicate with a body's bake in viewports, instead of the body. Raise MeshError if the duplicate is not
+    in the view layer.
+    """
     _swap(obj.sinew.bake.result, obj, context)
 
 
@@ -66,7 +72,9 @@ def _swap(shown: Any, hidden: Any, context: Any) -> None:
 
 
 def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
-    """Return the local views with an object, as pairs of view layer and space; only its evaluated copy knows them."""
+    """Return the local views that show an object, as pairs of view layer and 3D View space. The state is read from the
+    evaluated copy of the object, since the original does not have it.
+    """
     found = []
     for window in bpy.context.window_manager.windows:
         layer = window.view_layer
@@ -79,7 +87,7 @@ def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
 
 
 def show_in_local_views(obj: Any, views: list[tuple[Any, Any]]) -> None:
-    """Show an object in the local views from :func:`local_views_of`."""
+    """Add an object to the local views returned by :func:`local_views_of` for another object."""
     for layer, space in views:
         if layer.objects.get(obj.name) == obj:
             obj.local_view_set(space, True)

@@ -1,8 +1,8 @@
-"""Simulated position in an object's modifier stack.
+"""Simulated position in an object's modifier stack: the modifiers before it give the shape that is simulated.
 
-Sinew simulates the mesh after the last deforming modifier (armature, lattice, hook ...), or after the modifier that the
-artist chooses. Later modifiers act on the result. The object itself can carry the result only if no modifier comes
-before the position, and the mesh has neither shape keys of the artist nor another user.
+The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
+modifiers act on the result. A bake is displayed by the object itself only if no modifier is before the position, and
+the mesh has neither shape keys of the artist nor another user; else by a duplicate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,14 @@ PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 @dataclass(frozen=True)
 class StackPosition:
-    """Number of modifiers before the simulated position, its label, and whether the object can carry its own bake."""
+    """Simulated position in a modifier stack.
+
+    Attributes
+    ----------
+    below : number of modifiers before the position
+    label : description of the position for the panel
+    on_itself : True if the object itself can display its bake; else a duplicate does
+    """
 
     below: int
     label: str
@@ -39,7 +46,9 @@ class StackPosition:
 
 
 def stack_position(obj: Any) -> StackPosition:
-    """Return the simulated position of ``obj``; the label says if the chosen modifier does not exist."""
+    """Return the simulated position of ``obj``. If the modifier that the artist chose does not exist, the position is
+    before all modifiers, and the label says so.
+    """
     settings = obj.sinew
     below = 0
     if settings.simulate_at == "AUTOMATIC":
@@ -64,14 +73,16 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms the mesh; with animated visibility it counts even while it is hidden."""
+    """Return True if a modifier deforms the mesh and is shown in viewports. One with animated visibility counts as
+    shown.
+    """
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
 
 
 def is_own_cache(modifier: Any) -> bool:
-    """Return True if a modifier is a Mesh Cache that plays a bake, recognized by the name of its file."""
+    """Return True if a modifier is a Mesh Cache that plays a bake of Sinew, as its file name shows."""
     return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
 
 
@@ -91,20 +102,20 @@ def check_stack_position(obj: Any) -> None:
 
 
 def has_own_keys(obj: Any) -> bool:
-    """Return True if the mesh has shape keys other than those of a bake."""
+    """Return True if the mesh has shape keys made by the artist, not by a bake."""
     record = obj.sinew.bake
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
 def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any]:
-    """Return the modifiers after the simulated position, or after ``position``."""
+    """Return the modifiers after ``position``, by default the simulated position of ``obj``."""
     return list(obj.modifiers)[(position or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers that viewports show after the simulated position of ``obj``, or on ``carrier`` (the
-    duplicate that displays its bake), except those that play the bake. ``in_renders`` adds modifiers that only renders
-    show.
+    """Return the modifiers after the simulated position of ``obj`` that viewports show, without those that play the
+    bake. If ``carrier``, the duplicate that displays the bake, is passed, return its modifiers instead. ``in_renders``
+    adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -113,8 +124,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier directly after the simulated position (:func:`shown_after`) and its viewport
-    level; None if there is none, or if its level is 0.
+    """Return the Subdivision modifier directly after the simulated position, and its viewport level. Return None if the
+    first modifier there is another one, or if the level is 0. ``carrier`` is as in :func:`shown_after`.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -131,8 +142,8 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change vertex groups after the simulated stack position, where they have no
-    effect; "" if there are none.
+    """Return a warning about modifiers after the simulated position that change a vertex group used by the simulation,
+    since that has no effect; "" if there are none.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
@@ -155,8 +166,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Within the context, evaluate ``obj`` only up to ``position``: later modifiers and our own result are disabled,
-    and the object is enabled, even if these properties are animated.
+    """Disable the modifiers of ``obj`` after ``position``, and those that play its bake, within the context. ``obj``
+    itself is enabled in viewports. Animation of these properties is muted.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
@@ -165,13 +176,13 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Within the context, enable objects and the collections that contain them in viewports, since Blender evaluates
-    neither modifiers nor animation of disabled objects.
+    """Return a context in which objects, and the collections that contain them, are enabled in viewports: Blender
+    evaluates neither modifiers nor animation of disabled objects.
     """
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 
 
 def with_collections(*objects: Any) -> list[Any]:
-    """Return the objects, and the collections that contain them."""
+    """Return the objects, then all collections that contain one of them, directly or in a child collection."""
     holding = [c for c in bpy.data.collections if any(linked.holds(c.all_objects, o) for o in objects)]
     return [*objects, *holding]

@@ -1,4 +1,6 @@
-"""Blender's own physics in a scene, whose state at a frame follows from all earlier frames."""
+"""Blender's own physics in a scene. Its state at a frame depends on all earlier frames, so it has to be played from its
+start.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the first frame of the unbaked rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids
-    and simulation zones that a scene evaluates; None without any.
+    """Return the frame at which the earliest of the scene's unbaked physics starts: rigid bodies, cloth, soft bodies,
+    particles, dynamic paint, replayed fluids and simulation zones. Return None if there is none.
 
-    Caches with skipped frames are invalidated, so that Blender simulates from their first frame again instead of
-    interpolating.
+    Caches in which frames were skipped are invalidated, so that Blender simulates these frames instead of interpolating
+    them.
     """
     evaluated = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
     shown = [(obj, modifier) for obj in evaluated for modifier in obj.modifiers if modifier.show_viewport]
@@ -44,7 +46,7 @@ def _caches_of(modifier: Any) -> Iterator[Any]:
 
 
 def _uncached_from(modifier: Any, scene: Any) -> Iterator[int]:
-    """Yield the start frame of physics of a modifier that has no point cache (replayed fluid, simulation zone)."""
+    """Yield the start frame of a modifier whose physics has no point cache: a replayed fluid or a simulation zone."""
     match modifier.type:
         case "FLUID" if modifier.fluid_type == "DOMAIN" and modifier.domain_settings.cache_type == "REPLAY":
             yield modifier.domain_settings.cache_frame_start

@@ -1,4 +1,6 @@
-"""Modifiers after the simulated position that change the body's shape (Mirror, Solidify, Remesh ...), unsimulated."""
+"""Modifiers after the simulated position that change the shape of the body (Mirror, Solidify, Remesh ...), though the
+simulation does not know that shape.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,20 @@ KEEPING = (
     "GeometryNodeSwitch", "GeometryNodeIndexSwitch", "GeometryNodeMenuSwitch", "GeometryNodeRepeat",
     "GeometryNodeSimulation", "GeometryNodeForeach", "GeometryNodeWarning", "NodeGroupInput", "NodeReroute",
 )  # fmt: skip
-"""Prefixes of node types that pass on the shape of their input."""
+"""Prefixes of the types of geometry nodes that do not change the shape of their input."""
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers after the simulated position that change the body in viewports or renders; none if the
-    artist has chosen the mesh itself.
+    """Return the modifiers after the simulated position that change the shape of the body in viewports or renders.
+    Return none if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers whose shape is not simulated; "" without any."""
+    """Return a warning about modifiers after the simulated position that change the shape of the
+    body; "" without any.
+    """
     found = shape_left_out(obj)
     if not found:
         return ""
@@ -41,7 +45,9 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position after the last modifier that changes the body's shape (:func:`shape_left_out`)."""
+    """Set the simulated position after the last of the modifiers that change the body's shape
+    (:func:`shape_left_out`).
+    """
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name
@@ -54,8 +60,8 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if the geometry output of a node group depends on nodes that may change the shape; ``seen`` are
-    groups that were checked already.
+    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` are
+    the groups checked already, to which the group is added.
     """
     if group in seen:
         return False

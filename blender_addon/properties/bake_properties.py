@@ -36,7 +36,7 @@ STATUSES = (
 
 
 class SinewVibration(bpy.types.PropertyGroup):
-    """Vibration of a subspace, and its match in the full mesh."""
+    """Vibration of a subspace, and the vibration of the full mesh that it is matched with."""
 
     frequency: number("Subspace", "Frequency of the vibration in the unmatched subspace, Hz")
     right: number("Full Mesh", "Frequency of the matched vibration in the full mesh, Hz; 0 if it is not matched")
@@ -57,9 +57,9 @@ class SinewBake(bpy.types.PropertyGroup):
         "Overlapping Body", "Body to move, since it overlaps another body or a collider", type=bpy.types.Object
     )
     separation: vector("Separation", "World-space displacement that ends the overlap, Blender units", size=3)
-    stale: text("Out of Date", "What was edited after the bake")
+    stale: text("Out of Date", "Labels of the inputs that were edited after the bake")
     as_read: text("As Read", "Digests, by label, of the inputs that the bake was made from")
-    shows: text("Bake Shown", "Checksum of the frames that the result was made from")
+    shows: text("Bake Shown", "Checksum of the frames that the result displays")
     on_itself: switch("On the Object Itself", "The result lies on the object, not on a duplicate")
     kind: menu("Result", "Form in which the .blend stores the baked frames now", items=RESULTS)
     modes: integer("Modes", "Number of modes that Geometry Nodes were fitted with; 0 if they use the solver's modes")
@@ -67,7 +67,7 @@ class SinewBake(bpy.types.PropertyGroup):
     nodes: pointer("Nodes", "Geometry Nodes that play the result", type=bpy.types.NodeTree)
     result: pointer("Result", "Object that carries the baked shapes", type=bpy.types.Object)
     left_behind: text(
-        "Left Behind", "Warning about objects that follow the hidden original, or that renders show differently"
+        "Left Behind", "Warning about objects that follow the hidden original, and about differences in renders"
     )
     hides_original: switch("Hides the Original", "The original object is hidden, since a duplicate shows the bake")
     hid_viewport: switch("Was Hidden in Viewports", "The original was hidden in viewports before the bake")
@@ -78,7 +78,7 @@ class SinewBake(bpy.types.PropertyGroup):
     thickness: number("Thickness", "Thickness of regions less than two cells thick, m; 0 if there are none")
     movement: number(
         "Movement",
-        "Largest displacement of a pin or a collider in one frame, minus its mean displacement, m; -1 unknown",
+        "Largest displacement of a pin or collider in one frame, minus its mean displacement per frame, m; -1 unknown",
     )
     slowest: number("Slowest Vibration", "Estimated lowest frequency of the body, Hz; 0 unknown")
     advice_basis: text("Basis of Advice", "Digest of the physical materials with which the advice was computed")

@@ -1,7 +1,7 @@
-"""Enum items made from the library's registries, so that panels and operators need not import the library.
+"""Enum items made from the library's registries (energies, solvers, integrators ...), for properties and operators.
 
-The registries are imported on first use, since they import Numba, which would delay Blender's start. Each entry's
-number is a checksum of its name, so saved .blend files stay valid when a registry grows or is reordered.
+A registry is imported on first use, since it imports Numba, which would delay Blender's start. The number of each item
+is a checksum of its name, so that saved .blend files remain valid when a registry grows or is reordered.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
-"""Identifier of the enum item *Same as Body*, with which a comparison uses the body's own setting."""
+"""Identifier of the enum item *Same as Body*: the comparison bake uses the setting of the body."""
 AUTOMATIC = "AUTOMATIC"
 _AS_BODY = OWN, "Same as Body", "Use the same setting as the body"
 
 
 def number_of(name: str) -> int:
-    """Return the integer that Blender stores for the enum item with this identifier."""
+    """Return the integer that Blender stores for the enum item with the identifier ``name``."""
     return zlib.crc32(name.encode()) & 0x7FFFFFFF
 
 
 @functools.lru_cache(maxsize=32)
 def _kept(items: Items) -> Items:
-    """Return the first tuple equal to ``items``, which keeps its strings alive: Blender does not copy the strings of
-    dynamic enum items.
+    """Return the cached tuple equal to ``items``. The cache keeps its strings alive, since Blender does not copy the
+    strings of dynamic enum items.
     """
     return items
 
 
 def _menu(words: Iterable[tuple[str, str, str]]) -> Items:
-    """Return the enum items for triples of identifier, label and description."""
+    """Return enum items made of ``words``: triples of identifier, label and description."""
     return _kept(tuple((*each, number_of(each[0])) for each in words))
 
 
@@ -58,7 +58,9 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """Return the names of the additional material settings that an energy reads; none for an unknown energy."""
+    """Return the names of the additional material settings that the energy named ``energy`` reads; none for an unknown
+    name.
+    """
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
@@ -70,7 +72,9 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """Return the solver kind with this name; for an unknown name, a default solver kind."""
+    """Return the solver kind named ``solver``; for an unknown name, a new kind with that name and
+    default properties.
+    """
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
@@ -82,7 +86,9 @@ def live_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def live_solver_name(settings: Any) -> str:
-    """Return the name of the solver that a body with these settings uses in live mode."""
+    """Return the name of the solver that a body uses in live mode: the chosen one or, with Automatic, the body's solver
+    if it is fast enough, else the default of live mode.
+    """
     chosen = settings.live.solver
     if chosen != AUTOMATIC:
         return chosen
@@ -110,7 +116,9 @@ def integrator_label(name: str) -> str:
 
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
-    """Return the names of the settings that only this time integration rule reads; none for an unknown rule."""
+    """Return the names of the settings that only the time integration rule named ``name`` reads; none for an unknown
+    name.
+    """
     from ...core.numerics.integrators.registry import INTEGRATORS
 
     return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
@@ -123,7 +131,9 @@ def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
-    """Return the solvers of a comparison bake in order of preference: the first that differs from the bake is used."""
+    """Return the names of solvers to try for a comparison bake, in this order; the first one whose job differs from
+    that of the bake is used.
+    """
     chosen = settings.compare.solver
     if chosen == AUTOMATIC:
         return settings.solver, NEWTON.name
@@ -135,7 +145,7 @@ MATCHES = (
     ("ON", "On", "Match the ghost's vibrations to the full or finer mesh"),
     ("OFF", "Off", "Leave the ghost's vibrations unmatched"),
 )
-"""Enum items of the settings of a comparison bake that switch a match on or off."""
+"""Enum items for the settings of a comparison bake that enable matching of vibrations."""
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
@@ -179,7 +189,9 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the material presets: Sinew's, then the user's, which replace those of equal name."""
+    """Return the enum items of the material presets: those of Sinew, then the user's. A user's preset replaces one of
+    Sinew of the same name.
+    """
     from ...core.mechanics.materials.presets import PRESETS
 
     own = own_presets().materials

@@ -14,7 +14,9 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property for the field ``name`` of a settings class; 0 means the body's own value."""
+    """Return an integer property that replaces the field ``name`` of a settings class in the comparison bake. 0, the
+    default, means the body's own value.
+    """
     field = field_of(settings, name)
     return integer(
         label,

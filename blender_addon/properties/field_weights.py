@@ -15,7 +15,14 @@ STRONGEST = 200.0
 
 
 class Kind(NamedTuple):
-    """Type of force field: name and label of its weight property, or the reason why it does not act on bodies."""
+    """Type of force field.
+
+    Attributes
+    ----------
+    weight : name of its weight property; "" if it does not act on bodies
+    label : label of the weight property
+    reason : reason why it does not act on bodies, else ""
+    """
 
     weight: str = ""
     label: str = ""
@@ -45,7 +52,7 @@ def _weight(label: str, noun: str) -> Any:
 
 
 class SinewFieldWeights(bpy.types.PropertyGroup):
-    """Field weights of one body, with Blender's names."""
+    """Factors on gravity and on each type of force field for one body, named as in Blender."""
 
     collection: pointer(
         "Effector Collection",
@@ -70,8 +77,8 @@ SinewFieldWeights.__annotations__.update(
 
 
 def fields_for(obj: Any, view_layer: Any) -> list[Any]:
-    """Return the view layer's force field objects that may act on a body, sorted by name: only those in its effector
-    collection, if it has one; never the body or its bake result.
+    """Return the force field objects of a view layer that may act on a body, sorted by name. If the body has an
+    effector collection, only its objects are returned; the body and its bake result are left out.
     """
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
@@ -92,21 +99,25 @@ def fluid_domain(obj: Any) -> Any:
 
 
 def reason_for(settings: Any) -> str:
-    """Return the reason why a field with these settings cannot act on any body; "" if it can."""
+    """Return the reason why a force field with these ``settings`` (``Object.field``) cannot act on any body; "" if it
+    can.
+    """
     if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
         return "choose a fluid domain as its Domain Object"
     return KINDS.get(settings.type, Kind(reason="Sinew does not know this type")).reason
 
 
 def weight_of(obj: Any, kind: str) -> float:
-    """Return a body's weight for a type of field, times its weight for all fields; 0 for types that do not act."""
+    """Return a body's factor on force fields of type ``kind``: the product of its weights for this type and for all
+    types. Return 0 for types that do not act on bodies.
+    """
     weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
     return weights.all * getattr(weights, name) if name else 0.0
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Return True if an object and one of its collections are enabled in viewports. As in Blender, a disabled force
-    field does not act, but a force field hidden by its eye icon does.
+    """Return True if a force field acts in a view layer: it and a collection that contains it are enabled in viewports.
+    As in Blender, the eye icon has no effect.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

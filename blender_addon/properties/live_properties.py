@@ -44,8 +44,8 @@ class SinewLive(bpy.types.PropertyGroup):
     rate: menu("Rate", "Speed of live mode", items=RATES)
     strength: number(
         "Strength (N/m)",
-        "Stiffness of the spring by which the mouse, or a pin set with it, pulls the body, N/m. 0 chooses it from the "
-        "body's weight and size",
+        "Stiffness of the spring by which the mouse, or a pin set with the mouse, pulls the body, N/m. With 0, it is "
+        "chosen from the body's weight and size",
         default=0.0,
         min=0.0,
         soft_max=1e5,

@@ -29,13 +29,13 @@ def _is_no_body_itself(self: Any, candidate: Any) -> bool:
 
 
 class SinewSpring(bpy.types.PropertyGroup):
-    """Springs from the vertices of a group to moving targets."""
+    """Springs from the vertices of one vertex group to targets that move."""
 
-    vertex_group: text("Vertices", "Vertex group that is pulled; its weights divide the strength")
+    vertex_group: text("Vertices", "Vertex group that is pulled; its weights distribute the strength over the vertices")
     end: menu("Pull To", "Target that the vertices are pulled to", items=SPRING_ENDS)
     target: pointer(
         "Object",
-        "Object that pulls the vertices, which keep their offset from it at the first frame",
+        "Object that pulls the vertices along; their targets keep the offset from it at the first frame",
         type=bpy.types.Object,
         poll=_is_no_body_itself,
     )
@@ -53,7 +53,9 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
-    """Lower the ground below the body when it is enabled: Blender centers new meshes at the origin."""
+    """Lower the ground to just below the body when Ground is enabled and the body would be below it: Blender centers
+    new meshes at the origin.
+    """
     obj = self.id_data
     lowest = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
     if self.use_ground and lowest < self.height:
@@ -92,8 +94,8 @@ def _note_other(self: Any, context: Any) -> None:
 
 
 class SinewPair(bpy.types.PropertyGroup):
-    """Contact settings of the body with one other body or collider. The item's name is that object's, and remains when
-    the object is deleted.
+    """Contact settings of the body with one other body or collider. The item has the name of that object, and keeps it
+    when the object is deleted.
     """
 
     other: pointer(
@@ -110,7 +112,9 @@ class SinewPair(bpy.types.PropertyGroup):
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """Friction and contact distance of a collider, which can override the bodies' settings for colliders."""
+    """Friction and contact distance of an object as a collider, which can replace those that the bodies set for
+    colliders.
+    """
 
     use_own: switch("Own Surface", "Use this collider's own friction and contact distance against every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)

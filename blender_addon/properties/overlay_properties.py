@@ -1,7 +1,8 @@
-"""Overlay settings, ``WorkSpace.sinew``.
+"""Settings of the overlays, ``WorkSpace.sinew``.
 
-Blender stores overlays in each 3D View, to which an extension cannot add properties. The workspace comes closest: it is
-saved in the file, is not changed by undo and, unlike the screen, stays the same when an area is maximized.
+Blender stores its own overlay settings in each 3D View, to which an extension cannot add properties. The workspace is
+the best substitute: it is saved in the file, is not changed by undo and, unlike the screen, stays the same when an area
+is maximized.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -47,14 +48,17 @@ class SinewOverlays(bpy.types.PropertyGroup):
     slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
     show_outside: _switch(
         "Badly Embedded Vertices",
-        "Mark the vertices that lie so far outside all tetrahedra that following the nearest one distorts them: "
-        "raise the resolution",
+        "Mark the vertices so far outside the tetrahedra that moving with the nearest tetrahedron distorts them. "
+        "A higher resolution avoids this",
     )
     show_pins: _switch(
-        "Pins", "Mark the vertices that are pinned or pulled to a goal, as always while the panel Pins is open"
+        "Pins",
+        "Mark the vertices that are pinned or pulled to a goal; while the panel Pins is open, they are always marked",
     )
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
-    show_nodes: _switch("Dynamic Nodes", "Mark the vertices with inertia, which the others follow")
+    show_nodes: _switch(
+        "Dynamic Nodes", "Mark the dynamic nodes: the vertices with inertia, which the other vertices follow"
+    )
     active_vibration: integer("Active Vibration", "Index of the vibration that is played", min=0)
     swing: number(
         "Swing",
@@ -68,8 +72,8 @@ class SinewOverlays(bpy.types.PropertyGroup):
     show_contacts: _switch("Contacts", "Mark vertices in contact at this frame of the bake, colored by pressure")
     show_touching: _switch(
         "Contact Surface",
-        "Show the surface used for contact, at rest, and mark its vertices that are excluded from self-contact since "
-        "they lie too close to other parts of the body there",
+        "Show the surface used for contact in its rest shape, and mark its vertices without self-contact: at rest, "
+        "they are too close to other parts of the body",
     )
     show_colliders: _switch("Colliders", "Show the edges of all colliders of the body, hidden or not")
 

@@ -40,14 +40,14 @@ def folder() -> Path:
 
 
 def path_of(name: str) -> Path:
-    """Return the path of a preset's file, named by the percent-encoded name of the preset. On a file system that
-    ignores case, names that differ only in case share a file.
+    """Return the path of the file of the preset called ``name``. The file name contains the name in percent encoding;
+    on a file system that ignores case, names that differ only in case share a file.
     """
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 
 def own_presets() -> OwnPresets:
-    """Return all presets of the user, sorted by name; cached until a preset file changes."""
+    """Return all presets of the user, read again only after a preset file has changed."""
     files = sorted(folder().glob(f"{PREFIX}*{SUFFIX}")) if folder().is_dir() else []
     return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.is_file()))
 
@@ -84,7 +84,9 @@ def read(path: Path) -> MaterialSettings:
 
 
 def save(settings: MaterialSettings) -> None:
-    """Save a material as a preset, replacing one of the same name; raise StoreError if it cannot be written."""
+    """Save a material as a preset; an existing preset of the same name is replaced. Raise StoreError if the file cannot
+    be written.
+    """
     path = path_of(settings.name)
     with refusing(f"The folder {path.parent} cannot be created", "Check that you can write there."):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ class SinewPickedVertex(bpy.types.PropertyGroup):
 
 
 class SinewPicks(bpy.types.PropertyGroup):
-    """Rest positions of the picked vertices of one vertex group, by which an edit of the mesh is noticed."""
+    """Rest positions of the picked vertices of one vertex group, by which a later edit of the mesh is detected."""
 
     group: text("Vertex Group", "Name of the vertex group of the picked vertices")
     vertices: integer("Vertices", "Number of vertices of the mesh when they were picked")

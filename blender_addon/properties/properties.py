@@ -102,7 +102,9 @@ def _logarithm(label: str, noun: str, default: float) -> Any:
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a stiffness property in the material's unit; the property named ``kept`` stores its base-10 logarithm."""
+    """Return a property that shows a Young's modulus in the unit of the material. The value is stored as a base-10
+    logarithm in the property named ``kept``.
+    """
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)
@@ -119,7 +121,7 @@ def _is_mesh(self: Any, candidate: Any) -> bool:
 
 
 class SinewMaterial(bpy.types.PropertyGroup):
-    """Physical material of an object, and its placement: map, regions and depth."""
+    """Physical material of a body, and where it is: vertex group, regions and depth."""
 
     # Library overrides are applied in this order, so the unit precedes the value, and the value the stored logarithm.
     stiffness_unit: menu(
@@ -134,7 +136,9 @@ class SinewMaterial(bpy.types.PropertyGroup):
         "Young's modulus, in the unit beside it: flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
     )
     log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
-    fitted: number("Fitted", "Base-10 logarithm of the stiffness in Pa fitted to the body's size; 0 if none was fitted")
+    fitted: number(
+        "Fitted", "Base-10 logarithm of the stiffness, Pa, that Sinew chose from the body's size; 0 if it chose none"
+    )
     use_range: switch(
         "Painted Range", "Vary the stiffness between two values by the weights of a vertex group, the stiffness map"
     )
@@ -151,7 +155,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
     energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
     stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
     vertex_group: text(
-        "Map", "Vertex group with the fraction of this material; with a region or a depth, the fraction in it"
+        "Map", "Vertex group whose weights are the fraction of this material; inside its region or depth, if it has one"
     )
     region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
@@ -171,12 +175,12 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     @property
     def is_fitted(self) -> bool:
-        """Return True if the stiffness is still the one chosen from the body's size."""
+        """True if the stiffness is still the one that Sinew chose from the body's size."""
         return self.fitted != 0.0 and self.log_stiffness == self.fitted
 
     @property
     def is_layer(self) -> bool:
-        """Return True if the material is a layer over the painted ones: it has regions or a depth."""
+        """True if the material has regions or a depth, and so overrides painted materials."""
         return self.regions is not None or self.depth_kind != "NONE"
 
     @property
@@ -199,7 +203,7 @@ def _place_warning(self: Any) -> str:
 
 
 def _paint_active_material(self: Any, context: Any) -> None:
-    """In Weight Paint mode, activate the vertex group of the material that became active."""
+    """In Weight Paint mode, select the vertex group of the material that became active, so that it can be painted."""
     obj = self.id_data
     if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
         return
@@ -243,12 +247,13 @@ class SinewObject(bpy.types.PropertyGroup):
 
     pin_group: text(
         "Pin Group",
-        "Vertex group of pins: weights of at least Pin Threshold are held; with Goal, lower weights are pulled softly",
+        "Vertex group of pins. Vertices with a weight of at least Pin Threshold are held at their animated positions; "
+        "with Goal, vertices of lower weight are pulled toward theirs softly",
     )
     pin_threshold: number(
         "Pin Threshold",
-        "Vertices with at least this weight in the pin group are held. Key it upwards to release them over time; "
-        "above 1 no vertex is held. Released vertices are not held again",
+        "Vertices with at least this weight in the pin group are held. Animate it upwards to release vertices over "
+        "time; above 1 no vertex is held. Released vertices are not held again",
         options=ANIMATED,
         default=0.5,
         min=0.001,
@@ -258,8 +263,8 @@ class SinewObject(bpy.types.PropertyGroup):
 
     use_goal: switch(
         "Goal",
-        "Pull each vertex of the pin group that is not held to its animated position, in proportion to its weight. "
-        "Once Pin Threshold has released all held vertices, no vertex is pulled",
+        "Pull the vertices of the pin group below Pin Threshold softly toward their animated positions, in proportion "
+        "to their weights. Once an animated Pin Threshold has released all held vertices, no vertex is pulled",
         default=True,
     )
     goal_strength: number(
@@ -278,7 +283,9 @@ class SinewObject(bpy.types.PropertyGroup):
         "Vertex group of dynamic nodes: vertices of weight 1, each with a ball of the body around it, are simulated "
         "with inertia, and the other vertices follow them. Empty: the body will not jiggle",
     )
-    node_count: integer("Nodes", "Number that Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
+    node_count: integer(
+        "Nodes", "Number of vertices that Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64
+    )
 
     picks: collection("Picks", "Picked vertices of each vertex group, by their rest positions", type=SinewPicks)
     pick_warning: text("Picks", "Warning about a change of the picked vertices by an edit of the mesh")
@@ -342,9 +349,9 @@ class SinewObject(bpy.types.PropertyGroup):
     result: menu("Result", "Form in which the .blend stores and plays the baked frames", items=RESULTS)
     result_modes: integer(
         "Modes",
-        "Number of modes with which Geometry Nodes approximate the frames, besides one per pinned part: more are more "
-        "exact and need more memory, 20 to 64. The number is doubled while the error of a vertex exceeds 1 % of the "
-        "body's size. Subspace solvers use their own modes instead",
+        "Number of modes with which Geometry Nodes approximate the frames, in addition to one per pinned part. More "
+        "modes are more exact and need more memory; 20 to 64 are typical. The number is doubled while the error of a "
+        "vertex exceeds 1 % of the body's size. Subspace solvers use their own modes instead",
         default=20,
         min=1,
         max=64,
