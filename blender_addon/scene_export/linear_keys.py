@@ -15,7 +15,9 @@ FREE = 0
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property of c channels with values (f,c) at the times (f,) of keys (``animation_in.key_times``)."""
+    """Key a property with c channels linearly: ``values`` (f,c) at the ``times`` (f,) from ``animation_in.key_times``.
+    ``path`` is the property's data path on ``owner``.
+    """
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):
         fill_linear(curve, times, values[:, curve.array_index])

@@ -16,7 +16,9 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare loaded and installed wheels when the extension is enabled; a checkout has no manifest of wheels."""
+    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, and keep the message for
+    :func:`needed`. Called when the extension is enabled; a checkout has no manifest, so nothing is compared.
+    """
     global _needed
     _needed = ""
     if not manifest.is_file():
