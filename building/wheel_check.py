@@ -1,5 +1,7 @@
-"""Check of a zip on any platform: its wheels match platform and Python, and contain every package that the sources
-import and every library that their compiled modules load on Windows and macOS.
+"""Check of a zip's contents, on any platform: wheels match platform and Python, and nothing is missing.
+
+The wheels have to contain every package that the sources import and, for Windows and macOS, every library that their
+compiled modules load.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
 
 
 def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
-    """Return the faults of a library among the files of its wheel; ``ours`` are its images for the platform."""
+    """Return the faults of the compiled library ``name`` of a wheel. ``ours`` are its images for the platform,
+    ``files`` are all files of the wheel.
+    """
     if not ours:
         return [f"is not compiled for {platform}"]
     if platform.startswith("windows"):
@@ -84,7 +88,9 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Return faults of file names that Windows or the case-insensitive file systems of macOS do not allow."""
+    """Return the faults of file ``names`` that Windows or the case-insensitive file systems of macOS do not allow;
+    ``owner``, such as the wheel, begins the text of each.
+    """
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
         faults.append(f"{owner}: names differ only by case")

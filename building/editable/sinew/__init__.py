@@ -1,4 +1,5 @@
-"""Package ``sinew`` after ``pip install -e .``: mounts this checkout with ``build_addon.py``."""
+"""Package ``sinew`` after ``pip install -e .``: imports this checkout in its place (``mount`` of ``build_addon.py``).
+"""
 
 from __future__ import annotations
 
