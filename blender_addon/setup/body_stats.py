@@ -97,7 +97,7 @@ def _fitted_words(obj: Any, context: Any, size: str) -> str:
     if not obj.sinew.materials[0].is_fitted:
         return ""
     if not is_suitable(obj, context):
-        return "Stiffness chosen by size: Bake adapts it to the pins"
+        return "The stiffness was chosen for the body's size: Bake fits it to the pins"
     sag = measured_body(obj, context).sag
     is_slender = UPRIGHT * sag.buckling > ALIKE * sag.area / (SAG * sag.reach)
-    return f"Stiffness chosen for {size}: sags by {'less than' if is_slender else 'about'} a twentieth"
+    return f"Stiffness chosen for a size of {size}: body sags by {'less than' if is_slender else 'about'} a twentieth"
