@@ -25,7 +25,9 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Return the files by their path in the zip, without manifest and wheels; raise BuildError for a symbolic link."""
+    """Return the files of the zip, without manifest and wheels, keyed by their path in it; raise BuildError for a
+    symbolic link.
+    """
     found = {}
     for path in _tracked():
         name = path.relative_to(ROOT).as_posix()

@@ -40,7 +40,7 @@ def read() -> list[Wheel]:
 
 
 def write(wheels: list[Wheel]) -> None:
-    """Write ``wheels.lock``."""
+    """Write ``wheels.lock``, one row per wheel."""
     text = (
         "# Every bundled wheel, by `python build_addon.py lock [NAME==VERSION ...]`. Ranges stand in pyproject.toml.\n"
     )

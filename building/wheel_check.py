@@ -21,7 +21,9 @@ BLENDERS_TOO = frozenset({"addon_utils", "mathutils", "numpy", "rna_keymap_ui"})
 OPTIONAL = frozenset({"matplotlib", "meshio", "mpl_toolkits", "pypardiso"})
 """Packages that are used only if installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
-"""Numba's backends for parallel loops, which no kernel has. They need libraries that users would have to install."""
+"""Libraries of Numba's backends for parallel loops, which Sinew's kernels do not use. They need libraries that users
+would have to install.
+"""
 LONGEST_PATH = 259
 """Maximum length of a path in Windows' default configuration, characters."""
 # Blender's folder of a user with the longest name, and the deepest folder of an extension's files in it.

@@ -16,7 +16,7 @@ from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
-"""Folder of each Debian release's Blender: 4.3 in trixie, which all tests use; the newest in sid."""
+"""Folder of the Blender of each Debian release: Blender 4.3 in trixie, for most windowed tests; the newest in sid."""
 
 RELEASE = "trixie"
 

@@ -94,7 +94,9 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a column whose properties leave space for a keyframe button, so that those with and without one align."""
+    """Return a layout column that reserves space for a keyframe button beside each property, so that properties with
+    and without a button align.
+    """
     column = layout.column()
     column.use_property_decorate = True
     return column

@@ -47,7 +47,9 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """Return the ``session_uid`` of all objects that are recomputed when the shape of ``obj`` changes."""
+    """Return the ``session_uid`` of all objects that Blender recomputes in a view ``layer`` when the shape of ``obj``
+    changes.
+    """
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
@@ -55,7 +57,9 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
 
 
 def _users_of(obj: Any) -> set[Any]:
-    """Return the data-blocks that use an object, and their users in turn, up to objects and scenes."""
+    """Return the data-blocks that use an object, directly or through other data-blocks. The search does not continue
+    through objects and scenes.
+    """
     users, found, ahead = bpy.data.user_map(), set(), [obj]
     while ahead:
         new = users.get(ahead.pop(), set()) - found - {obj}

@@ -1,5 +1,5 @@
-"""Baked frames -> the scene: shape keys, handles for Geometry Nodes, or a file for the Mesh Cache modifier, on the
-object itself or on a full duplicate. The object with the result is called the carrier.
+"""Writer of baked frames to the scene: as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
+modifier, on the object itself or on a full duplicate. The object with the result is called the carrier.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ SAME = 1e-6
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return the carrier.
+    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return this object,
+    the carrier.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
     the mesh does not have the job's number of vertices.
@@ -79,7 +80,8 @@ def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
     """Write baked frames as a PC2 file in ``folder``, and add a Mesh Cache modifier that plays it to ``obj`` or a full
-    duplicate; return the carrier. Raise StoreError if the file cannot be written, MeshError as :func:`apply_frames`.
+    duplicate; return this object, the carrier. Raise StoreError if the file cannot be written, MeshError as
+    :func:`apply_frames`.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)

@@ -29,7 +29,7 @@ def fill_linear(curve: Any, times: np.ndarray, values: np.ndarray) -> None:
 
 
 def fill_arc(curve: Any, begin: float, end: float) -> None:
-    """Add a parabola to an F-curve: 0 at both times and 1 halfway; 0 elsewhere."""
+    """Add a parabola to an F-curve: 0 at the times ``begin`` and ``end``, 1 halfway, and 0 outside."""
     times, third = np.array([begin, end]), (end - begin) / 3.0
     points = _fill(curve, times, np.zeros(2), BEZIER)
     for side, sign in (("left", -1.0), ("right", 1.0)):

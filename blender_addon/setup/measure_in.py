@@ -94,7 +94,9 @@ def forget(obj: Any) -> None:
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return estimates of a body from its surface, see :func:`_measured_about` for the surface that is measured."""
+    """Return estimates of a body from the surface of a mesh that approximates its simulated shape
+    (:func:`_measured_about`).
+    """
     from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)

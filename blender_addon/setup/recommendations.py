@@ -18,7 +18,7 @@ LABELS = {
     "match_resolution": "Match Resolution",
     "substeps": "Substeps",
 }
-"""Labels in panels of the settings for which there are recommendations."""
+"""Panel labels of the settings that can be recommended."""
 OF_RESOLUTION = ("cells_across", "match_resolution")
 BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",

@@ -114,6 +114,8 @@ def two_digits(value: float) -> float:
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Return Blender's text for a value in SI units; "" if the scene has no units."""
+    """Return Blender's text for a value in SI units; "" if the scene has no units. ``kind`` is Blender's unit category,
+    such as ``LENGTH``.
+    """
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

@@ -38,7 +38,9 @@ def needed() -> str:
 
 
 def _change(name: str) -> str:
-    """Describe how a loaded package differs from the installed one; "" if it does not, or if it is not loaded."""
+    """Return a text about the package ``name`` if its loaded version differs from the installed one; "" if both are
+    equal or it is not loaded.
+    """
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:
