@@ -50,8 +50,8 @@ def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str
     """Return the version range of each project that zips bundle, keyed by name, for a Python version and a
     ``sys.platform``.
 
-    The projects are the direct and indirect dependencies, except NumPy, which Blender has, and TetGen without
-    ``tetgen``.
+    The projects are the direct and indirect dependencies. NumPy is omitted, since Blender has it; so is TetGen, unless
+    ``tetgen`` is True.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]

@@ -172,8 +172,8 @@ def not_simulated(obj: Any) -> Any:
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Return the active body, whose bake a duplicate shows. Raise PollFailure if no duplicate does, outside Object
-    Mode, or while the body is in live mode.
+    """Return the active body, whose bake a duplicate shows. Raise PollFailure if there is no such duplicate, if Blender
+    is not in Object Mode, or if the body is in live mode.
     """
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)

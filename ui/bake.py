@@ -47,8 +47,8 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """Return texts about the progress ``state`` of a task, longest first, and ``remaining`` time in s, None if unknown.
-    The longest text begins with the body's ``name``, if it is not empty.
+    """Return texts of decreasing length about the progress of a task; the first one begins with the body's ``name``, if
+    it is not empty. ``state`` is the task's state, ``remaining`` the time left, s, None if unknown.
     """
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
