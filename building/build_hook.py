@@ -1,6 +1,8 @@
-"""Build hook for wheels of the library: adds the files of the package root to the folders named in ``pyproject.toml``.
+"""Build hook for the library's wheel: adds the files of ``blender_addon/package`` to the root of the package ``sinew``.
+The folders of the package are named in ``pyproject.toml``.
 
-An editable wheel (``pip install -e .``) gets no files: ``editable/sinew`` is on the path, and mounts the checkout.
+An editable wheel (``pip install -e .``) gets no files: it puts ``editable/sinew`` on the path, which imports this
+checkout.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ PACKAGE = Path(__file__).resolve().parents[1] / "blender_addon" / "package"
 
 
 class PackageRoot(BuildHookInterface):
-    """Hatchling hook that puts ``blender_addon/package`` at the root of the wheel."""
+    """Hatchling hook that adds the files of ``blender_addon/package`` to the root of the package ``sinew``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files before a build (called by Hatchling); ``version`` is ``standard`` or ``editable``."""
+        """Add the files before a build (called by Hatchling). ``version`` is ``standard`` or ``editable``; the latter
+        adds none.
+        """
         if version == "standard":
             files = (path for path in PACKAGE.iterdir() if path.is_file())
             build_data["force_include"].update({str(path): f"sinew/{path.name}" for path in files})

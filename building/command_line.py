@@ -26,7 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build_addon.py", allow_abbrev=False)
     commands = parser.add_subparsers(dest="subcommand", required=True)
 
-    demo = commands.add_parser("demo", help="build and install the extension, run a demo scene into out")
+    demo = commands.add_parser("demo", help="build and install the extension, run a demo scene, output in out")
     demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
@@ -60,12 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("name", nargs="?")
     bench.add_argument("--list", action="store_true")
     bench.add_argument("--case", default="*", help="run only the cases whose names match this pattern")
-    bench.add_argument("--data", help="folder of bodies; default: ../shared/data, if it exists")
-    bench.add_argument("--json", help="write the rows to this file")
+    bench.add_argument("--data", help="folder of benchmark meshes; default: ../shared/data, if it exists")
+    bench.add_argument("--json", help="write the result rows to this JSON file")
     bench.set_defaults(run=_bench)
 
     lock = commands.add_parser("lock", help="update wheels.lock and requirements.lock")
-    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="new version; all other versions stay")
+    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="new version of a wheel; others keep theirs")
     lock.set_defaults(run=_lock)
     return parser
 

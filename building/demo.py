@@ -23,8 +23,8 @@ ENVIRONMENT = "bpy-4.2"
 
 
 def run(scene: str = "headline") -> int:
-    """Build the extension, install it into an isolated profile, and run the scene's script with its folder under
-    ``out`` as only argument; return 0.
+    """Build the extension, install it into an isolated profile, and run the script of a ``scene`` there; return 0. The
+    script's only argument is its output folder under ``out``.
     """
     start = time.monotonic()
     target = OUT / ("demo" if scene == "headline" else f"demo-{scene}")

@@ -1,5 +1,7 @@
-"""Reader and writer of ``wheels.lock``, file names and SHA-256 of the wheels of the zips and the main environment, and
-of ``requirements.lock``, SHA-256 of all other packages of the environments, as pinned in ``pyproject.toml``, on Linux.
+"""Reader and writer of the lock files, which contain the SHA-256 of all packages.
+
+``wheels.lock`` lists the wheels of the zips and of the main environment. ``requirements.lock`` lists the hashes of all
+other packages of the environments on Linux, as pinned in ``pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ HASHES = ROOT / "requirements.lock"
 
 @dataclass(frozen=True)
 class Wheel:
-    """One row of ``wheels.lock``; ``pythons`` are the versions whose zips contain the wheel."""
+    """Row of ``wheels.lock``: a wheel for one platform. ``tag`` are its Python and ABI tags, such as ``cp311-abi3``;
+    ``pythons`` are the Python versions whose zips contain it.
+    """
 
     project: str
     version: str
@@ -36,7 +40,7 @@ def read() -> list[Wheel]:
 
 
 def write(wheels: list[Wheel]) -> None:
-    """Write ``wheels.lock``."""
+    """Write ``wheels.lock``, one row per wheel."""
     text = (
         "# Every bundled wheel, by `python build_addon.py lock [NAME==VERSION ...]`. Ranges stand in pyproject.toml.\n"
     )
@@ -73,7 +77,9 @@ def pins(python: str, system: str) -> list[str]:
 
 
 def hashed(requirements: Sequence[str]) -> list[str]:
-    """Return requirements ``NAME==VERSION`` with hashes, in pip's format; raise BuildError if one has no hash."""
+    """Return the requirements ``NAME==VERSION`` with their SHA-256 from the lock files, in pip's format; raise
+    BuildError if one has no hash.
+    """
     known: dict[str, set[str]] = defaultdict(set)
     for line in HASHES.read_text(encoding="utf-8").splitlines():
         requirement, *hashes = line.split(" --hash=sha256:")

@@ -19,8 +19,13 @@ _SYSTEM = ("/usr/lib/", "/System/Library/")
 
 @dataclass(frozen=True)
 class MachO:
-    """Header of a library: paths of the libraries that it loads (``needs``) and rpaths (``places``), as stored;
-    ``is_signed``, True if it has the code signature that Macs with ARM processors require.
+    """Header of a library.
+
+    Attributes
+    ----------
+    needs : paths of the libraries that it loads, as stored
+    places : paths that replace ``@rpath`` in ``needs``, as stored
+    is_signed : True if it has a code signature, which Macs with ARM processors require
     """
 
     needs: tuple[str, ...]
@@ -50,7 +55,9 @@ def read(data: bytes) -> MachO:
 
 
 def missing(name: str, library: MachO, files: set[str]) -> list[str]:
-    """Return the libraries that the library ``name`` loads but neither macOS nor the ``files`` of its wheel provide."""
+    """Return the paths in ``library.needs`` that are neither libraries of macOS nor among the ``files`` of the wheel.
+    ``name`` is the library's own path in the wheel.
+    """
     own = PurePosixPath(name).parent
 
     def found(need: str) -> bool:

@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from .project import BuildError
 
 ADDED = Path(__file__).resolve().parent / "licences"
-"""Licence texts, ``PROJECT.txt``, of projects whose wheels contain none, copied from their sources."""
+"""Folder with licence texts, ``PROJECT.txt``, copied from the sources of projects whose wheels contain none."""
 CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
-"""Licences of projects whose metadata name the licence less exactly than their licence texts."""
+"""Licences, by project, for wheels whose metadata are less exact than their licence texts."""
 _IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
 _HEAD = """# Third-party notices
 
@@ -24,7 +24,9 @@ library are named under “Carries”, from its bill of materials; their terms a
 
 
 def third_party(wheels: list[Path]) -> str:
-    """Return the notices for these wheels, identical texts once; raise BuildError if a wheel has no licence text."""
+    """Return the text of ``THIRD_PARTY.md`` for these wheels, with identical licence texts only once; raise BuildError
+    if a wheel has no licence text.
+    """
     entries: dict[str, tuple[list[str], dict[str, str]]] = {}
     for path in sorted(wheels):
         title, facts, texts = _read(path)
@@ -44,7 +46,9 @@ def _fenced(text: str) -> str:
 
 
 def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return a wheel's title (name and version), facts for the notices, and licence texts by file name."""
+    """Return from a wheel: its title (name and version), lines with licence, home page and carried libraries, and its
+    licence texts, keyed by file name.
+    """
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
@@ -57,7 +61,7 @@ def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
         bills = [json.loads(wheel.read(name)) for name in names if ".dist-info/sboms/" in name]
     project = path.name.partition("-")[0]
     if not texts and (ADDED / f"{project}.txt").is_file():
-        texts = {"LICENSE, of its sources": (ADDED / f"{project}.txt").read_text(encoding="utf-8").strip()}
+        texts = {"LICENSE, from its sources": (ADDED / f"{project}.txt").read_text(encoding="utf-8").strip()}
     if not texts:
         raise BuildError(
             f"{path.name} contains no licence text.\nPut the text from its sources into {ADDED.name}/{project}.txt."
@@ -75,4 +79,4 @@ def _licence(metadata: email.message.Message) -> str:
     """Return the licence named by the wheel's metadata."""
     classifiers = [each for each in metadata.get_all("Classifier", []) if each.startswith("License ::")]
     named = ", ".join(each.rpartition(" :: ")[2] for each in classifiers)
-    return metadata["License-Expression"] or named or "as its text says"
+    return metadata["License-Expression"] or named or "see the licence text"

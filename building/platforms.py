@@ -10,8 +10,14 @@ from .project import BuildError
 
 @dataclass(frozen=True)
 class Platform:
-    """Platform: compatible wheel ``tags``, best first; ``system``, its ``sys.platform``; ``magic``, the first bytes of
-    its compiled modules; ``pythons``, the Python versions in ``wheels.lock``.
+    """Platform for which zips are built.
+
+    Attributes
+    ----------
+    tags : platform tags of compatible wheels, preferred tag first
+    system : ``sys.platform``
+    magic : first bytes of the platform's compiled modules
+    pythons : Python versions with wheels in ``wheels.lock``
     """
 
     tags: tuple[str, ...]

@@ -47,8 +47,11 @@ def extension() -> dict[str, Any]:
 
 
 def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
-    """Return the bundled projects for a Python version and a ``sys.platform``, with their version ranges: direct and
-    indirect dependencies except NumPy, which Blender has; with or without ``tetgen``.
+    """Return the version range of each project that zips bundle, keyed by name, for a Python version and a
+    ``sys.platform``.
+
+    The projects are the direct and indirect dependencies. NumPy is omitted, since Blender has it; so is TetGen, unless
+    ``tetgen`` is True.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]
@@ -95,7 +98,9 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """Return an environment's plan; that of ``main`` lacks the wheels that it shares with the extension."""
+    """Return the plan of the environment with this name. For ``main``, the wheels of ``wheels.lock``, which are
+    installed in addition, are not among its requirements.
+    """
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
     requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]

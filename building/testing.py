@@ -1,5 +1,7 @@
-"""Runner of all tests in parts, two at a time for two cores: first the main environment and the built zip in several
-bpy versions, then the windowed Blenders, since more load would disturb their screenshots and clicks.
+"""Runner of all tests in parts, two parts at a time on two cores.
+
+The main environment and the bpy versions with the built zip come first. The windowed Blenders come last, since more
+load would disturb their screenshots and clicks.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ WINDOWED = {
 """Parts with a windowed Blender: the Debian release that it comes from, and the tests."""
 
 ROUNDING = "rounding"
-"""Part that repeats the tests most sensitive to the BLAS with OpenBLAS's kernels for other processors."""
+"""Part that repeats the tests most sensitive to rounding in BLAS, with OpenBLAS's kernels for other processors."""
 
 ROUNDING_TESTS = [
     "tests/core/linear_solvers",
@@ -52,7 +54,9 @@ ROUNDING_TESTS = [
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
-"""OpenBLAS kernels and numbers of threads. Zen uses Haswell's kernels, so each of the two runs once."""
+"""OpenBLAS kernels and numbers of threads to test. On Zen processors OpenBLAS uses Haswell's kernels, so one of both
+runs with one thread and the other with two.
+"""
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and the output of the tests.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
@@ -141,8 +145,10 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 
 
 def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
-    """Return the pytest arguments for a part with the tests ``own``. If arguments name tests (files, folders,
-    ``FILE::TEST``), keep only those in the part; return None if there are none.
+    """Return the pytest arguments for a part whose tests are ``own``.
+
+    If ``arguments`` name tests (files, folders, ``FILE::TEST``), only those that belong to the part are run; return
+    None if none does.
     """
     before = [None, *arguments]
     named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
@@ -160,14 +166,18 @@ def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
 
 
 def _test_path(argument: str) -> Path | None:
-    """Return the test file or folder that an argument names, relative to here or to the repository; None otherwise."""
+    """Return the path of the test file or folder that a pytest argument names, relative to the working directory or to
+    the repository; None if it names none.
+    """
     place = argument.partition("::")[0]
     paths = ((base / place).resolve() for base in (Path.cwd(), ROOT)) if place and place[0] != "-" else ()
     return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run all tests if there are pytest arguments or no other part runs, otherwise those of the part ``main``."""
+    """Run the part ``main`` and return its outcome. With pytest arguments, or as the only part, it has all tests that
+    need no window, otherwise its own.
+    """
     return _pytest(
         "main",
         ["tests"] if arguments or is_alone else list(project.environment("main").tests),
@@ -178,7 +188,9 @@ def _main(arguments: list[str], is_alone: bool) -> Outcome:
 
 
 def _rounding(arguments: list[str]) -> Outcome:
-    """Repeat numerical tests with kernels for other processors: tests must not fail because of different rounding."""
+    """Repeat numerical tests with OpenBLAS's kernels for other processors, whose rounding differs; return the sum of
+    the outcomes.
+    """
     whole = Outcome(ROUNDING)
     for kernel, threads in BLAS_KERNELS:
         if kernel == "SkylakeX" and not _has_avx512():
@@ -218,7 +230,10 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
 def _pytest(
     part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
 ) -> Outcome:
-    """Run a part's own tests, narrowed by the arguments, in its environment; print the output live or at the end."""
+    """Run the tests ``own`` of a part, narrowed by the pytest ``arguments``, in the part's environment with the given
+    environment ``variables``. Print the output at once if ``live``, otherwise at the end, from the log ``log_name`` (by
+    default the part's name).
+    """
     chosen = narrowed(own, arguments)
     if chosen is None:
         return Outcome(part, note=NOTHING)

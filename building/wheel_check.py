@@ -1,5 +1,7 @@
-"""Check of a zip on any platform: its wheels match platform and Python, and contain every package that the sources
-import and every library that their compiled modules load on Windows and macOS.
+"""Check of a zip's contents, on any platform: wheels match platform and Python, and nothing is missing.
+
+The wheels have to contain every package that the sources import and, for Windows and macOS, every library that their
+compiled modules load.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ BLENDERS_TOO = frozenset({"addon_utils", "mathutils", "numpy", "rna_keymap_ui"})
 OPTIONAL = frozenset({"matplotlib", "meshio", "mpl_toolkits", "pypardiso"})
 """Packages that are used only if installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
-"""Numba's backends for parallel loops, which no kernel has. They need libraries that users would have to install."""
+"""Libraries of Numba's backends for parallel loops, which Sinew's kernels do not use. They need libraries that users
+would have to install.
+"""
 LONGEST_PATH = 259
 """Maximum length of a path in Windows' default configuration, characters."""
 # Blender's folder of a user with the longest name, and the deepest folder of an extension's files in it.
@@ -66,7 +70,9 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
 
 
 def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
-    """Return the faults of a library among the files of its wheel; ``ours`` are its images for the platform."""
+    """Return the faults of the compiled library ``name`` of a wheel. ``ours`` are its images for the platform,
+    ``files`` are all files of the wheel.
+    """
     if not ours:
         return [f"is not compiled for {platform}"]
     if platform.startswith("windows"):
@@ -84,7 +90,9 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Return faults of file names that Windows or the case-insensitive file systems of macOS do not allow."""
+    """Return the faults of file ``names`` that Windows or the case-insensitive file systems of macOS do not allow;
+    ``owner``, such as the wheel, begins the text of each.
+    """
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
         faults.append(f"{owner}: names differ only by case")

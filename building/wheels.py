@@ -39,8 +39,10 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
 
 
 def write_lock(wanted: list[str]) -> None:
-    """Download all bundled wheels for all Pythons and platforms, and write both lock files. Versions stay, except those
-    ``wanted`` (``NAME==VERSION``) where their ranges allow them; new projects get the newest version.
+    """Download all bundled wheels for all Pythons and platforms, and write both lock files.
+
+    A project keeps its locked version, or gets the version in ``wanted`` (``NAME==VERSION``) if its range in
+    ``pyproject.toml`` allows it; a new project gets the newest version. Raise BuildError if no range allows a version.
     """
     asked = dict(each.split("==") for each in wanted if re.fullmatch(r"[\w-]+==[\d.]+", each))
     if len(asked) < len(wanted):

@@ -1,7 +1,7 @@
-"""Windowed Blenders of Debian releases for the tests, in folders of the repository.
+"""Windowed Blenders of Debian releases for the tests, each in a folder of the repository.
 
-All mounts are in a separate mount namespace that ends with its process. So the folder never contains the host's /dev or
-/proc, and deleting the repository deletes nothing else.
+Mounts exist only in a separate mount namespace, which ends with its process. So a folder never contains the host's /dev
+or /proc, and deleting the repository deletes nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
-"""Folder of each Debian release's Blender: 4.3 in trixie, which all tests use; the newest in sid."""
+"""Folder of the Blender of each Debian release: Blender 4.3 in trixie, for most windowed tests; the newest in sid."""
 
 RELEASE = "trixie"
 
@@ -41,8 +41,11 @@ chroot "$root" "$@" || exit $?
 
 
 def find(release: str = RELEASE) -> Path | None:
-    """Return the path of a release's windowed Blender, or None if it is not installed. The variable ``SINEW_BLENDER``
-    replaces trixie's Blender by an executable, or by the root folder of a Debian."""
+    """Return the Debian root folder with a release's windowed Blender, or None if it is not installed.
+
+    For trixie, the environment variable ``SINEW_BLENDER`` names a Blender executable or Debian root folder to return
+    instead. Raise BuildError if that path does not exist.
+    """
     named = os.environ.get("SINEW_BLENDER") if release == RELEASE else None
     if named:
         if not Path(named).exists():
@@ -59,9 +62,10 @@ def python_of(root: Path) -> str:
 
 
 def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
-    """Return the command line that runs ``command`` inside ``root``, with host folders bound to paths inside.
+    """Return the command line that runs ``command`` inside the Debian root folder ``root``.
 
-    Its processes and mounts end with it; it has network access only with ``network``.
+    ``binds`` maps host folders to the paths inside ``root`` at which they appear. Processes and mounts end with the
+    command, which has network access only with ``network``.
     """
     pairs = [str(item) for pair in binds.items() for item in pair]
     isolation = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]

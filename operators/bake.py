@@ -22,7 +22,9 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Duration of a bake, s, after which Esc asks whether to stop it, wherever the pointer is in the window."""
+"""Duration of a bake, s, after which Esc works with the pointer outside Sinew's panels, too: it asks whether to stop
+the bake.
+"""
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
 USUAL_PRE_ROLL = 10
@@ -36,8 +38,8 @@ def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_bake)
 def bake(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body, and all bodies in contact with it, over the frame range in the background. Asks before baked
-    frames are replaced.
+    """Simulate the body, and all bodies in contact with it, over the frame range in the background. Asks for
+    confirmation before baked frames are replaced.
     """
     background.begin(obj, "bake")
 
@@ -77,7 +79,7 @@ def _can_bake_to_current(context: Any) -> None:
     record, current = obj.sinew.bake, context.scene.frame_current
     polls.disable_if(record.status == "DONE", "All frames are baked")
     first, last = frame_range(obj.sinew, context.scene)
-    polls.disable_if(not first < current <= last, f"Go to a frame after {first} (first) and up to {last} (last)")
+    polls.disable_if(not first < current <= last, f"Go to a frame after the first ({first}), up to the last ({last})")
     polls.disable_if(
         record.frames and record.status != "NONE" and record.first_frame + record.frames > current,
         "All frames up to the current one are baked",
@@ -86,8 +88,8 @@ def _can_bake_to_current(context: Any) -> None:
 
 @operator("Bake to Current Frame", _can_bake_to_current)
 def bake_to_current(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body from the first frame, or the last baked frame, to the current frame, in the background. Resume
-    bakes the remaining frames.
+    """Bake only up to the current frame, in the background, continuing after the last baked frame if there is one.
+    Resume then bakes the remaining frames.
     """
     background.begin(obj, "", until=context.scene.frame_current)
 
@@ -126,8 +128,8 @@ def _about_all(context: Any, properties: Any) -> str:
     ),
 )
 def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Bake every body of the scene that is not completely baked, one after the other; bodies in contact are baked
-    together, and bodies that others use as colliders first. Stopped bakes are resumed.
+    """Bake every body of the scene whose bake is missing or incomplete, one after the other; stopped bakes are resumed.
+    Bodies in contact are baked together, and bodies that serve as colliders come first.
     """
     bodies = bake_queue.bodies_of(context.scene)
     if self.selected:
@@ -167,8 +169,8 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
 def stop_bake(self: Any, context: Any, obj: Any) -> None:
-    """Stop the bake after the current step, and cancel waiting bakes; finished frames are kept and the bake can be
-    resumed. Esc stops it while the pointer is over this panel; elsewhere Esc asks first, for bakes of more than 30 s.
+    """Stop the bake after the current step, and cancel waiting bakes; finished frames are kept, and Resume continues.
+    Esc does the same while the pointer is over this panel; elsewhere it asks first, and only after 30 s of a bake.
     """
     job_queue.stop()
 
@@ -180,8 +182,8 @@ def _can_show_newest(context: Any) -> None:
 
 @operator("Go to Newest Frame", _can_show_newest)
 def go_to_newest(self: Any, context: Any, obj: Any) -> None:
-    """Go to the newest frame of the running bake. Meanwhile, 3D Views draw baked frames over the body: the current
-    frame of the timeline, or the newest baked frame before it.
+    """Go to the newest frame of the running bake. Meanwhile, 3D Views draw the body as baked at the current frame or,
+    if that frame is not baked yet, at the newest baked frame before it.
     """
     context.scene.frame_set(job_queue.current().state.newest)
 
@@ -196,7 +198,7 @@ def _can_move_out(context: Any) -> None:
 
 @operator("Separate Overlaps", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
-    """Move the body out of the body or collider that it overlaps by the shortest displacement. Then bake again."""
+    """Move one of the overlapping objects by the shortest displacement that separates them. Then bake again."""
     record = obj.sinew.bake
     moved = record.separation_object
     matrix = moved.matrix_world.copy()
@@ -218,8 +220,8 @@ def _can_untangle(context: Any) -> None:
 
 @operator("Grow Apart", _can_untangle, EDITS)
 def untangle(self: Any, context: Any, obj: Any) -> None:
-    """Let overlapping bodies start shrunk, and grow to their size without overlap over the Pre-Roll, which becomes 10
-    frames if it is 0. Then bake again.
+    """Let overlapping bodies start shrunk, and grow to their size without overlap during the Pre-Roll, which is set to
+    10 frames if it is 0. Then bake again.
     """
     for each in contact_groups.group_of(obj, context):
         each.sinew.collisions.grow_apart = True

@@ -45,8 +45,9 @@ def _can_copy(context: Any) -> None:
 
 @operator("Copy Settings to Selected", _can_copy, EDITS)
 def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Copy the Sinew settings of the active mesh to all other selected meshes: materials and springs matched by name,
-    resolution, collisions, fields, solver, result. Settings that name a vertex group missing there, and bakes, stay.
+    """Copy the Sinew settings of the active mesh to all other selected meshes: materials and springs (matched by name),
+    resolution, collisions, fields, solver, result. Not copied are bakes, keyframes, and settings that name a vertex
+    group, modifier or shape key missing in the other mesh.
     """
     copied, left = 0, []
     for other in _others(context):

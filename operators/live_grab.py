@@ -9,11 +9,11 @@ from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
-"""Texts and icons in the status bar while the mouse button is down."""
+"""Texts and icons of the hints in the status bar while the mouse button is down."""
 
 
 def draw_status(header: Any, context: Any) -> None:
-    """Draw the status bar instead of Blender's own."""
+    """Draw the hints for dragging in the status bar, in place of Blender's own."""
     draw_hints(header.layout, HINTS)
 
 

@@ -69,7 +69,7 @@ def _can_paint(context: Any) -> None:
 
 def _about_painting(context: Any, properties: Any) -> str:
     if properties.map == "STIFFNESS":
-        return "Paint the stiffness of this material in Weight Paint mode: 0 gives Stiffness, 1 gives Where Painted"
+        return "Paint the stiffness of this material in Weight Paint mode: from Stiffness (0) to Where Painted (1)"
     return "Paint the fraction of this material in Weight Paint mode. Each stroke keeps the sum of all fractions at one"
 
 

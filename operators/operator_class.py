@@ -148,8 +148,11 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return the two operators that remove and move the active item, with its animation, of a body's list of ``noun``,
-    shown as ``label``. ``order`` is the end of the move button's tooltip, ``stays`` that of the remove button's.
+    """Return two operators for the list ``noun`` + "s" of a body: one removes the active item with its animation, one
+    moves it.
+
+    ``label`` is the list item's name in the interface, ``ask`` the condition as for :func:`operator`. ``order`` ends
+    the tooltip of the move operator, ``stays`` that of the remove operator.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

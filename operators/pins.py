@@ -75,8 +75,9 @@ def _can_propose(context: Any) -> None:
 
 @operator("Propose Nodes", _can_propose, EDITS)
 def propose_nodes(self: Any, context: Any, obj: Any) -> None:
-    """Choose new dynamic nodes, as many as the number beside the button: far from one another and from the pins, mostly
-    in soft regions, one per stiff part without pins, mirrored in X if the body is symmetric.
+    """Replace the dynamic nodes by proposed ones, as many as the number beside the button. They are far from one
+    another and from the pins, mostly in soft regions; each stiff part without pins gets one. They are mirrored in X if
+    the body is symmetric.
     """
     group, count = proposing.propose(obj, context)
     self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")

@@ -72,13 +72,17 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """Return the body ``obj``; raise PollFailure if it is not the active object, but the duplicate with its bake is."""
+    """Return the body ``obj``; raise PollFailure if the active object is the duplicate that shows its bake, or if its
+    mesh is linked from another file.
+    """
     disable_if(obj != context.object, f"This object shows the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """Return the object; raise PollFailure if its mesh is linked, since its groups and keys would not be saved."""
+    """Return the object; raise PollFailure if its mesh is linked from another file, since changes of its vertex groups
+    and shape keys would not be saved.
+    """
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
@@ -168,7 +172,9 @@ def not_simulated(obj: Any) -> Any:
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Return the active body; raise PollFailure if no duplicate shows its bake, or outside Object Mode, or in Live."""
+    """Return the active body, whose bake a duplicate shows. Raise PollFailure if there is no such duplicate, if Blender
+    is not in Object Mode, or if the body is in live mode.
+    """
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
     disable_if(live.session_of(obj) is not None, "The body is in live mode: press Stop first (Esc)")
@@ -177,8 +183,8 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated. With ``kept``, a reason, the .blend must be
-    saved.
+    """Return the active body; raise PollFailure if it cannot be simulated now. A text ``kept`` requires a saved .blend,
+    and gives the reason, such as :data:`KEPT`.
     """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
@@ -199,10 +205,12 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """Return the running session of live mode; raise PollFailure if there is none, or it is not ready."""
+    """Return the running session of live mode; raise PollFailure if there is none, if it is not ready, or while Blender
+    renders.
+    """
     session = live.current()
     disable_if(
-        session is None or not session.state.ready, NOT_LIVE if session is None else "The body is being prepared"
+        session is None or not session.state.ready, NOT_LIVE if session is None else "Wait until live mode is ready"
     )
     not_rendering()
     return session
@@ -214,7 +222,7 @@ def not_rendering() -> None:
 
 
 def can_record(_context: Any = None) -> None:
-    """Raise PollFailure if live mode cannot record, that is store grabs as springs and frames in a cache."""
+    """Raise PollFailure if live mode cannot record, that is, store mouse grabs as springs and the frames as a bake."""
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: recorded frames are stored beside it")

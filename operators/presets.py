@@ -73,8 +73,8 @@ def _draw_name(self: Any, context: Any) -> None:
     ),
 )
 def save_preset(self: Any, context: Any, obj: Any) -> None:
-    """Save the properties of the active physical material as a preset of yours, for use in all files. Its maps, regions
-    and depth are not saved.
+    """Save the properties of the active physical material as a user preset, for use in all files. Its maps, regions and
+    depth are not saved.
     """
     material = item_lists.active_item(obj.sinew, "material")
     name = self.properties.name.strip() or material.name
@@ -98,9 +98,9 @@ def _confirm(self: Any, context: Any, event: Any) -> set[str]:
     name=StringProperty(name="Name", description="Name of the preset", options={"SKIP_SAVE"}),
 )
 def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Delete this preset of yours permanently; physical materials made from it are kept."""
+    """Delete this user preset permanently; physical materials made from it are kept."""
     name = self.properties.name
     if name not in [material.name for material in own_presets.own_presets().materials]:
-        return refused(self, f"There is no preset “{name}” of your own")
+        return refused(self, f"There is no user preset “{name}”")
     own_presets.remove(name)
     return None

@@ -79,7 +79,7 @@ def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
 @operator("Fit Stiffness", _can_simulate_smaller, EDITS)
 def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
     """Set the stiffness of the first physical material so that the body with its pins sags by about a twentieth of its
-    size under its own weight.
+    size under its own weight, or less if it is slender.
     """
     defaults.fit_stiffness(obj, context)
 
@@ -90,8 +90,8 @@ def _can_select(context: Any) -> None:
 
 @operator("Select Thin Parts", _can_select, EDITS)
 def select_thin(self: Any, context: Any, obj: Any) -> None:
-    """Select, in Edit Mode, the vertices where the body is thinner than a cell, such as fingers and ears, where the
-    draft lattice can merge neighbours. Thickness is measured between faces that point away from each other.
+    """Select, in Edit Mode, the vertices where the body is thinner than a cell, such as fingers and ears. There, the
+    draft lattice can merge neighbouring parts. Thickness is the distance between opposite sides of the body.
     """
     mode = obj.mode
     if mode != "OBJECT":

@@ -32,7 +32,7 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Set the value that is recommended for the body with its last tetrahedra. If the recommended solver needs dynamic
+    """Set the recommended value, which suits the last tetrahedra of the body. If the recommended solver needs dynamic
     nodes and the body has none, nodes are proposed, too.
     """
     for each in recommendations.advice_of(obj, context.scene):
@@ -51,7 +51,7 @@ def _has_too_few(context: Any) -> None:
     obj = polls.body(context) if own else polls.idle_body(context)
     polls.disable_if(
         not obj.sinew.bake.points_that_suffice,
-        "There are enough cubature points, or the body was not baked or played yet",
+        "No lack of cubature points is known: a bake or live mode checks their number",
     )
     polls.disable_if(
         own and (session.state.recording or not session.state.ready),
@@ -61,7 +61,7 @@ def _has_too_few(context: Any) -> None:
 
 @operator("Use More Cubature Points", _has_too_few, EDITS)
 def use_points(self: Any, context: Any, obj: Any) -> None:
-    """Set Cubature Points to the sufficient number, with which no movement of the body is too soft; live mode
+    """Set Cubature Points to a sufficient number; with fewer points, some motions of the body are too soft. Live mode
     restarts.
     """
     obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice

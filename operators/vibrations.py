@@ -14,7 +14,9 @@ from .operator_class import BY_ESC, operator
 
 def _can_find(context: Any) -> None:
     obj = polls.can_begin(context)
-    polls.disable_if(not choices.has_vibrations(obj.sinew), "Enable a match or Control Vibrations first (Solver)")
+    polls.disable_if(
+        not choices.has_vibrations(obj.sinew), "Enable a Match setting or Control Vibrations first (Solver)"
+    )
 
 
 @operator("Find Vibrations", _can_find)

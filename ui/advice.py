@@ -12,7 +12,7 @@ from .panel_base import draw_button, draw_reasons, panel, wrapped
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
     """Draw the recommendations with their reasons, or a note that solver and substeps suit the body."""
     if not recommendations.is_known(obj):
-        wrapped(layout, "Advice for this body needs its tetrahedra: press Tetrahedralize.", context, "INFO")
+        wrapped(layout, "Advice for this body is computed from its tetrahedra: press Tetrahedralize.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         return
     found = recommendations.of_solver(obj, context.scene)

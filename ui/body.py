@@ -13,7 +13,7 @@ from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrap
 
 
 def _draw_other_run(layout, context):
-    """Draw the running bake or live mode of another object than the active one, with its stop button."""
+    """Draw the running bake or live mode, with its stop button, unless the active object is part of it."""
     work, obj = job_queue.current(), context.object
     if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return

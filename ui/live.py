@@ -37,9 +37,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     if names := live.not_drawn(obj):
         wrapped(layout, f"Modifiers not shown in live mode: {', '.join(names)}", context, "MODIFIER")
     if _meets_more_exactly(obj, context):
-        wrapped(
-            layout, "In live mode the body may sink slightly into colliders; in a bake it never does.", context, "INFO"
-        )
+        wrapped(layout, "In live mode the body can penetrate colliders slightly; in a bake it cannot.", context, "INFO")
     wrapped(layout, settings.message, context, "INFO")
     draw_points(layout, obj.sinew.bake, context)
     if session is not None and session.state.ready:

@@ -94,8 +94,10 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_size(layout, context, obj):
-    """Draw a note if the stiffness was fitted to the body's size. Before the first bake of a body that sags far: the
-    sag, and buttons that set a stiffness or a simulation scale with little sag.
+    """Draw a note if the stiffness was fitted to the body's size.
+
+    Otherwise, if a body without a bake sags far, draw its expected sag, and buttons that reduce the sag by stiffness or
+    by simulation scale.
     """
     stats = body_stats.stats_of(obj, context)
     wrapped(layout, stats.fitted, context, "CHECKMARK")
@@ -108,7 +110,9 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """Draw a stiffness ``name`` in its unit; its keyframe button animates the logarithm ``kept``."""
+    """Draw the stiffness property ``name`` of a material with its unit. Its keyframe button animates the property
+    ``kept``, which stores the logarithm of the stiffness.
+    """
     row = layout.row(align=True)
     row.prop(material, name)
     unit = row.row(align=True)
@@ -152,12 +156,16 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Return a sentence on where a material applies, and which of several overlapping materials does."""
+    """Return a sentence that tells where a material is used, and which material applies where several overlap.
+    ``is_first`` is True for the first material in the list, which fills unpainted areas.
+    """
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []
         conditions += ["where its map is painted"] if material.vertex_group else []
-        return f"Overrides painted materials {', '.join(conditions)}; of several, the lowest in the list applies"
+        return (
+            f"Overrides painted materials {', '.join(conditions)}; if several overlap, the lowest in the list applies"
+        )
     if material.vertex_group:
         return "Used where its map is painted; overlapping materials blend"
     return (

@@ -94,7 +94,9 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a column whose properties leave space for a keyframe button, so that those with and without one align."""
+    """Return a layout column that reserves space for a keyframe button beside each property, so that properties with
+    and without a button align.
+    """
     column = layout.column()
     column.use_property_decorate = True
     return column
@@ -140,8 +142,11 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """Draw the UI list of the collection ``noun`` + "s" of a body's settings, with buttons to add (a ``menu``, if
-    named), remove (if there are more than ``least`` items) and move items (if there are several).
+    """Draw the UI list of the collection ``noun`` + "s" of a body's settings, with buttons that add, remove and move
+    items.
+
+    The add button opens the ``menu`` of this name, if one is named. Items can be removed if there are more than
+    ``least``, and moved if there are several.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -178,7 +183,9 @@ def region_width(context: Any) -> float:
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first text that is at most ``width`` pixels wide, else the last; the longest text comes first."""
+    """Return the first of the ``texts``, which are sorted from long to short, that is at most ``width`` pixels wide;
+    the last text if none is.
+    """
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -193,7 +200,9 @@ def _measure(context: Any) -> Callable[[str], float]:
 
 
 class _Listener:
-    """Substitute for the operator class in a call of its ``poll``, which stores the reason why it is disabled."""
+    """Substitute for an operator class in a call of its ``poll``. It stores the reason why the operator is disabled,
+    which ``poll`` sets.
+    """
 
     words = ""
 

@@ -14,6 +14,4 @@ def draw(preferences: Any, layout: Any, context: Any) -> None:
     layout.use_property_split = True
     layout.prop(preferences, "compile_ahead")
     layout.prop(preferences, "python_executable")
-    wrapped(
-        layout, "Bakes run in a separate process with this Python; if it is empty, with Blender's own Python.", context
-    )
+    wrapped(layout, "Bakes run in a separate process: with this Python, or with Blender's own if none is set.", context)

@@ -16,13 +16,13 @@ ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
 """Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
-MATCHED_WORDS = "Frequencies of this body and of the finer body. Overlap: fraction of the movement that both share"
-CONTROLLED_WORDS = "Frequencies before and after the stiffness factor: 1 unchanged, 0.1 softer, 10 stiffer"
+MATCHED_WORDS = "Original: this body. Matched: the finer body. Overlap: fraction of the vibration that both share"
+CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a row of ``number`` and evenly spaced texts over a fraction ``share`` of the width; return a layout for the
-    remaining width.
+    """Draw a table row: ``number``, then the texts ``words`` in columns of equal width, over a fraction ``share`` of
+    the remaining width. Return a layout for the space to their right.
     """
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
@@ -87,7 +87,9 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Return headings, such as "Orig." for "Original Hz" if a fraction ``share`` of the width is too narrow."""
+    """Return the headings ``heads`` of the table, shortened if a column with a fraction ``share`` of the region's width
+    is too narrow, such as "Orig." for "Original Hz".
+    """
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

@@ -1,9 +1,9 @@
-"""Correction of the shrinkage of rotating bodies between frames, which linear interpolation causes.
+"""Correction for rotating bodies, which linear interpolation between two frames makes too small.
 
-The positions halfway between two frames follow the best-fit rigid motion of the body in the world, and are expressed in
-the object's coordinates halfway. Their difference from the mean of both frames, the *bulge*, is added with the weight
-4 t (1 - t), with t from 0 to 1 between the frames. That is exact halfway; elsewhere the error is at most 0.2 % of the
-size for a rotation of 60 degrees per frame.
+The *bulge* is the displacement to add to the interpolated positions. Halfway between the frames, it is the difference
+between the best-fit rigid motion of the body in the world and the mean of both frames, in the object's coordinates.
+With t from 0 to 1 between the frames, it is added with the weight 4 t (1 - t). The result is exact halfway; elsewhere
+the error is at most 0.2 % of the size for a rotation of 60 degrees per frame.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Bulge relative to the body's longest side, that of about three degrees per frame, below which it is omitted."""
+"""Minimum bulge as a fraction of the body's longest side: the bulge of a rotation by three degrees per frame. Smaller
+bulges are omitted.
+"""
 EXPLAINED = 0.5
-"""Residual of the rigid fit, relative to the motion in the frame interval, above which the interval gets no bulge."""
+"""Maximum residual of the best-fit rigid motion, as a fraction of the motion in the frame interval. Intervals with a
+larger residual get no bulge.
+"""
 
 CHORDS = 0.5
-"""Largest bulge of a pin relative to its chord (straight path) between two frames: that of half a turn per frame."""
+"""Maximum bulge at a pinned vertex, as a fraction of its straight path (chord) between two frames: the bulge of half a
+turn per frame.
+"""
 
 
 class Bulge(NamedTuple):
-    """Bulge as an affine map of the positions x_0 and x_1 at both frames of an interval, in object coordinates: ``x_0 @
-    first.T + x_1 @ second.T + shift``.
+    """Affine map from the positions x_0 and x_1 (n,3) at the two frames of an interval to the bulge (n,3), in object
+    coordinates: ``x_0 @ first.T + x_1 @ second.T + shift``.
 
     Attributes
     ----------
@@ -47,17 +53,20 @@ class Bulge(NamedTuple):
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulge (n,3) of each frame interval, by the index in ``frames`` of its first frame, for a body's
-    ``positions`` (n,3) at each frame, in object coordinates. Intervals with bulges below :data:`SMALLEST`, or with a
-    pin that does not follow the rotation, are omitted.
+    """Return the bulge (n,3) per frame interval of a body, keyed by the index in ``frames`` of the interval's first
+    frame.
+
+    ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if a frame is
+    missing in it, if its largest bulge is below :data:`SMALLEST`, if its motion is not nearly rigid, or if a pin does
+    not follow the rotation.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     return {k: bulge.of(before, after) for k, bulge, before, after in found}
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """Return a warning with the largest shrinkage by linear interpolation; "" below 1 %. The arguments are as for
-    :func:`bulges`.
+    """Return a warning about the frame interval in which linear interpolation shrinks the body most; "" if it shrinks
+    by less than 1 %. The arguments are those of :func:`bulges`.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -72,7 +81,9 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulges as handles (1+h,4,3), by first frame index; handles displace ``rest`` positions (n,3)."""
+    """Return the bulge per frame interval as handle matrices (1+h,4,3) to be added, keyed by the index in
+    ``handles.frames`` of the interval's first frame. ``rest`` (n,3) are the positions that the handles displace.
+    """
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
     coordinates = np.column_stack([(rest[some] - handles.centre) / handles.size, np.ones(len(some))])
@@ -93,8 +104,8 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield for each frame interval with a bulge the index of its first frame, the bulge, and the positions at both
-    frames. ``pins`` are the rows of the positions at pinned vertices.
+    """Yield, for each frame interval that has a bulge: the index of its first frame, the bulge, and the positions (n,3)
+    at both frames. ``pins`` are the indices of the pinned vertices.
     """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
@@ -111,7 +122,11 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge of a frame interval with object matrices (2,4,4); None if the motion is not nearly rigid."""
+    """Return the bulge of a frame interval; None if the motion is not nearly rigid.
+
+    ``to_world`` (2,4,4) are the object's matrices at the interval's two frames, ``before`` and ``after`` (n,3) the
+    positions there, in object coordinates.
+    """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]
     centres = [points.mean(axis=0) for points in world]

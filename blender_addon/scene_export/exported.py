@@ -16,7 +16,9 @@ POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatu
 
 
 def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: tuple[int, int]) -> None:
-    """Write objects to an ALEMBIC or USD file for all ``frames``, first to last; RuntimeError if that fails."""
+    """Export objects to the file ``path`` in the format ``kind``, ALEMBIC or USD, for all frames from ``frames[0]`` to
+    ``frames[1]``; raise RuntimeError if the export fails.
+    """
     if kind == "USD" and frames[0] < 0:  # USD exports the scene's frame range, which cannot be negative
         raise RuntimeError(f"USD has no negative frames, but the bake begins at frame {frames[0]}: choose Alembic.")
     with _only(objects, context, frames):

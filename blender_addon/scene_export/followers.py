@@ -16,9 +16,11 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of objects that depend on the shape of ``obj``, except objects that also depend on the
-    ``carrier`` of its bake because both are collision objects. Dependence on the transform alone is harmless, since the
-    duplicate has the same transform.
+    """Return the names of the objects that depend on the shape of ``obj`` and so do not follow the ``carrier`` of its
+    bake.
+
+    If ``obj`` is a collision object, so is the carrier, and objects that depend on the shapes of both are omitted.
+    Dependence on the transform alone is harmless, since the carrier has the same transform.
     """
     layer = context.view_layer
     layer.update()
@@ -45,7 +47,9 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """Return the ``session_uid`` of all objects that are recomputed when the shape of ``obj`` changes."""
+    """Return the ``session_uid`` of all objects that Blender recomputes in a view ``layer`` when the shape of ``obj``
+    changes.
+    """
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
@@ -53,7 +57,9 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
 
 
 def _users_of(obj: Any) -> set[Any]:
-    """Return the data-blocks that use an object, and their users in turn, up to objects and scenes."""
+    """Return the data-blocks that use an object, directly or through other data-blocks. The search does not continue
+    through objects and scenes.
+    """
     users, found, ahead = bpy.data.user_map(), set(), [obj]
     while ahead:
         new = users.get(ahead.pop(), set()) - found - {obj}
@@ -63,8 +69,9 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning about objects that follow ``obj`` instead of the ``carrier`` of its bake, and about an animated
-    visibility of ``obj``; "" if there is nothing to warn about.
+    """Return a warning about objects that follow ``obj`` instead of the ``carrier`` of its bake, and about a keyed
+    visibility of ``obj``; "" without such objects and keys, or if ``obj`` is the carrier. ``kind`` is the type of the
+    result, a key of :data:`frames_out.KINDS`.
     """
     if carrier == obj:
         return ""
@@ -74,7 +81,7 @@ def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
         verb = "follows" if len(names) == 1 else "follow"
         words.append(f"{named} {verb} the hidden original, not its bake: use “{carrier.name}” as the target instead.")
     if animated_paths(obj) & {"hide_viewport", "hide_render"}:
-        words.append(f"The visibility of “{obj.name}” is keyed, so it is seen beside its bake.")
+        words.append(f"The visibility of “{obj.name}” is keyed, so the original is visible beside its bake.")
     if words and kind != "CACHE":
         words.append("With Result set to Mesh Cache, the object itself carries the bake.")
     return " ".join(words)

@@ -1,5 +1,5 @@
-"""Baked frames -> the scene: shape keys, handles for Geometry Nodes, or a file for the Mesh Cache modifier, on the
-object itself or on a full duplicate. The object with the result is called the carrier.
+"""Writer of baked frames to the scene: as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
+modifier, on the object itself or on a full duplicate. The object with the result is called the carrier.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ SAME = 1e-6
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return the carrier.
+    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return this object,
+    the carrier.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
     the mesh does not have the job's number of vertices.
@@ -57,7 +58,9 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """Write baked frames as handles, in object coordinates, to ``obj`` or a full duplicate; return the carrier."""
+    """Write baked frames as skinning handles, in object coordinates, to ``obj`` or a full duplicate, replacing an
+    earlier result; return the carrier. Raise MeshError as :func:`apply_frames`.
+    """
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
     if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
         (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.body.surface.positions)
@@ -77,7 +80,8 @@ def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
     """Write baked frames as a PC2 file in ``folder``, and add a Mesh Cache modifier that plays it to ``obj`` or a full
-    duplicate; return the carrier. Raise StoreError if the file cannot be written, MeshError as :func:`apply_frames`.
+    duplicate; return this object, the carrier. Raise StoreError if the file cannot be written, MeshError as
+    :func:`apply_frames`.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
@@ -104,9 +108,10 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """Return the object that carries the result, ``obj`` or a new duplicate, after removing an earlier result. Raise
-    MeshError if its number of vertices is not the job's. ``on_itself`` is True if ``obj`` itself can carry the result;
-    None lets the simulated position of the modifier stack decide.
+    """Remove the earlier result, and return the object that carries the new result: ``obj`` or a new duplicate.
+
+    ``on_itself`` is True if ``obj`` itself can carry the result; None decides by the position in the modifier stack
+    whose shape is simulated. Raise MeshError if the carrier's number of vertices differs from the job's.
     """
     before, target = _detach(obj), obj
     try:
@@ -128,8 +133,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the original coordinates (n,3), as in :mod:`.original_coordinates`, that a duplicate needs; None if its
-    vertices have them already, or their number differs.
+    """Return the original coordinates (n,3) for the vertices of the duplicate ``target``, see
+    :mod:`.original_coordinates`. None if ``target`` is ``obj`` itself, if its vertices have these coordinates already,
+    or if the numbers of vertices differ.
     """
     if target == obj:
         return None
@@ -173,7 +179,9 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a full copy with a separate mesh, the simulated shape at the first frame, and the later modifiers."""
+    """Return a copy of ``obj`` whose own mesh is the simulated shape at the first frame, with only those modifiers that
+    follow the simulated ``position`` of the stack.
+    """
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
             depsgraph = context.evaluated_depsgraph_get()
@@ -230,8 +238,11 @@ def _held(obj: Any) -> list[tuple[Any, bool]]:
 
 
 def _detach(obj: Any) -> Any | None:
-    """Remove the result of an object, except for the duplicate that carries it, which is returned (None without one).
-    Results that another object refers to are kept, since a copy of a baked object has the same bake record.
+    """Remove the result from ``obj`` itself, and restore the object's visibility; return the duplicate that carries the
+    result, which the caller deletes.
+
+    Return None without a duplicate, or if another object has the same duplicate in its bake record, as a copy of a
+    baked object does.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]

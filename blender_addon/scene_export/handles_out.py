@@ -19,9 +19,9 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier with the handles ``found`` to ``obj``, before all its modifiers; return the node
-    group. ``bulges`` are handles (1+h,4,3) added halfway to the next frame, by the index of a frame
-    (:mod:`between_frames`).
+    """Add a Geometry Nodes modifier that displaces ``obj`` by the handles ``found``, before all other modifiers; return
+    its node group. ``bulges`` are handle matrices (1+h,4,3) that are added halfway to the next frame, keyed by the
+    index of the frame (:mod:`between_frames`).
     """
     mesh = obj.data
     drop_weights(mesh)
@@ -50,7 +50,7 @@ def remove_modifiers(obj: Any, group: Any) -> None:
 
 
 def drop_weights(mesh: Any) -> None:
-    """Remove the weight attributes of a mesh."""
+    """Remove the attributes with handle weights from a mesh."""
     for name in [attribute.name for attribute in mesh.attributes if attribute.name.startswith(ATTRIBUTE)]:
         mesh.attributes.remove(mesh.attributes[name])
 
@@ -68,14 +68,18 @@ def drop_group(group: Any) -> None:
 
 
 def remove(obj: Any, group: Any, shared: bool) -> None:
-    """Remove a result as handles from ``obj``, and its weights from the mesh unless another result shares it."""
+    """Remove the modifiers with the node ``group`` of a result from ``obj``, and the handle weights from its mesh. The
+    weights are kept if ``shared``, that is, if another object's result uses the mesh.
+    """
     remove_modifiers(obj, group)
     if not shared:
         drop_weights(obj.data)
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message about missing data of a result as handles on ``obj``; "" if it is complete."""
+    """Return a message if the modifier, handles or weights of a result on ``obj`` are missing; "" if it is complete.
+    ``record`` is the bake record.
+    """
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."

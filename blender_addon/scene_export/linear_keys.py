@@ -15,7 +15,9 @@ FREE = 0
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property of c channels with values (f,c) at the times (f,) of keys (``animation_in.key_times``)."""
+    """Key a property with c channels linearly: ``values`` (f,c) at the ``times`` (f,) from ``animation_in.key_times``.
+    ``path`` is the property's data path on ``owner``.
+    """
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):
         fill_linear(curve, times, values[:, curve.array_index])
@@ -27,7 +29,7 @@ def fill_linear(curve: Any, times: np.ndarray, values: np.ndarray) -> None:
 
 
 def fill_arc(curve: Any, begin: float, end: float) -> None:
-    """Add a parabola to an F-curve: 0 at both times and 1 halfway; 0 elsewhere."""
+    """Add a parabola to an F-curve: 0 at the times ``begin`` and ``end``, 1 halfway, and 0 outside."""
     times, third = np.array([begin, end]), (end - begin) / 3.0
     points = _fill(curve, times, np.zeros(2), BEZIER)
     for side, sign in (("left", -1.0), ("right", 1.0)):

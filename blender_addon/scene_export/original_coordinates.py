@@ -19,8 +19,8 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
     """Return the vertices (n,3) float32 of ``obj`` at a position of the modifier stack, at the current frame, without
-    shape keys and modifiers that only deform. Their number can differ from the deformed mesh's after modifiers like
-    Remesh or Weld.
+    shape keys and modifiers that only deform. After modifiers like Remesh or Weld, n can differ from the number of
+    vertices of the deformed mesh.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -48,8 +48,8 @@ def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and add a shape key with value 1 that gives
-    its modifiers the ``shape`` (n,3).
+    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and add a shape key that is fully on, so
+    that its modifiers get the positions ``shape`` (n,3).
     """
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)

@@ -1,5 +1,5 @@
-"""Results as relative shape keys, one per frame, with keyed values: 1 at its frame, 0 at the frames before and after,
-linear between.
+"""Results as relative shape keys, one per frame. The keyed value of each is 1 at its frame, 0 at the frames before and
+after, and linear between.
 
 Exporters (glTF, FBX) write the values, and ignore ``eval_time``. F-curves refer to a shape key by its index: references
 by name take nine times as long for 1000 frames, since Blender compares strings.

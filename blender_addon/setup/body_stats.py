@@ -1,5 +1,5 @@
-"""Text for the panel about the size, mass and sag of a body before a bake; stiffness and simulation scale with which it
-sags little.
+"""Panel texts about the size, mass and sag of a body before a bake, and settings that reduce the sag: stiffness and
+simulation scale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from .unit_format import extent_words, mass_words, scale_words, size_words, two_
 FAR = 0.1
 """Sag, as a fraction of the body's size, above which the panel proposes a smaller simulation scale."""
 SAG = 0.05
-"""Sag of a new body, as a fraction of its reach, the largest distance from its support: visibly soft, but in shape."""
+"""Sag of a new body as a fraction of its reach (largest distance from its pins; without pins, its height): visibly
+soft, but in shape.
+"""
 UPRIGHT = 2.0
 """Stiffness of a new standing body divided by the stiffness below which it buckles under its own weight: a margin for
 imperfect shapes."""
@@ -26,9 +28,14 @@ ALIKE = 1.5
 
 
 class BodyStats(NamedTuple):
-    """Text about a body's size, mass and sag; simulation scale ``factor`` at which it sags by less than ``FAR`` of its
-    size, 0 if it does already; that scale as text; text about a stiffness ``fitted`` to the size, "" if set by the
-    user.
+    """Panel texts about a body, and a simulation scale that reduces its sag.
+
+    Attributes
+    ----------
+    words : size, mass and sag
+    factor : simulation scale at which the sag is at most ``FAR`` of the size; 0 if the sag is small already, or unknown
+    scale : ``factor`` as text
+    fitted : note about a stiffness fitted to the body's size; "" if the user has set the stiffness
     """
 
     words: str = ""
@@ -64,9 +71,11 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return Young's modulus, Pa, to two digits, with which a body of its first material alone sags by at most ``SAG``
-    of its reach and does not buckle; 0 if it encloses no volume or a vertex is NaN. Gravity is the scene's, or Earth's
-    if the scene has none.
+    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle and sags by at most ``SAG`` of its
+    reach; 0 if it encloses no volume or a vertex is NaN.
+
+    The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
+    none.
     """
     sag = measured_body(obj, context).sag
     if sag is None or not 0.0 < sag.reach < math.inf:  # reach is NaN if a vertex is
@@ -77,7 +86,9 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 
 def is_suitable(obj: Any, context: Any) -> bool:
-    """Return True if the stiffness of the first material suits the body with its current pins."""
+    """Return True if the stiffness of the body's first material is within a factor ``ALIKE`` of
+    :func:`suitable_modulus` for its current pins, or if the latter is unknown.
+    """
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE
 
@@ -86,7 +97,7 @@ def _fitted_words(obj: Any, context: Any, size: str) -> str:
     if not obj.sinew.materials[0].is_fitted:
         return ""
     if not is_suitable(obj, context):
-        return "Stiffness chosen by size: Bake adapts it to the pins"
+        return "The stiffness was chosen for the body's size: Bake fits it to the pins"
     sag = measured_body(obj, context).sag
     is_slender = UPRIGHT * sag.buckling > ALIKE * sag.area / (SAG * sag.reach)
-    return f"Stiffness chosen for {size}: sags by {'less than' if is_slender else 'about'} a twentieth"
+    return f"Stiffness chosen for a size of {size}: body sags by {'less than' if is_slender else 'about'} a twentieth"

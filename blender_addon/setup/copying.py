@@ -38,7 +38,9 @@ def copy_settings(source: Any, target: Any) -> list[str]:
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Give a list of the target items with the names and order of the source's; items of equal name are kept."""
+    """Make the items of the target's list ``name`` equal the source's in names and order; target items with these names
+    are kept.
+    """
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):

@@ -23,8 +23,8 @@ SAG = 0.01
 
 
 def enable(obj: Any, context: Any) -> None:
-    """Enable Sinew. A body without a material gets the first preset with a stiffness fitted to the body's size, or, if
-    a user preset has that preset's name, the user preset unchanged.
+    """Enable Sinew for an object. If it has no material, add the first built-in preset, with a stiffness fitted to the
+    object's size. A user preset of the same name takes precedence, and is added unchanged.
     """
     switch_on(obj)
     if not obj.sinew.materials:
@@ -34,7 +34,9 @@ def enable(obj: Any, context: Any) -> None:
 
 
 def fit_stiffness(obj: Any, context: Any) -> None:
-    """Set the first material's stiffness to one that suits the body's size and pins, if the body encloses a volume."""
+    """Set the first material's stiffness to :func:`suitable_modulus` for the body's size and pins; do nothing if the
+    body encloses no volume.
+    """
     forget(obj)
     if modulus := suitable_modulus(obj, context):
         material = obj.sinew.materials[0]
@@ -43,7 +45,9 @@ def fit_stiffness(obj: Any, context: Any) -> None:
 
 
 def refit_stiffness(obj: Any, context: Any) -> None:
-    """Fit the stiffness again after an edit of size or pins, unless the user has set it or it still suits."""
+    """Fit the first material's stiffness again if it no longer suits the body after an edit of size or pins; do nothing
+    if the user has set it.
+    """
     if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
         forget(obj)
         if not is_suitable(obj, context):
@@ -51,7 +55,9 @@ def refit_stiffness(obj: Any, context: Any) -> None:
 
 
 def switch_on(obj: Any) -> None:
-    """Enable Sinew, with an identity that separates the frames of ``obj`` from those of a deleted namesake."""
+    """Enable Sinew for ``obj``, and give it a random identity if it has none. The identity distinguishes its baked
+    frames from those of a deleted object of the same name.
+    """
     obj.sinew.enabled = True
     obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
@@ -64,8 +70,8 @@ def add_material(obj: Any, preset: str) -> Any:
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return the settings of the preset with this name, a user preset before Sinew's own; raise MaterialError if its
-    energy is unknown.
+    """Return the settings of the preset with this name. A user preset takes precedence over a built-in preset of the
+    same name. Raise MaterialError if the preset's energy is unknown.
     """
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
@@ -98,8 +104,8 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """Return the strength, N/m, to two digits, of a spring that the body's weight stretches by ``SAG`` of the body's
-    size; the default strength if the weight is unknown.
+    """Return the strength, N/m, to two digits, at which a spring is stretched by ``SAG`` of the body's longest side
+    under the body's weight; the default strength if the weight is unknown.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:
@@ -108,7 +114,7 @@ def holding_strength(obj: Any, scene: Any) -> float:
 
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:
-    """Copy ``settings`` to a material of a body; its stiffness then does not count as fitted to the body's size."""
+    """Copy ``settings`` to a material of a body, and mark its stiffness as not fitted to the body's size."""
     material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)

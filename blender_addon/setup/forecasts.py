@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...core.jobs.job.job import Job
 
 COARSE = 4.0
-"""Number of cells between neighbouring vertices from which the surface is too coarse to show the deformation."""
+"""Minimum distance of neighbouring vertices, in cells, at which a surface is too coarse to show the deformation."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
 """Modifiers that refine a mesh."""
 
@@ -98,7 +98,9 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """Return a warning, with its remedy, if vertices are much farther apart than cells; "" otherwise."""
+    """Return a warning, with a remedy, if neighbouring vertices are at least ``COARSE`` cells apart, so that the
+    surface cannot show the deformation; "" otherwise.
+    """
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
@@ -109,11 +111,13 @@ def coarse_words(obj: Any, context: Any) -> str:
         return ""
     finer = [m.name for m in later_modifiers(obj, position) if m.type in FINER_MAKING and m.show_viewport]
     remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
-    return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
+    return f"{points:,} vertices, much farther apart than cells: the surface stays straight between them. {remedy}."
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the time per step of a bake of ``steps`` steps and ``seconds`` s in its record, and for this session."""
+    """Store the body's time per step in its bake ``record`` and for this session, from a bake of ``steps`` steps that
+    took ``seconds``. Bodies baked together share the time, see ``own_pace``.
+    """
     from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
@@ -125,8 +129,8 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the measured step time of this session's last bake with the object's solver, else of a bake recorded in
-    the file, else None.
+    """Return the measured time per step of this session's last bake with the object's solver; otherwise that of a bake
+    with this solver recorded in the file; None if there is none.
     """
     solver = obj.sinew.solver
     if solver in _paces:

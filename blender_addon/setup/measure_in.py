@@ -1,5 +1,5 @@
-"""Estimates of a body from its surface, before tetrahedralization and cheap enough for a panel: measures for estimating
-the number of tetrahedra, volume fractions of materials, sag and weight.
+"""Estimates of a body from its surface, without tetrahedra and fast enough for a panel: volume fractions of materials,
+sag, weight, and measures that determine the number of tetrahedra.
 """
 
 from __future__ import annotations
@@ -47,9 +47,15 @@ measurement.
 
 
 class BodyMeasure(NamedTuple):
-    """Estimates of a body without tetrahedra: measures of its ``surface``, None if it has no area; number of vertices
-    ``points``; painted fraction of each material (k,), layer materials ignored, None if unknown; ``sag``, None if no
-    volume is enclosed.
+    """Estimates of a body from its surface.
+
+    Attributes
+    ----------
+    surface : measures of the surface; None if it has no area
+    points : number of vertices
+    shares : (k,) painted fraction per material, averaged over the vertices; layer materials count as unpainted; None if
+        unknown
+    sag : sag under the body's weight; None if the body encloses no volume
     """
 
     surface: SurfaceMeasure | None
@@ -59,7 +65,9 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return :func:`measure_body`, cached until its lifetime ends or its inputs change."""
+    """Return :func:`measure_body` of a body from a cache; measure again if an input has changed or the cached result
+    has expired.
+    """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
         len(obj.data.vertices),
@@ -86,7 +94,9 @@ def forget(obj: Any) -> None:
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return estimates of a body from the surface of an approximation of its simulated shape."""
+    """Return estimates of a body from the surface of a mesh that approximates its simulated shape
+    (:func:`_measured_about`).
+    """
     from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
@@ -133,8 +143,10 @@ def gravity_of(scene: Any) -> float:
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Return measures, mesh and surface of an approximation of the simulated shape that needs no new evaluation: the
-    mesh itself, or, if modifiers such as Mirror or Array are simulated, the evaluated mesh with all modifiers.
+    """Return the measures of a body's surface, None if it has no area, the measured mesh, and its surface.
+
+    The mesh approximates the simulated shape without a new evaluation: it is the object's own or, if modifiers such as
+    Mirror or Array are simulated, the evaluated mesh with all modifiers.
     """
     mesh = obj.data
     if stack_position(obj).below:

@@ -33,8 +33,9 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Change the other maps so that all maps sum to one (:func:`balanced`). The active map is kept, and so is its
-    mirrored map, such as Bone.R for Bone.L, which a mirrored stroke paints too.
+    """Scale or fill the inactive material maps so that all maps sum to one at each painted vertex (:func:`balanced`).
+
+    The active map is kept, and so is its mirrored map, such as Bone.R for Bone.L, which a mirrored stroke paints too.
     """
     names = map_names(obj)
     active = obj.vertex_groups.active.name
@@ -49,26 +50,33 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """Return the name of the vertex group that Blender's brush paints on the mirrored side; None if it is the same
-    group.
+    """Return the name of the vertex group that Blender's brush also paints, on the mirrored side; None if mirroring is
+    off or it is the same group.
     """
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the index in ``names`` of the first material's map, which fills unpainted areas; None if it has no map."""
+    """Return the index in ``names`` of the first material's map, to which the remainder of vertices painted below one
+    is added; None if that map is not in ``names``.
+    """
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
 
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
-    """Return weights (n,k) of n vertices and k maps whose rows sum to at most one; columns ``kept`` change only if they
-    exceed one minus the ``locked`` columns, which never change.
+    """Return the weights (n,k) of k maps at n vertices, changed so that each row sums to at most one.
 
-    If a row sums to more than one, the other columns are scaled down. If it sums to less, the difference belongs to the
-    first material and is added to its column ``fill``, or, if None, left to :func:`material_weights`. If the first
-    material itself is kept, the other columns are scaled to sum to one with it.
+    In rows above one, the columns that are neither kept nor locked are scaled down. In rows below one, the column
+    ``fill`` is increased or, if it is kept, the columns neither kept nor locked are scaled up. Unpainted rows stay
+    zero.
+
+    Parameters
+    ----------
+    kept : columns that change only if they exceed one minus the locked columns
+    fill : column of the first material; None leaves the remainder to :func:`material_weights`
+    locked : columns that never change, even if they exceed one
     """
     result = weights.copy()
     fixed = [column for column in locked if column not in kept]

@@ -18,7 +18,7 @@ LABELS = {
     "match_resolution": "Match Resolution",
     "substeps": "Substeps",
 }
-"""Labels in panels of the settings for which there are recommendations."""
+"""Panel labels of the settings that can be recommended."""
 OF_RESOLUTION = ("cells_across", "match_resolution")
 BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
@@ -33,18 +33,22 @@ def is_known(obj: Any) -> bool:
 
 
 def is_step_known(obj: Any) -> bool:
-    """Return True if the motion of pins and colliders is known from a bake; *Tetrahedralize* reads only one frame."""
+    """Return True if a bake has measured the motion of pins and colliders, which advice on substeps needs.
+    *Tetrahedralize* reads only one frame.
+    """
     return obj.sinew.bake.movement >= 0.0
 
 
 def is_outdated(obj: Any) -> bool:
-    """Return True if properties of physical materials were edited after *Tetrahedralize*; painting is not noticed."""
+    """Return True if the stiffness or placement of physical materials was edited after *Tetrahedralize*. Painting and
+    keyed properties are not noticed.
+    """
     return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
 
 
 def basis_of(obj: Any) -> str:
-    """Return a digest of those properties of a body's physical materials that determine stiffness, except keyed
-    ones.
+    """Return a digest of those properties of a body's physical materials that determine its stiffness (:data:`BASIS`).
+    Keyed properties are omitted.
     """
     keyed, values = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):

@@ -51,8 +51,9 @@ def volume_words(volume: float, scene: Any) -> str:
 
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
-    """Return a text with the stretch of a spring of ``strength`` (N/m) under the body's weight, and True if the stretch
-    is large enough for a warning. The text is "" if the mass is unknown or the strength is 0.
+    """Return a text with the stretch of a spring under the body's weight, and True if the stretch is large enough for a
+    warning. ``strength`` is the spring's, N/m; ``record`` is the body's bake record. The text is "" if the mass is
+    unknown or the strength is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
@@ -61,7 +62,9 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor of the vibration with index ``number``, from 0, at the current frame."""
+    """Return the stiffness factor, at the current frame, of the vibration with index ``number`` (from 0) in the
+    ``settings`` of a body; 1 if there is no such factor.
+    """
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
@@ -72,8 +75,8 @@ def frequency_of(vibration: Any, factor: float) -> float:
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Format a vibration's row of the table: original frequency, Hz; matched frequency, Hz, changed by a stiffness
-    factor; their ratio; overlap.
+    """Return the texts of a vibration's row in the table: original frequency, Hz; frequency after the match and the
+    stiffness ``factor``, Hz, or "as is" if unchanged; ratio of both, "" if unchanged; overlap, %.
     """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
@@ -82,8 +85,8 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
 
 
 def slower(hertz: float) -> int:
-    """Return the factor, 1, 2, 4, 8 ..., by which the display of a vibration is slowed down so that the eye can
-    follow.
+    """Return the factor by which the display of a vibration of ``hertz`` Hz is slowed down: the smallest power of two
+    with which the eye can follow.
     """
     return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
@@ -111,6 +114,8 @@ def two_digits(value: float) -> float:
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Return Blender's text for a value in SI units; "" if the scene has no units."""
+    """Return Blender's text for a value in SI units; "" if the scene has no units. ``kind`` is Blender's unit category,
+    such as ``LENGTH``.
+    """
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

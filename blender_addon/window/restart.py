@@ -16,7 +16,9 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare loaded and installed wheels when the extension is enabled; a checkout has no manifest of wheels."""
+    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, and keep the message for
+    :func:`needed`. Called when the extension is enabled; a checkout has no manifest, so nothing is compared.
+    """
     global _needed
     _needed = ""
     if not manifest.is_file():
@@ -36,7 +38,9 @@ def needed() -> str:
 
 
 def _change(name: str) -> str:
-    """Describe how a loaded package differs from the installed one; "" if it does not, or if it is not loaded."""
+    """Return a text about the package ``name`` if its loaded version differs from the installed one; "" if both are
+    equal or it is not loaded.
+    """
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:

@@ -11,7 +11,7 @@ Steps = Generator[float, None, Result]
 
 
 def at_once(steps: Steps[Result]) -> Result:
-    """Run all steps; return the result."""
+    """Run all steps of a generator without pause; return its result."""
     while True:
         try:
             next(steps)

@@ -1,4 +1,4 @@
-"""Package ``sinew`` after ``pip install -e .``: mounts this checkout with ``build_addon.py``."""
+"""Package ``sinew`` after ``pip install -e .``: imports this checkout in its place (``build_addon.mount``)."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_the_menu_has_them_after_ours_and_instead_of_ours(body):
 
 def test_nothing_but_own_presets_is_removed(body, own_folder):
     bpy.ops.sinew.save_preset(name="Mine")
-    with pytest.raises(RuntimeError, match="no preset “Steel” of your own"):
+    with pytest.raises(RuntimeError, match="no user preset “Steel”"):
         bpy.ops.sinew.remove_preset(name="Steel")
     assert own_presets.path_of("Mine").exists()
 

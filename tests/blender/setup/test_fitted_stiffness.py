@@ -69,7 +69,9 @@ def test_the_first_bake_sags_by_about_a_twentieth(add_box, evaluated, side, prop
     rest = evaluated(obj, 1)
     bpy.ops.sinew.bake()
     assert 0.5 < (rest - evaluated(obj, 7))[:, 2].max() / (0.05 * side) < 2.0
-    assert words(obj) == f"Stiffness chosen for {side:g} m: sags by about a twentieth".replace("0.02 m", "2 cm")
+    assert words(obj) == f"Stiffness chosen for a size of {side:g} m: body sags by about a twentieth".replace(
+        "0.02 m", "2 cm"
+    )
 
 
 def test_what_is_slender_and_stands_does_not_buckle(add_box, evaluated):
@@ -78,7 +80,7 @@ def test_what_is_slender_and_stands_does_not_buckle(add_box, evaluated):
     hold(obj, lambda co: co.z < -0.99)
     for vertex in obj.data.vertices:
         vertex.co.x += 0.05 * (vertex.co.z + 1.0)
-    assert words(obj) == "Stiffness chosen for 2 m: sags by less than a twentieth"
+    assert words(obj) == "Stiffness chosen for a size of 2 m: body sags by less than a twentieth"
     bpy.ops.sinew.bake()
     assert np.abs(evaluated(obj, 7) - evaluated(obj, 1)).max() < 0.2
 
@@ -142,7 +144,7 @@ def test_a_file_keeps_it(add_box, saved):
     assert modulus(obj) == fitted
     obj.scale = 10.0, 10.0, 10.0
     bpy.context.view_layer.update()
-    assert words(obj) == "Stiffness chosen by size: Bake adapts it to the pins"
+    assert words(obj) == "The stiffness was chosen for the body's size: Bake fits it to the pins"
     defaults.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == pytest.approx(10.0 * fitted, rel=0.05)
 
@@ -192,4 +194,4 @@ def test_a_body_that_is_too_soft_offers_what_suits_it(add_box):
     bpy.ops.sinew.fit_stiffness()
     drawn = next(drawn_by(panel) for panel in panels_of("VIEW3D") if panel.bl_label == "Physical Materials")
     assert drawn.text_of("sinew.fit_stiffness") is None
-    assert "Stiffness chosen for 2.7 m: sags by about a twentieth" in drawn.labels
+    assert "Stiffness chosen for a size of 2.7 m: body sags by about a twentieth" in drawn.labels
