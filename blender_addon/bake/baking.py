@@ -66,10 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Move the frames of an earlier bake from ``folder`` to an unused folder beside it, so that an undo can restore
-    them. If the disk lacks room for both bakes, or the move fails, delete all frames kept for undo instead. Return a
-    list with the moved store if the job can reuse its tetrahedra, else an empty list. Raise StoreError if the disk
-    lacks room for the job.
+    """Move the frames of an earlier bake to an unused folder beside ``folder``, for an undo. If the disk lacks room for
+    both bakes, or the move fails, delete all frames kept for undo instead. Return a list of the moved store if the job
+    can reuse its tetrahedra, else []. Raise StoreError, and delete nothing, if the disk lacks room for the job.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):

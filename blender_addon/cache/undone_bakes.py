@@ -73,8 +73,8 @@ def keep(folder: Path) -> Path:
     return path
 
 
-def delete_kept() -> None:
-    """Delete the frames of all replaced bakes of the open .blend, except those that an object displays."""
+def deletable() -> list[FrameStore]:
+    """Return the stores of all replaced bakes of the open .blend, except those that an object displays."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
     return [store for store in map(FrameStore, _left_by(None)) if store.key() not in shown]
 
