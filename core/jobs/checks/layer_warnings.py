@@ -11,7 +11,8 @@ TOO_THIN = 0.5
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
-    """Return one sentence, with a remedy, for each layer that is empty or too thin."""
+    """Return one warning, with a remedy, per material layer that covers no tetrahedron or is thinner than half
+    of one."""
     # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
     height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
     warnings = []
@@ -28,7 +29,7 @@ def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]
             thickness = layer.depth.depth + 0.5 * layer.depth.fade
             if thickness < TOO_THIN * height:
                 warnings.append(
-                    f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m) and counts by its "
-                    "share of their volume: raise the resolution, or its Depth."
+                    f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m), and is mixed with "
+                    "the material below: raise the resolution, or its Depth."
                 )
     return warnings
