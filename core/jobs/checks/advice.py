@@ -153,8 +153,8 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
-            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with "
-            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve it."
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its time step with "
+            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve the vibration."
         )
     return ""
 
@@ -234,7 +234,9 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     if max(value, solver.substeps) < wanted <= MOST_SUBSTEPS:
         pace = f"about {frequency_words(facts.slowest)} times a second"
         return Advice(
-            "substeps", wanted, f"The body vibrates {pace}: with fewer than ten steps per period it is damped out."
+            "substeps",
+            wanted,
+            f"The body vibrates {pace}: with fewer than ten steps per period the vibration is damped out.",
         )
     if value <= solver.substeps:
         return None

@@ -20,9 +20,9 @@ def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]
         name = job.body.materials[layer.material].name
         if number in fields.empty_layers:
             if layer.surfaces:
-                warnings.append(f"The region of “{name}” holds no tetrahedron: raise the resolution.")
+                warnings.append(f"The region of the material “{name}” contains no tetrahedron: raise the resolution.")
             elif layer.depth is not None and layer.depth.kind == "core":
-                warnings.append(f"No tetrahedron is as deep as “{name}”: lower its Depth.")
+                warnings.append(f"No tetrahedron lies as deep as the material “{name}”: lower its Depth.")
             else:
                 warnings.append(f"“{name}” covers no tetrahedron: check its Depth and its Map.")
         elif layer.depth is not None and layer.depth.kind == "shell":

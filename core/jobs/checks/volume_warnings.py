@@ -11,10 +11,10 @@ from ..job.job import Job
 WARNED = 0.03
 """Largest difference between the tets' volume and the enclosed volume, relative to the latter, without a warning."""
 SHEET = 1e-6
-"""Volume enclosed by a mesh, relative to the cube of its size, under which it counts as a sheet."""
+"""Smallest enclosed volume, relative to the cube of the mesh's size, with which a mesh does not count as a sheet."""
 
 CLOSED = 1e-9
-"""Norm of the sum of area-weighted face normals, relative to the area, up to which a surface counts as closed."""
+"""Largest norm of the sum of area-weighted face normals, relative to the area, at which a surface counts as closed."""
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:

@@ -73,7 +73,7 @@ class Job:
     def alone(self, k: int) -> Job:
         """Return a copy of the job with only the body at index ``k``, from 0."""
         if not 0 <= k < len(self.bodies):
-            raise SettingsError(f"The job has no body {k}.", f"Give the index of one of {len(self.bodies)}, from 0.")
+            raise SettingsError(f"The job has no body {k}.", f"Give an index from 0 to {len(self.bodies) - 1}.")
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
@@ -110,7 +110,7 @@ class Job:
         if max(abs(self.frame_start), abs(self.frame_end)) > LAST_FRAME:
             raise SettingsError(
                 f"The frame range is {self.frame_start}-{self.frame_end}.",
-                f"Stay within {-LAST_FRAME} and {LAST_FRAME}.",
+                f"Use frame numbers from {-LAST_FRAME} to {LAST_FRAME}.",
             )
         if self.frame_count < 1:
             raise SettingsError(

@@ -45,11 +45,11 @@ MOVING = "Still Moving (m)"
 
 LOST = 0.01
 """Largest fraction of the kinetic energy in a step that the dynamic nodes may lack without a warning. A part that
-rotates by ten degrees in a step has it.
+rotates by ten degrees in a step lacks that much.
 """
 
 SEEN = 1e-4
-"""Smallest visible fraction of a body's size: a fifth of a pixel of a body 2,000 pixels across."""
+"""Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
 """Largest fraction of the steps that may buckle, or be computed again by another integrator, without a warning."""

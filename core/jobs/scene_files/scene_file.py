@@ -234,7 +234,8 @@ def _read_tables(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).", "Check its path and its TOML."
+            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).",
+            "Check the path, and the TOML syntax of the file.",
         ) from error
     check_keys(scene, {"mesh", "body", *_CLOCK, *_TABLES, *_LISTS}, "the scene")
     _check_lists(scene, ["body"])
@@ -272,9 +273,9 @@ def _frames(value: Any) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2 or not all(type(frame) is int for frame in value):
         raise SettingsError(f"frames is {value!r}.", "Give frames = [FIRST, LAST], two whole numbers.")
     if max(abs(frame) for frame in value) > LAST_FRAME:
-        raise SettingsError(f"frames is {value!r}.", f"Stay within {-LAST_FRAME} and {LAST_FRAME}.")
+        raise SettingsError(f"frames is {value!r}.", f"Use frame numbers from {-LAST_FRAME} to {LAST_FRAME}.")
     if value[1] < value[0]:
-        raise SettingsError(f"The frame range {value[0]}-{value[1]} is empty.", "Give the first frame first.")
+        raise SettingsError(f"The frame range {value[0]}-{value[1]} is empty.", "Give the lower frame number first.")
     return value[0], value[1]
 
 
@@ -314,7 +315,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
     """Return the fields of :class:`Body` that the ``[[pins]]`` tables set; later tables override earlier ones."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
-        release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
+        release = table.whole("release", int(frames[-1]) + 1, "Give a frame number.")
         each = table.keyed("motion", STILL, 3), frames < release
         motion_of |= dict.fromkeys(table.chosen().tolist(), each)
     pinned = np.array(sorted(motion_of), dtype=np.int32)

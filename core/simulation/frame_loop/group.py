@@ -291,7 +291,7 @@ def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None
         course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
-                f"“{job.body.name}” collides with others, and is matched to a finer body by a potential.",
+                f"“{job.body.name}” collides with other bodies, so no potential can match or control its vibrations.",
                 "Set Match Method to Fitted Materials and turn Control Vibrations off, or turn off the match.",
             )
 

@@ -86,12 +86,10 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches or controls the body's vibrations, or None without one, and the report of the
-    match.
-
-    A match makes the body vibrate like a finer one; Control Vibrations scales the stiffness of single vibrations. Only
-    pins that hold in all frames after the first count for the vibrations: they apply from the start, and no other
-    choice is better once pins are released. ``pins`` are those of the unknowns, ``points`` the surface vertices.
+    """Return the method that matches the body's vibrations with a finer body's, or scales their stiffness (Control
+    Vibrations), and the report; None without a method. Only pins that hold in all frames after the first count: they
+    apply from the start, and no other choice is better later. ``pins`` are those of the unknowns, ``points`` the
+    surface vertices.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
