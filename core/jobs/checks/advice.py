@@ -82,7 +82,7 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Scene in which a body is simulated, as far as advice depends on it.
+    """Properties of a scene on which advice for a body in it depends.
 
     ``frame_rate`` is in 1/s, ``nodes`` the number of dynamic nodes; ``collides`` is True if the body has a floor or
     another collider.

@@ -42,11 +42,10 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement per frame, m, of a vertex of the pins or colliders relative to its mean
-    displacement.
+    """Return the largest displacement per frame, m, of a pin or collider vertex, relative to the mean of that vertex.
 
-    Each vertex's mean displacement per frame is subtracted, since a body follows uniform motion without jiggling. The
-    result is None if pins or colliders have only one frame.
+    The mean displacement per frame is subtracted, since a body follows uniform motion without jiggling. The result is
+    None if pins or colliders have only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]

@@ -76,9 +76,9 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _modes(job: Job) -> int:
-    """Return the number of modes that the memory of the job's subspace is estimated for; 0 in the full space.
+    """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
 
-    The handles of pins count as one mode more.
+    The handles of pins count as one additional mode.
     """
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes

@@ -21,7 +21,7 @@ PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return warnings, each with a remedy, about connected parts of a body that too few dynamic nodes make vibrate.
+    """Return warnings, each with a remedy, about connected parts with too few dynamic nodes to make them vibrate.
 
     The result is empty if there are no such parts, or if the solver takes no dynamic nodes.
     """

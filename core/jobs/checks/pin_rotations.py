@@ -20,8 +20,7 @@ MOST_PINS = 200
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """Return a list with one warning if pins that surface edges connect rotate by more than FAR in one frame;
-    else []."""
+    """Return a list with one warning if a connected group of pins rotates by more than FAR in one frame; else []."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):

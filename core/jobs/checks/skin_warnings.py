@@ -43,8 +43,7 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the fraction of a surface's area more than half a cell outside the skin, and its largest distance outside,
-    m.
+    """Return the fraction of a surface that lies more than half a cell outside the skin, and its largest distance, m.
 
     ``cell`` is the side of a lattice cell, m. Parts of the surface that lie inside the body do not count.
     """

@@ -18,8 +18,7 @@ CLOSED = 1e-9
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return a list with one warning if the tetrahedra's volume differs from the volume that the mesh encloses; else
-    []."""
+    """Return a list with one warning if the tets' volume differs from the volume that the mesh encloses; else []."""
     filled = float(mesh.body_volumes.sum())
     if _encloses(job.body.surface, filled):
         return []

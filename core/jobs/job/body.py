@@ -36,7 +36,7 @@ MOST_NODES = 200
 
 @dataclass(frozen=True)
 class GroupMember:
-    """Another body that collides with this one: its name, and the SHA-256, 32 bytes, of all its data."""
+    """Another body that is baked together with this one: its name, and the SHA-256, 32 bytes, of all its data."""
 
     name: str
     digest: np.ndarray = field_spec("something of it", dtype=np.uint8)

@@ -74,7 +74,7 @@ class ContactGroup:
     owns : the collision surface of each body
     colliders : the colliders of all bodies, each once
     first : (s,3) m, the vertices of all surfaces at the first frame
-    growths : growth of each body that begins shrunk, by the body's index
+    growths : growth of each body that begins shrunk, by the index of the body
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:

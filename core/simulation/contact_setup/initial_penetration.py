@@ -1,4 +1,4 @@
-"""Overlaps at the first frame, and the shortest displacement that separates the surfaces, as far as a search finds it.
+"""Overlaps of surfaces at the first frame, and the search for the shortest displacement that separates them.
 
 The search tries straight displacements: along face normals of both surfaces where their bounding boxes overlap, and
 along coordinate axes and diagonals. Bisection finds the shortest separating length per direction, to 1 %.

@@ -69,7 +69,7 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growth per index of a body that overlaps another body and has Grow Apart on.
+    """Return the growths of the bodies that overlap other bodies and have Grow Apart on, by the index of the body.
 
     ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All these bodies begin
     at the same relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their

@@ -76,10 +76,9 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Set pins and stiffness to the fraction ``part`` between frames ``at`` - 1 and ``at``; return flags of what
-        changed.
+        """Set pins and stiffness to their state at the fraction ``part`` (0 to 1) between frames ``at`` - 1 and ``at``.
 
-        ``by_hand`` is the stiffness that the user sets interactively.
+        ``by_hand`` is the stiffness that the user sets interactively. Return flags of what changed.
         """
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)

@@ -35,8 +35,8 @@ from .single_body import Frame, simulate_body
 class GroupStepper:
     """Stepper of several prepared bodies in contact, with one job per body. Frames are counted from 0.
 
-    ``growths`` holds the growth per index of a body that begins shrunk (:mod:`.overlap_growth`). SettingsError if the
-    jobs are not compatible.
+    ``growths`` maps the index of each body that begins shrunk to its growth (:mod:`.overlap_growth`). SettingsError if
+    the jobs are not compatible.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -240,8 +240,10 @@ class GroupStepper:
         return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Return the size relative to full size per index of a growing body, at a ``time`` in frames after the
-        first."""
+        """Return the present size of each growing body, relative to its full size, by the index of the body.
+
+        ``time`` is in frames after the first.
+        """
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:

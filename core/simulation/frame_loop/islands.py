@@ -117,7 +117,7 @@ def solve_islands(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Return the islands after all islands that pairs of bodies (indices) connect are joined, ordered by their first
+    """Return the islands after joining those that ``pairs`` of bodies (indices) connect, ordered by their first
     body."""
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))

@@ -86,11 +86,9 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches the body's vibrations with a finer body's, or scales their stiffness (Control
-    Vibrations), and the report; None without a method. Only pins that hold in all frames after the first count: they
-    apply from the start, and no other choice is better later. ``pins`` are those of the unknowns, ``points`` the
-    surface vertices.
-    """
+    """Return the method that matches the body's vibrations with a finer body's or controls their stiffness (None
+    without one), and the report. Only pins that hold in all frames after the first count: they apply from the start,
+    and no other choice is better later. ``pins`` are those of the unknowns, ``points`` the surface vertices."""
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
     if not solver.is_matched and factors is None:
