@@ -99,8 +99,8 @@ def test_one_frame_of_an_output_may_not_be_the_mesh_either(scene, capsys):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("frames", "has no ending"),
-        ("", "has no ending"),
+        ("frames", "has no file extension"),
+        ("", "has no file extension"),
         ("frames.unheard-of", "cannot write .unheard-of"),
         ("bar.toml/frames.npz", "cannot be written"),
         ("folder.npz", "is a folder"),

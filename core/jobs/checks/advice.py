@@ -16,7 +16,7 @@ from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Ratio of the largest to the smallest stiffness from which Newton's iterations leave a stiff part far from its
+"""Least ratio of the largest to the smallest Young's modulus at which Newton's method leaves stiff parts far from
 equilibrium. At a ratio of 1e5 the gradient after five iterations is 6e4 times that of Mixed FEM, and the energies of
 swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
@@ -26,10 +26,10 @@ CELLS_THROUGH = 2
 torsion, at Poisson's ratios of 0.3 and 0.45 in four orientations (``bench physics --case "two_cells*"``).
 """
 MATCHED_THROUGH = 1
-"""Number of cells through a part's thickness from which *Match Resolution* replaces more cells. Clamped bars 1 and 1.6
-cells thick are wrong by 2 % of their swing with it, and by 5 to 55 % without; a bear, painted or not, and Suzanne, 8
-and 12 cells across, by 3 to 8 % with it, and by 8 to 55 % without (``bench eigenfit``, ``lattice_*``). Ears half a cell
-thick stay wrong by a quarter.
+"""Least number of cells through a part's thickness at which *Match Resolution* can replace a finer lattice. Clamped
+bars 1 and 1.6 cells thick are wrong by 2 % of their swing with it, and by 5 to 55 % without; a bear, painted or not,
+and Suzanne, 8 and 12 cells across, by 3 to 8 % with it, and by 8 to 55 % without (``bench eigenfit``,
+``lattice_*``). Ears half a cell thick stay wrong by a quarter.
 """
 MOST_TETS = 200_000
 """Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
@@ -38,16 +38,16 @@ MOST_TETS = 200_000
 PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Displacement of pins or colliders per step, relative to the body's size, above which more substeps are proposed. A
+"""Largest displacement of pins or colliders per step, relative to the body's size, without advice for more substeps. A
 bar of 50 kPa shaken by 9, 5 and 26 % of its size per frame deviates from its motion with 16 substeps by 24, 29 and 59 %
 of its size with one substep, and by half of that with the proposed substeps; shaken by 1 %, it deviates by 7 %.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
-"""Periods of the slowest vibration per step: from the first number on, iterated solvers lose a third of its energy
-within nine periods, and dynamic nodes none; beyond the second, nodes lose most of it, too. At 0.035, 0.05, 0.08, 0.12
-and 0.2, a bar bent by 6 % and released keeps 1.00, 1.00, 1.00, 0.54 and 0.05 of its energy with four nodes; with Mixed
-FEM (BDF2) it keeps 0.66, 0.41, 0.09, 0 and 0.
+"""Time steps, in periods of the slowest vibration. From SPRINGY on, iterative solvers lose a third of the vibration's
+energy within nine periods, and dynamic nodes none; beyond TOO_FAST, dynamic nodes lose most of the energy, too. At
+0.035, 0.05, 0.08, 0.12 and 0.2, a bar bent by 6 % and released keeps 1.00, 1.00, 1.00, 0.54 and 0.05 of its energy with
+four nodes; with Mixed FEM (BDF2) it keeps 0.66, 0.41, 0.09, 0 and 0.
 """
 SMALL_STEP = 1 / 90
 """Largest time step, s, at which dynamic nodes are proposed. Their benefit was measured at 5 ms."""
@@ -62,12 +62,14 @@ MANY_NODES = 32
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """Measured facts of a body with its tetrahedra.
+    """Facts of a body that are measured once its tetrahedra exist, as input of :func:`advice`.
 
-    ``tets`` is the number of tets at ``cells_across`` cells, ``size`` the longest side at rest, m. ``contrast`` is the
-    ratio of the largest to the smallest stiffness. ``thickness``, m, is that of parts less than two cells thick, 0 if
-    there are none. ``movement``, m, is the largest displacement of a pin or collider in one frame, minus its mean per
-    frame; None if only one frame is known. ``slowest`` is the estimated lowest vibration frequency, Hz, 0 if unknown.
+    ``tets`` is the number of tetrahedra, ``cells_across`` the number of lattice cells along the longest side, ``size``
+    the length of that side at rest, m. ``contrast`` is the ratio of the largest to the smallest Young's modulus.
+    ``thickness`` is the median thickness, m, of the parts less than two cells thick, 0 if there are none. ``movement``
+    is the largest displacement per frame, m, of a pin or collider vertex, after subtraction of that vertex's mean
+    displacement per frame; None if only one frame is known. ``slowest`` is the estimated lowest vibration frequency,
+    Hz, 0 if unknown.
     """
 
     tets: int
@@ -80,7 +82,11 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Scene of a body: frame rate (1/s), number of dynamic nodes, and True if there is a floor or a collider."""
+    """Properties of a scene on which advice for a body in it depends.
+
+    ``frame_rate`` is in 1/s, ``nodes`` the number of dynamic nodes; ``collides`` is True if the body has a floor or
+    another collider.
+    """
 
     frame_rate: float = 24.0
     nodes: int = 0
@@ -92,7 +98,7 @@ USE = Use()
 
 @dataclass(frozen=True)
 class Advice:
-    """Proposal of a ``value`` for a ``setting`` (a field of the settings), with the ``reason`` as text."""
+    """Proposal to set the solver or resolution setting named ``setting`` to ``value``, with the ``reason`` as text."""
 
     setting: str
     value: str | int | bool
@@ -102,7 +108,10 @@ class Advice:
 def advice(
     facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE
 ) -> tuple[Advice, ...]:
-    """Return better settings for a body, at most one each for solver, resolution and time step; empty if all suit."""
+    """Return proposals of better settings for a body: at most one each for solver, resolution and time step.
+
+    The result is empty if all settings suit. ``use`` describes the scene of the body.
+    """
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
@@ -127,7 +136,10 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
-    """Return the reason why a solver with dynamic nodes does not suit a body, except its contrast; "" if it suits."""
+    """Return the reason why the solver with dynamic nodes does not suit a body, or "" if it suits.
+
+    Contrast between stiff and soft parts is a separate reason, which :func:`_solver` checks.
+    """
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
@@ -141,14 +153,17 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
-            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its steps with "
-            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve it."
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its time step with "
+            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve the vibration."
         )
     return ""
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a solver with dynamic nodes if an iterated full-space solver damps a springy body's motion; else None."""
+    """Propose a solver with dynamic nodes, or return None if the chosen solver suits.
+
+    Such a solver is proposed if an iterative solver in the full space would damp out the vibration of a springy body.
+    """
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -163,12 +178,15 @@ def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
-    """Return the number of periods of the slowest vibration per step."""
+    """Return the length of a time step in periods of the body's slowest vibration."""
     return facts.slowest / (use.frame_rate * solver.substeps)
 
 
 def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
-    """Return the sag under its own weight, relative to its size, of a body with this lowest vibration; 0 if unknown."""
+    """Return the body's sag under its own weight, relative to its size; 0 if its lowest frequency is unknown.
+
+    The body is treated as one oscillator: the sag is gravity divided by the squared angular frequency.
+    """
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
@@ -204,7 +222,8 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the lattice of *Match Resolution* is much finer than ``cells`` cells, and not too large."""
+    """Return True if the *Match Resolution* lattice has at least 1.5 times as many cells across as ``cells``, and at
+    most MOST_TETS tets."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
@@ -215,7 +234,9 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     if max(value, solver.substeps) < wanted <= MOST_SUBSTEPS:
         pace = f"about {frequency_words(facts.slowest)} times a second"
         return Advice(
-            "substeps", wanted, f"The body vibrates {pace}: with fewer than ten steps per period it is damped out."
+            "substeps",
+            wanted,
+            f"The body vibrates {pace}: with fewer than ten steps per period the vibration is damped out.",
         )
     if value <= solver.substeps:
         return None
@@ -227,9 +248,10 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def tets_at(facts: BodyFacts, cells_across: int) -> float:
-    """Estimate the number of tetrahedra of the body with ``cells_across`` cells.
+    """Estimate the number of tetrahedra that the body would have with ``cells_across`` cells along its longest side.
 
-    It grows with the square of the cells while thin parts are at most one cell thick, and with the cube beyond.
+    The number grows with the square of ``cells_across`` while thin parts are at most one cell thick, with the cube
+    beyond.
     """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))

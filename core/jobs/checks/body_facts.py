@@ -13,7 +13,7 @@ from .advice import CELLS_THROUGH, BodyFacts
 from .slowest_vibration import slowest_vibration
 
 THIN_PART = 0.05
-"""Least fraction of the surface that counts as thin parts: a smaller one is a tip or an edge."""
+"""Smallest fraction of the surface that counts as a thin part; a smaller fraction is a tip or an edge."""
 
 
 def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> BodyFacts:
@@ -31,7 +31,10 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
 
 
 def thin_thickness(thickness: Thickness | None) -> float:
-    """Return the median thickness, m, of the parts less than CELLS_THROUGH cells thick; 0 if there are hardly any."""
+    """Return the median thickness, m, of the body's parts less than CELLS_THROUGH cells thick.
+
+    The result is 0 if these parts have less than THIN_PART of the surface, or if ``thickness`` is None.
+    """
     if thickness is None:
         return 0.0
     found = thickness.below(CELLS_THROUGH * thickness.length)
@@ -39,9 +42,10 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement, m, of a pin or collider vertex in one frame, minus its mean per frame.
+    """Return the largest displacement per frame, m, of a pin or collider vertex, relative to the mean of that vertex.
 
-    The mean is subtracted, since a body follows uniform motion. None if pins or colliders have only one frame.
+    The mean displacement per frame is subtracted, since a body follows uniform motion without jiggling. The result is
+    None if pins or colliders have only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
@@ -52,7 +56,10 @@ def movement_of(job: Job) -> float | None:
 
 
 def _movement(positions: np.ndarray) -> float:
-    """Return the largest displacement in one frame minus the mean; frame by frame, since animations may be large."""
+    """Return the largest displacement per frame, m, of positions (frames,n,3), minus each vertex's mean displacement.
+
+    Frames are compared one by one, since the array of all displacements may not fit into memory.
+    """
     if len(positions) < 2:
         return 0.0
     mean = (positions[-1] - positions[0]) / (len(positions) - 1)

@@ -25,7 +25,7 @@ GROWTH = 1.5
 REDUCED_GROWTH = 1.5
 """Exponent of the step time's growth with the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
-"""Numbers of tets and of modes for which ``SolverKind.seconds`` is the step time, used until a bake has measured it."""
+"""Number of tets and of modes to which ``SolverKind.seconds`` refers, the step time used until a bake measures it."""
 
 CONTACT = 10.0
 """Factor on the step time in contact or self-contact, correct within a factor of three. Three draft boxes that fall 15
@@ -37,7 +37,7 @@ iteration of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 BASE = 2.5e8
-"""Bytes of the process itself with its libraries and compiled kernels."""
+"""Memory, bytes, of the process without a job: interpreter, libraries and compiled kernels."""
 BYTES_A_TET = 4500.0
 """Bytes per tet in the full space: its arrays and its share of the matrix. A beam of 101,376 tets peaked at 0.53 GB
 with conjugate gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
@@ -66,8 +66,8 @@ FRAME_HEADER = 4096
 POINT, CACHE_POINT = 24, 12
 """Bytes per position in a frame's file, and in a point cache."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
-"""Bytes per tetrahedron on disk: with its share of the vertices and materials; in a state; in the weights of each mode;
-and in the trial simulation of a match (228 per vertex). Beams of 3,648 and 51,600 tets take 203 and 193 bytes per tet
+"""Bytes per tetrahedron on disk: in mesh and material files; in a solver state; in the weights of one mode; and in the
+trial simulation that tests a match (228 per vertex). Beams of 3,648 and 51,600 tets take 203 and 193 bytes per tet
 in all in the full space, 148 and 129 with 16 modes.
 """
 SKIN = 5e3
@@ -79,7 +79,8 @@ SPARE = 1.1
 
 
 class Pace(NamedTuple):
-    """Measured pace of a bake: seconds per step without contact, number of tets, and number of modes in a subspace."""
+    """Step time that a bake has measured: ``seconds`` per step without contact, for ``tets`` tets and ``modes``
+    modes."""
 
     seconds: float
     tets: int
@@ -87,7 +88,8 @@ class Pace(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Estimated number of tets, peak memory in bytes, seconds per frame, and bytes on disk without the frames."""
+    """Estimated cost of a body: number of tets, peak memory in bytes, seconds per frame, and bytes on disk without
+    frames."""
 
     tets: float
     memory: float
@@ -103,9 +105,10 @@ def cost_of(
     pace: Pace | None = None,
     has_contact: bool = False,
 ) -> Cost:
-    """Estimate the cost of a body with ``points`` surface vertices and the ``measure`` of its surface.
+    """Estimate the cost of a body from the ``measure`` of its surface, which has ``points`` vertices.
 
-    ``pace`` was measured in a bake with the same solver, if known; ``has_contact`` is True also for self-contact.
+    ``pace`` is the step time measured in an earlier bake with the same solver, if there is one. ``has_contact`` is True
+    for contact with other bodies and for self-contact.
     """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
     vertices, modes = tets / TETS_A_VERTEX, mode_count(solver)
@@ -116,7 +119,10 @@ def cost_of(
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
-    """Estimate the seconds per frame of a body of ``tets`` tets without contact, on two cores; ``pace`` if measured."""
+    """Estimate the computing time, s, per frame of a body of ``tets`` tets without contact.
+
+    The estimate scales the measured ``pace``, or, without one, the solver's typical step time on two cores.
+    """
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
     if modes := mode_count(solver):
         return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
@@ -124,10 +130,11 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Return the pace of a body of ``tets`` tets from the measured ``seconds`` per step of its bake.
+    """Return the step time of one body, derived from the measured ``seconds`` per step of a bake with several bodies.
 
-    ``beside`` are the numbers of tets of the bodies baked together with it. The time is divided among all these bodies,
-    equally in a subspace and else by their expected step times, and by CONTACT if the body has contact.
+    ``tets`` is the number of tets of this body, ``beside`` are those of the other bodies in the same bake. The measured
+    time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power GROWTH. It is
+    also divided by CONTACT if the body has contact, since a pace is without contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -135,15 +142,16 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
 
 
 def mode_count(solver: SolverSettings) -> int:
-    """Return the number of modes of a subspace solver; 0 in the full space."""
+    """Return the number of modes if the solver works in a subspace; 0 if it works in the full space."""
     return solver.modes if solver.kind.takes_modes else 0
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
-    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if 0.
+    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if that
+    is 0.
 
-    ``entries`` is the number of scalar non-zeros of all factors, ``other`` the bytes that do not come from tetrahedra:
-    :func:`outside_bytes`, and the targets of pinned vertices, which are stored for every sample of their track.
+    ``entries`` is the number of scalar non-zeros in all matrix factors. ``other`` is the memory, bytes, that does not
+    depend on the tetrahedra: :func:`outside_bytes`, and the targets of pinned vertices at all samples of their track.
     """
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
@@ -153,25 +161,32 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Return the number of non-zeros of a factor with one unknown per vertex instead of three: of a preconditioner, a
-    subspace, or an acceleration field."""
+    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
+
+    Preconditioners, the computation of a subspace, and the extension of accelerations into the body have such a matrix.
+    """
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros of the factors in the solver's linear systems."""
+    """Return the number of non-zeros in the matrix factor of the solver's linear system, for ``vertices`` vertices.
+
+    This is the direct factor, or that of the preconditioner if conjugate gradients solve the system.
+    """
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
 
 
 def state_bytes(tets: float, vertices: float) -> float:
-    """Return the bytes of a solver's state with its history, since a resumed bake keeps its initial state in memory."""
+    """Return the memory, bytes, of one solver state with its history; a resumed bake keeps its initial state in
+    memory."""
     return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
 
 
 def outside_bytes(job: Job) -> float:
-    """Return the bytes that a job's surface and colliders take in memory beside the arrays of the job itself."""
+    """Return the memory, bytes, that simulation needs for a job's surface and colliders besides the arrays of the job
+    itself."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
     # Before a collider is posed, the vertices of all its samples are compared with a copy: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
@@ -179,14 +194,15 @@ def outside_bytes(job: Job) -> float:
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Return the bytes on disk of ``frames`` frames of ``points`` points; ``with_cache`` includes a point cache."""
+    """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each; ``with_cache`` adds a point
+    cache."""
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
-    """Return the bytes on disk of a body of ``tets`` tetrahedra without its frames: mesh, and solver states or modes.
+    """Return the disk space, bytes, of a body of ``tets`` tetrahedra without its frames.
 
-    With ``has_contact``, contact surfaces are included.
+    This includes the mesh, the solver states or modes, and with ``has_contact`` the contact surfaces.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
@@ -194,7 +210,7 @@ def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -
 
 
 def time_words(seconds: float) -> str:
-    """Format a time with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    """Return a time in s as text with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
     for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
         if seconds >= least:
             return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
@@ -202,7 +218,7 @@ def time_words(seconds: float) -> str:
 
 
 def size_words(size: float) -> str:
-    """Format bytes with a unit: ``28.8 MB``, ``1.5 GB``."""
+    """Return a number of bytes as text with a unit: ``28.8 MB``, ``1.5 GB``."""
     for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= limit:
             return f"{size / limit:.3g} {unit}"

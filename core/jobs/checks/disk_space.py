@@ -14,9 +14,10 @@ from ..store.frame_store import FrameStore
 
 
 class ToBake(NamedTuple):
-    """Planned bake of one body: its job, the store of its frames, and True if a point cache is written, too.
+    """Planned bake of the body of ``job`` into ``store``, for the estimate of its disk space.
 
-    The store keeps its first ``kept_frames`` frames; if that is 0, the bake first deletes all contents of the store.
+    The bake continues after the first ``kept_frames`` frames in the store; if that is 0, it first deletes all contents
+    of the store. ``with_cache`` is True if a point cache is written, too.
     """
 
     job: Job
@@ -26,7 +27,7 @@ class ToBake(NamedTuple):
 
     @property
     def need(self) -> float:
-        """Disk space that the bake still needs, bytes."""
+        """Disk space, bytes, of the files that the bake has yet to write."""
         from .costs import body_bytes, frame_bytes  # loads Numba, which Blender's start must not do
 
         job, points = self.job, len(self.job.body.surface.positions)
@@ -34,10 +35,8 @@ class ToBake(NamedTuple):
         return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.has_contact))
 
 
-def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
-    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks, after ``deletable``
-    bytes are freed on each disk.
-    """
+def check_disk_space(*together: ToBake) -> None:
+    """Raise StoreError if the files of a joint bake, with one :class:`ToBake` per body, do not fit on their disks."""
     from .costs import size_words
 
     disks = defaultdict(list)

@@ -11,7 +11,8 @@ TOO_THIN = 0.5
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
-    """Return one sentence, with a remedy, for each layer that is empty or too thin."""
+    """Return one warning, with a remedy, per material layer that covers no tetrahedron or is thinner than half
+    a tet."""
     # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
     height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
     warnings = []
@@ -19,16 +20,16 @@ def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]
         name = job.body.materials[layer.material].name
         if number in fields.empty_layers:
             if layer.surfaces:
-                warnings.append(f"The region of “{name}” holds no tetrahedron: raise the resolution.")
+                warnings.append(f"The region of the material “{name}” contains no tetrahedron: raise the resolution.")
             elif layer.depth is not None and layer.depth.kind == "core":
-                warnings.append(f"No tetrahedron is as deep as “{name}”: lower its Depth.")
+                warnings.append(f"No tetrahedron lies as deep as the material “{name}”: lower its Depth.")
             else:
                 warnings.append(f"“{name}” covers no tetrahedron: check its Depth and its Map.")
         elif layer.depth is not None and layer.depth.kind == "shell":
             thickness = layer.depth.depth + 0.5 * layer.depth.fade
             if thickness < TOO_THIN * height:
                 warnings.append(
-                    f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m) and counts by its "
-                    "share of their volume: raise the resolution, or its Depth."
+                    f"“{name}” is thinner ({thickness:.3g} m) than the tetrahedra ({height:.3g} m), and is mixed with "
+                    "the material below: raise the resolution, or its Depth."
                 )
     return warnings

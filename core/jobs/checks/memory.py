@@ -24,9 +24,10 @@ LEAST_CELLS = 2
 
 
 def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if a draft lattice of the job's resolution does not fit with any linear solver.
+    """Raise NotEnoughMemoryError if a simulation on the job's lattice needs too much memory with every linear solver.
 
-    ``available`` is the free memory, bytes; by default the system reports it.
+    The number of tets is estimated from the surface. Meshes that are not a lattice are not checked. ``available`` is
+    the free memory, bytes; by default the system reports it.
     """
     available = available_memory() if available is None else available
     if not job.body.is_lattice:
@@ -46,7 +47,8 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if a job's tetrahedra ``mesh`` do not fit with the linear solver of its settings.
+    """Raise NotEnoughMemoryError if a simulation of the tetrahedra ``mesh`` with the job's linear solver needs too much
+    memory.
 
     ``pinned`` (q,) are the indices of mesh vertices with prescribed positions. ``available`` is the free memory, bytes;
     by default the system reports it.
@@ -74,7 +76,10 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _modes(job: Job) -> int:
-    """Return the number of modes of the job's subspace, plus one for the handles of pins; 0 in the full space."""
+    """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
+
+    The handles of pins count as one additional mode.
+    """
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
@@ -84,14 +89,18 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Return the number of matrix factors beside those of the linear solver: 1 if accelerations vary over the surface,
-    to interpolate them inside the body, with one unknown per vertex; else 0."""
+    """Return the number of matrix factors that extend accelerations from the surface into the body.
+
+    This is 1 if accelerations vary over the surface, else 0; the factor has one unknown per vertex.
+    """
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Return the number of further factors of the preconditioner of conjugate gradients: 3, one per axis, if damping,
-    colliders, springs or force fields add stiffness; 0 without them or in a subspace.
+    """Return the number of preconditioner factors that conjugate gradients need besides the first.
+
+    This is 3, one per axis, if damping, colliders, springs or force fields add stiffness; 0 otherwise and in a
+    subspace.
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields

@@ -14,14 +14,17 @@ from ...numerics.linear_solvers.registry import Choice
 from ..job.job import Job
 
 ON_A_LINE = 0.01
-"""Largest spread of collinear nodes across their line, relative to the body's size."""
+"""Largest distance of nodes from a common line, relative to the body's size, at which they count as collinear."""
 FEW = 4
 """Largest number of nodes that cost little with any linear solver."""
 PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return warnings, each with a remedy, about parts whose motion no dynamic node carries; empty without any."""
+    """Return warnings, each with a remedy, about connected parts with too few dynamic nodes to make them vibrate.
+
+    The result is empty if there are no such parts, or if the solver takes no dynamic nodes.
+    """
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
         return []
@@ -41,7 +44,7 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     few = sum(_is_a_line(positions[of_nodes == part], job.body.surface.size) for part in free)
     if few:
         said.append(
-            f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
+            f"The dynamic nodes of {few} unpinned {'part' if few == 1 else 'parts'} are fewer than three or collinear. "
             "Such a part still flies and rotates, but hardly vibrates in bending: pick more nodes, off that line."
         )
     if _are_in_one_stiff_part(job):
@@ -50,17 +53,19 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return a list with a warning if the linear solver solves many nodes one after the other; else an empty list."""
+    """Return a list with one warning if the linear solver has to solve the systems of many nodes in sequence;
+    else []."""
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [
-        f"Each of {len(nodes.centres)} nodes costs six solutions of conjugate gradients per step, one after the other: "
-        "pick fewer nodes, or lower Cells Across and choose a direct Linear Solver."
+        f"Conjugate Gradients solve six linear systems per step for each of the {len(nodes.centres)} nodes, which is "
+        "slow: pick fewer nodes, or lower Cells Across and choose a direct Linear Solver."
     ]
 
 
 def _is_a_line(positions: np.ndarray, size: float) -> bool:
-    """Return True if points at ``positions`` (k,3) of a body of this ``size`` are fewer than three, or collinear."""
+    """Return True if ``positions`` (k,3) are fewer than three points, or collinear within ON_A_LINE of the body's
+    ``size``, m."""
     across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 

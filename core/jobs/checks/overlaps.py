@@ -23,7 +23,8 @@ SHALLOW = 0.01
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return warnings, each with a remedy, about deep overlaps of the body with colliders; empty if there are none."""
+    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame; else
+    empty."""
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
@@ -39,7 +40,10 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Return True if bounding boxes prove that a body is not deep in a collider: a cheap test, for dense surfaces."""
+    """Return True if the bounding boxes of body and collider show that they do not overlap by more than ``shallow``, m.
+
+    This test is cheap for dense surfaces. For a collider mesh the boxes must be apart.
+    """
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
         return bool(collider.height - low[2] <= shallow)
@@ -49,7 +53,10 @@ def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: flo
 
 
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
-    """Return the warning if ``points`` (p,3) of a body overlap a collider by more than ``shallow``, m; else ""."""
+    """Return the warning that a body overlaps a collider by more than ``shallow``, m, or "" if it does not.
+
+    ``points`` (p,3) are the vertices of the body's ``surface``, and vertices of its tetrahedra inside of it.
+    """
     if isinstance(collider, Ground):
         depth = collider.height - points[:, 2]
         if depth.max() <= shallow:
@@ -72,8 +79,10 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the depths (p,), m, of points (p,3) below a surface; at most 0 outside, and everywhere if the surface
-    encloses no volume."""
+    """Return the depth (p,), m, of each of ``points`` (p,3) below a surface; 0 or negative for points outside.
+
+    All depths are 0 or negative if the surface encloses no volume.
+    """
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

@@ -12,15 +12,15 @@ from ..job.job import Job
 from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
-"""Rotation in one frame, rad, from which it is reported. Some draft bars stayed folded from 150 degrees on, even at 180
-with eight samples per frame, others at 180.
+"""Rotation in one frame, rad, from which a warning is given. Of draft bars whose pins were rotated, some stayed folded
+from 150 degrees on, others from 180, even with eight samples per frame.
 """
 MOST_PINS = 200
 """Largest number of pins sampled in each group."""
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """Return a list with a warning if a connected group of pins rotates far in one frame; else an empty list."""
+    """Return a list with one warning if a connected group of pins rotates by more than FAR in one frame; else []."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
@@ -53,7 +53,8 @@ def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndar
 
 
 def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
-    """Return the groups of three or more pins that surface edges connect, as indices into ``pinned``."""
+    """Return the groups of three or more pins that surface edges connect, each as an array of indices into ``pinned``
+    (p,)."""
     number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
     number[pinned] = np.arange(len(pinned))
     edges = number[edges_of(triangles)]

@@ -15,19 +15,20 @@ SLIGHT = 1e-3
 """Least visible fall of a body in its first second, relative to its size."""
 
 WEAKEST = 0.02
-"""Gravity relative to the Earth's under which even a small body seems to float. A scene in centimetres whose gravity
-was scaled like its lengths has 0.01.
+"""Gravity, relative to the Earth's, below which even a small body seems to float. If a scene in centimetres is scaled
+to metres together with its gravity, this ratio is 0.01.
 """
 
 
 def scale_warnings(job: Job) -> list[str]:
-    """Return warnings, each with a remedy, about a size that does not suit gravity or the time step; else empty."""
+    """Return warnings, each with a remedy, if the body's size is implausible for gravity or for the time step;
+    else []."""
     size = job.body.surface.size
     across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
     said = []
     if size > LARGEST:
         said.append(
-            f"The body is {across} across, and moves as slowly as one of that size: if it is meant to be small, scale "
+            f"The body is {across} across, and large bodies move slowly: if it is meant to be small, scale "
             "it down, or simulate the scene smaller (Simulation Scale)."
         )
     if 0.0 < gravity < WEAKEST * EARTH or 0.0 < 0.5 * gravity < SLIGHT * size:

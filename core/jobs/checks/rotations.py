@@ -1,17 +1,18 @@
-"""Rotation of point sets. Blender's start imports this module, so it uses no library but NumPy."""
+"""Rotations of point sets. This module is loaded when Blender starts, so it uses no library but NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLAT = 1e-6
-"""Ratio of the second to the first singular value of points on a line, whose rotation is undetermined."""
+"""Largest ratio of the second to the first singular value at which points are collinear; no rotation is determined."""
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the rotation R (3,3) for which ``before @ R.T`` is nearest to ``after``, (p,3) both [Kabsch 1976].
+    """Return the rotation R (3,3) about the origin that brings ``before @ R.T`` closest to ``after``, (p,3) points
+    each.
 
-    Points in a line give the identity.
+    The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the identity.
     """
     U, spread, Vt = np.linalg.svd(after.T @ before)
     if spread[1] <= FLAT * spread[0]:
@@ -21,6 +22,6 @@ def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def rotation_angle(before: np.ndarray, after: np.ndarray) -> float:
-    """Return the angle, rad, of the rotation nearest to the motion from ``before`` to ``after``, (p,3) both."""
+    """Return the angle, rad, of the rotation that best maps the points ``before`` (p,3) to ``after`` (p,3)."""
     nearest = nearest_rotation(before - before.mean(axis=0), after - after.mean(axis=0))
     return float(np.arccos(np.clip(0.5 * (np.trace(nearest) - 1.0), -1.0, 1.0)))

@@ -23,20 +23,19 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.tetrahedra.tet_count import SurfaceMeasure
 
 MOST = 5000
-"""Largest number of sampled vertices."""
+"""Largest number of surface vertices at which the sag is evaluated."""
 GREENHILL = 12.0 / 7.837
 """Factor c in ``E / (rho g) = c height³ / side²``, at which a square column buckles."""
 
 
 class Sag(NamedTuple):
-    """Sag of a body under its own weight.
+    """Sag of a body under its own weight, for any density rho, gravity g and Young's modulus E.
 
     Attributes
     ----------
-    area : sag of the point that sags most, m², to be multiplied by ``rho g / E`` (1/m)
-    reach : distance of the farthest point from the support, m, the largest possible sag: the body then hangs straight
-        down
-    buckling : ``E / (rho g)``, m, below which a standing body buckles
+    area : m²; ``area rho g / E`` is the sag, m, of the point that sags most
+    reach : m; the largest possible sag: distance of the farthest point from its pin, or height of a body without pins
+    buckling : m; a standing body buckles if ``E / (rho g)`` is smaller
     """
 
     area: float = 0.0
@@ -45,9 +44,9 @@ class Sag(NamedTuple):
 
 
 def sag_of(surface: SurfaceMesh, measure: SurfaceMeasure, pinned: np.ndarray, down: np.ndarray) -> Sag:
-    """Return the sag of a body with a ``surface`` and its ``measure``.
+    """Return the sag of a body under its own weight, from its ``surface`` and the ``measure`` of that surface.
 
-    ``pinned`` (p,) are the indices of held vertices, ``down`` (3,) is the unit vector along gravity.
+    ``pinned`` (p,) are the indices of the pinned vertices, ``down`` (3,) is the unit vector along gravity.
     """
     X = surface.positions[np.unique(surface.triangles)]
     X = X[:: -(-len(X) // MOST)]

@@ -1,4 +1,4 @@
-"""Warnings about differences between a body and the contact surface (skin) of its draft lattice."""
+"""Warnings if the contact surface (skin) of a body's lattice differs from the body's visible surface."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.vertex_normals import face_normals
 
 SPACING, BESIDE = 0.25, 1e-3
-"""Spacing of points sampled on the surface, and distance from it at which its two sides are tested, in cells."""
+"""Spacing of the sample points on the surface, and offset to either side of it at which they are tested, in cells."""
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
-"""Distance outside the skin, in cells, from which a point counts as lost; fraction of lost surface from which it is
-reported; and distance, in cells, from which any lost point is reported, since a rod has little surface.
+"""Distance outside the skin, in cells, above which a point counts as lost; fraction of the surface that must be lost
+for a warning; and distance, in cells, at which a single lost point suffices, since a thin rod has little surface.
 """
 
 
 def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
-    """Return warnings, each with a remedy, about parts too thin to collide, and separate parts that move as one."""
+    """Return warnings, each with a remedy, if parts of a body are too thin to collide, or separate parts move as one.
+
+    ``surface`` is the visible surface, ``mesh`` the lattice with ``cells_across`` cells along the longest side, and
+    ``skin`` the contact surface that was made from it.
+    """
     said, cell = [], surface.size / (cells_across - 0.5)
     share, farthest = lost(surface, skin, cell)
     if share > NOTICEABLE or farthest > FAR * cell:
@@ -39,10 +43,9 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the fraction of a surface that lies outside its skin by more than half a ``cell`` (m), and the largest
-    distance outside, m.
+    """Return the fraction of a surface that lies more than half a cell outside the skin, and its largest distance, m.
 
-    Surfaces inside the body do not count.
+    ``cell`` is the side of a lattice cell, m. Parts of the surface that lie inside the body do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     points = samples.interpolate(surface.positions, surface.triangles)

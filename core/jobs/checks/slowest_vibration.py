@@ -12,20 +12,21 @@ from ...mechanics.materials.fields import MaterialFields
 from ..job.job import Job
 
 MOST = 5_000
-"""Largest number of sampled tets."""
+"""Largest number of tets, chosen at random, over which the energies are summed."""
 RIGID = 6
 """Number of rigid motions of a free body."""
 INDEPENDENT = 1e-9
-"""Eigenvalue of the shapes' Gram matrix, relative to the largest, under which shapes are linearly dependent."""
+"""Smallest eigenvalue of the Gram matrix of the trial displacements, relative to the largest, that is kept."""
 ALIKE = 10.0
-"""Largest ratio of stiffnesses at which smooth shapes represent the vibration; beyond it, only soft parts vibrate."""
+"""Largest ratio of Young's moduli within a body at which smooth displacements represent its slowest vibration."""
 
 
 def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
-    """Return the lowest frequency, Hz, of a body's vibrations among displacements ``d(x) q(x)``, or 0 if unknown.
+    """Estimate the lowest vibration frequency, Hz, of a body; 0 if its stiffness varies too much for the estimate.
 
-    d is the distance from the nearest pin, 1 without pins, and q a quadratic polynomial. The error is at most a sixth
-    for bars; the result is too high if single limbs swing.
+    The Rayleigh-Ritz method uses displacements ``d(x) q(x)``, where d is the distance of the point x from the nearest
+    pin (1 without pins), and q a quadratic polynomial. The error is at most a sixth for bars; the estimate is too high
+    if single limbs swing.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0

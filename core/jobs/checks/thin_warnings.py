@@ -12,11 +12,11 @@ from ..job.job import Job
 from .advice import CELLS_THROUGH
 
 LEAST_SHARE = 0.005
-"""Least fraction of the surface that is reported as thin."""
+"""Smallest fraction of the surface for which a warning about thin parts is given."""
 MOST = 2_500
-"""Largest number of sampled triangles."""
+"""Largest number of surface triangles at which the thickness is measured."""
 LEAST_ROBUST = 2e-3
-"""Least thickness, relative to the size, that Robust can mesh: under 1.3e-3 it is lost in fTetWild's tolerance."""
+"""Smallest thickness, relative to the body's size, that the method Robust can mesh; fTetWild loses 1.3e-3 and less."""
 
 
 def cell_of(job: Job) -> float:
@@ -28,13 +28,13 @@ def cell_of(job: Job) -> float:
 
 
 def thickness_of(job: Job) -> Thickness | None:
-    """Measure the body's thickness where it is less than CELLS_THROUGH cells; None if its tets are not a lattice."""
+    """Measure where the body is less than CELLS_THROUGH lattice cells thick; None if its tets are not a lattice."""
     cell = cell_of(job)
     return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
 
 
 def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
-    """Return the parts of the body that are thinner than a cell; None if they are too small to report."""
+    """Return the parts of the body that are thinner than a lattice cell; None if they are too small to report."""
     if thickness is None:
         return None
     found = thickness.below(thickness.length).not_finer(job.body.refinement)
@@ -42,7 +42,7 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
-    """Return a list with a warning and a remedy if parts are thinner than a cell; else an empty list."""
+    """Return a list with one warning and its remedy if parts of the body are thinner than a lattice cell; else []."""
     found = find_thin(job, thickness)
     if thickness is None or found is None:
         return []
@@ -52,7 +52,7 @@ def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"
     remedy = "raise Cells Across, as the panel Resolution proposes" if enough <= most else robust
     return [
-        f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
-        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows them in Blender; "
+        f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), for example at "
+        f"vertex {int(found.vertices[0])}: neighbours there may merge. Select Thin Parts shows them in Blender; "
         f"{remedy}."
     ]

@@ -9,24 +9,24 @@ from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
 WARNED = 0.03
-"""Largest relative difference from the enclosed volume that is not reported."""
+"""Largest difference between the tets' volume and the enclosed volume, relative to the latter, without a warning."""
 SHEET = 1e-6
-"""Volume enclosed by a mesh, relative to the cube of its size, under which it counts as a sheet."""
+"""Smallest enclosed volume, relative to the cube of the mesh's size, with which a mesh does not count as a sheet."""
 
 CLOSED = 1e-9
-"""Norm of the sum of area-weighted face normals, relative to the area, up to which a surface counts as closed."""
+"""Largest norm of the sum of area-weighted face normals, relative to the area, at which a surface counts as closed."""
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return a list with a warning if the volume of the tetrahedra differs from that of the mesh; else empty."""
+    """Return a list with one warning if the tets' volume differs from the volume that the mesh encloses; else []."""
     filled = float(mesh.body_volumes.sum())
     if _encloses(job.body.surface, filled):
         return []
     enclosed = enclosed_volume(job.body.surface)
     if enclosed < SHEET * job.body.surface.size**3:
         return [
-            "The mesh encloses nothing (a sheet): its mass and volume follow from the resolution alone. Give it a "
-            "thickness (Solidify) if they matter."
+            "The mesh encloses nothing (a sheet), so its mass depends on the resolution: give it a "
+            "thickness (Solidify) if the mass matters."
         ]
     off = filled / enclosed - 1.0
     if abs(off) <= WARNED:
@@ -35,14 +35,15 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
     if not job.body.is_lattice:
         return [f"{said}: raise Cells Across, or choose Draft (lattice)."]
     if off > 0.0:  # a lattice measures all volumes but those of sheets
-        return [f"{said}: faces without an inside (sheets) count as thin bodies. Give them a thickness (Solidify)."]
+        return [f"{said}: sheets (faces that enclose no volume) count as bodies. Give them a thickness (Solidify)."]
     return [f"{said}: raise Cells Across."]
 
 
 def _encloses(surface: SurfaceMesh, filled: float) -> bool:
-    """Return True if a surface is closed and encloses about the volume ``filled``, m³, by the divergence theorem.
+    """Return True if a surface is closed and encloses the volume ``filled``, m³, within the relative difference WARNED.
 
-    The test is cheap for dense surfaces. Parts that intersect or are inside out fail it, and need the exact volume.
+    The volume follows from the divergence theorem, which is cheap for dense surfaces. The result is False for parts
+    that intersect or are inside out; only :func:`enclosed_volume` is exact for these.
     """
     measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:

@@ -17,7 +17,7 @@ from ...foundation.schema.field_metadata import field_spec
 
 @dataclass(frozen=True)
 class Absorber:
-    """Absorbing surface in world space, still or animated; f is the number of frames, or 1 for constant values.
+    """Surface in world space that weakens force fields behind it; f is the number of frames, or 1 for constant values.
 
     Attributes
     ----------
@@ -46,10 +46,10 @@ class Absorber:
         if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
             raise self._refuse("has no faces", "Add faces, or remove the absorber (its Collision in Blender).")
         if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
-            raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,).")
+            raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,) for f frames.")
         if t.min() < 0 or t.max() >= x.shape[1]:
             raise self._refuse("has a face with a vertex that does not exist", "Check its mesh.")
         if not np.isfinite(x).all():
             raise self._refuse("has a position that is not a number", "Check its modifiers and its animation.")
         if not ((self.absorption >= 0.0) & (self.absorption <= 1.0)).all():
-            raise self._refuse("has an absorption outside 0 to 1", "Give 0 to 1.")
+            raise self._refuse("has an absorption outside 0 to 1", "Give fractions from 0 to 1.")

@@ -36,7 +36,7 @@ MOST_NODES = 200
 
 @dataclass(frozen=True)
 class GroupMember:
-    """Another body of a group: its name, and a digest, 32 bytes, of all its data."""
+    """Another body that is baked together with this one: its name, and the SHA-256, 32 bytes, of all its data."""
 
     name: str
     digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
@@ -47,8 +47,8 @@ class GroupMember:
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """One body, over the frames of its job. Bodies that share a collider or field hold the same object, so that it is
-    in memory only once.
+    """One body, over the frames of its job. Bodies that share a collider or a force field refer to the same object,
+    which saves memory.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class Body:
     materials : tuple of MaterialSettings
         At least one material; a single one needs no tuple.
     material_weights : (n, len(materials)) float64
-        Painted weight of each material at each vertex; the first material fills up to a sum of 1
+        Painted weight of each material at each vertex. The first material's weight is raised until the sum is 1
         (``core/mechanics/materials/weight_normalization.py``). Zero by default.
     tet_materials : (m,) int32 or None
-        Index of the material of each of ``tets``, from 0, instead of ``material_weights``.
+        Index of the material per tet, from 0, instead of ``material_weights``.
     layers : tuple of Layer
         Materials on top of the painted ones, later ones over earlier ones; in the space of ``surface``.
     stiffness_maps : (n, len(materials)) float64
@@ -73,21 +73,23 @@ class Body:
     pinned_vertices : (p,) int32
         Pinned surface vertices, or a mask (n,) bool of them; none by default.
     pin_positions : (samples, p, 3) float64
-        A track (``core/foundation/schema/tracks.py``) of the pins' positions from the job's first frame to its last,
-        world space, metres; or (p, 3), if they hold still. Rest positions by default.
+        Target of each pin at times from the job's first frame to its last (a track,
+        ``core/foundation/schema/tracks.py``), world space, m; or (p, 3) if the pins do not move. Default: at rest.
     pin_held : (frames, p) bool
-        True while a pin is held at a frame; all by default. Released pins stay released: later entries become False.
+        True if a pin is held at a frame; all by default. A released pin is never held again: its later entries are
+        set to False.
     object_to_world : (samples, 4, 4) float64
-        A track of the map from the object's own coordinates to world space in metres, for interfaces that write
-        results back. Identity by default.
+        Matrices, at the samples of a track, from the object's local coordinates to world space, m. Interfaces use them
+        to write results back to the object. Identity by default.
     refinement : (n,) float64 or None
         Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        Springs from surface vertices to their animated positions, with stiffness in proportion to weight and area. Here
-        ``stiffness`` has no unit: at 1, springs with weights of 1 on the whole surface have in total the materials'
-        lowest Young's modulus times the body's size, N/m (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
+        Springs from surface vertices to their animated positions; the stiffness per vertex is proportional to its
+        weight and area. Here ``stiffness`` has no unit: if it is 1 and all weights are 1, the springs of the whole
+        surface have a total stiffness, N/m, of the lowest Young's modulus of the materials times the body's size
+        (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
     springs : tuple of Spring
         Springs from surface vertices to moving targets.
     colliders : tuple of Ground and Collider
@@ -95,16 +97,16 @@ class Body:
     contact : ContactSettings
         Contact with the job's other bodies, and self-contact.
     contact_with : tuple of str or None
-        Names of the bodies that it may collide with; None for all bodies.
+        Names of the bodies that this body may collide with; None for all bodies.
     pairs : tuple of PairSettings
-        Contact settings for this body and one other body or collider; at most one entry for each other.
+        Contact settings for pairs of this body and another body or collider; at most one entry per pair.
     group_members : tuple of GroupMember
-        The other bodies that are baked together with it, set by ``groups.py``.
+        The other bodies that are baked together with this body, set by ``groups.py``.
     group_index : int
         Index of the body among all bodies of its group, set with ``group_members``.
     accelerations : (frames, n or 1, 3) float64 or None
-        Acceleration beside gravity, at each frame and surface vertex, or uniform, world space, m/s². It includes
-        changes of gravity over the frames.
+        Acceleration in addition to gravity, per frame and surface vertex or uniform over the body, world space, m/s².
+        It includes changes of gravity over the frames.
     moduli : (frames, K) float64 or None
         Young's moduli of the materials (``settings.moduli``) at each frame, Pa; None if they are constant. Their
         logarithms are interpolated linearly between frames. ``materials`` hold the moduli of the first frame.
@@ -117,8 +119,8 @@ class Body:
         Surfaces that weaken force fields behind them. A force field lists the indices of its absorbers.
     solver : SolverSettings
     dynamic_nodes : (k,) int32
-        Surface vertices at which the body's motion is stepped, ascending, each once; the rest follows quasistatically.
-        Only solvers that take nodes read them.
+        Indices of the surface vertices whose motion the ConJac solvers integrate in time, ascending, each once; the
+        rest of the body follows quasistatically. Other solvers ignore them.
     """
 
     name: str = ""
@@ -197,9 +199,10 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Make a body of given tetrahedra (m,4) with vertices (n,3), m; ``fields`` are further fields of the body.
+        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m; ``fields`` are other fields of the
+        body.
 
-        Frames, pins and weights refer to all these vertices. Raises MeshError for invalid or inverted tetrahedra.
+        Frames, pins and weights refer to all n vertices. Raises MeshError for invalid or inverted tetrahedra.
         """
         from ...geometry.mesh.topology import boundary_triangles
 
@@ -208,7 +211,8 @@ class Body:
         return cls(surface=surface, tets=mesh.tets, **fields)
 
     def with_tracks(self, frames: int, first: int) -> Body:
-        """Return the body, validated and with default tracks, for a job of ``frames`` frames from frame ``first``."""
+        """Return a validated copy of the body whose missing tracks are filled in, for ``frames`` frames from frame
+        ``first``."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError(
                 "The pinned vertices are not valid indices of the body's vertices.", "Choose the pins again."
@@ -251,12 +255,12 @@ class Body:
         n = len(self.surface.positions)
         self._validate_materials(n)
         if self.refinement is not None and not (self.refinement.shape == (n,) and np.isfinite(self.refinement).all()):
-            raise SettingsError("The painted refinement is not one number per vertex.", "Paint its map again.")
+            raise SettingsError("The painted refinement does not have one finite number per vertex.", "Paint it again.")
         if self.initial_shape is not None and not (
             self.initial_shape.shape == (n, 3) and np.isfinite(self.initial_shape).all()
         ):
             raise SettingsError(
-                f"The initial shape has shape {self.initial_shape.shape}, not {(n, 3)}, or is not finite.",
+                f"The initial shape is an array {self.initial_shape.shape}, not {(n, 3)}, or is not finite.",
                 "Give one position per vertex, or press Set Rest Shape in Blender again.",
             )
         if self.moduli is not None:
@@ -275,7 +279,7 @@ class Body:
         matrices = self.object_to_world
         if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
-                f"There must be one object matrix per frame, not {len(matrices)} for {frames}.",
+                f"The body has {len(matrices)} object matrices for {frames} frames.",
                 "Sample the object's matrix at every frame.",
             )
         if not np.isfinite(matrices).all():
@@ -300,7 +304,7 @@ class Body:
         for noun, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
             if values.shape != (n, len(self.materials)):
                 raise SettingsError(
-                    f"The {noun}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
+                    f"The array of {noun}s of the materials has shape {values.shape}, not {(n, len(self.materials))}.",
                     "Give one column per material and one row per vertex.",
                 )
             bad = np.argwhere(~np.isfinite(values))
@@ -317,8 +321,8 @@ class Body:
             return
         if tets is None or kinds.shape != (len(tets),) or not _are_vertices(kinds, len(self.materials)):
             raise SettingsError(
-                f"The tets' material indices have shape {kinds.shape}, or do not fit {len(self.materials)} materials.",
-                "Give each of the body's ``tets`` the index of a material, from 0.",
+                f"The array tet_materials has shape {kinds.shape}, or indices beyond {len(self.materials)} materials.",
+                "Give one index of a material, from 0, per tetrahedron in the array tets.",
             )
 
     def _validate_pins(self, frames: int) -> None:
@@ -326,7 +330,7 @@ class Body:
         if not fits(self.pin_positions, frames) or self.pin_positions.shape[1:] != (p, 3):
             raise PinError(
                 f"The pin positions have shape {self.pin_positions.shape}, not {(frames, p, 3)}.",
-                "Give one position per frame and pin, or one per pin that holds still.",
+                "Give one position per frame and pin, or one position per pin if the pins do not move.",
             )
         if not np.isfinite(self.pin_positions).all():
             raise PinError(
@@ -335,7 +339,7 @@ class Body:
         if self.pin_held.shape != (frames, p):
             raise PinError(
                 f"The array pin_held has shape {self.pin_held.shape}, not {(frames, p)}.",
-                "Give True or False per frame and pin.",
+                "Give one True or False per frame and pin.",
             )
 
     def _validate_surroundings(self, frames: int, first: int) -> None:
@@ -347,19 +351,19 @@ class Body:
                 )
             if len(spring.stiffness) != frames:
                 raise SpringError(
-                    f"The spring “{spring.name}” has {len(spring.stiffness)} frames, not {frames}.",
-                    "Sample it at every frame.",
+                    f"The spring “{spring.name}” has its stiffness at {len(spring.stiffness)} frames, not {frames}.",
+                    "Give its stiffness at every frame.",
                 )
         for collider in self.mesh_colliders:
             if len(collider.positions) > 1 and not fits(collider.positions, frames):
                 raise ColliderError(
-                    f"The collider “{collider.name}” has {len(collider.positions)} frames, not {frames}.",
-                    "Sample it at every frame, or once if it stands still.",
+                    f"The collider “{collider.name}” has {len(collider.positions)} samples for {frames} frames.",
+                    "Give its positions at every frame, or once if it does not move.",
                 )
         others = [pair.other for pair in self.pairs]
         if len(set(others)) < len(others):
             raise SettingsError(
-                f"Two contact pairs of “{self.name}” name “{max(others, key=others.count)}”.", "Keep only one."
+                f"Two contact pairs of “{self.name}” name “{max(others, key=others.count)}”.", "Remove one of them."
             )
         if self.name in others:
             raise SettingsError(
@@ -367,12 +371,14 @@ class Body:
                 "For self-contact, set friction in the body's contact settings (Collide With in Blender).",
             )
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
-            raise FieldError("A force field names an absorber that does not exist.", "Name one by its index, from 0.")
+            raise FieldError(
+                "A force field names an absorber that does not exist.", "Give the index of an absorber, from 0."
+            )
         for each in (*self.force_fields, *self.absorbers):
             if wrong := lengths(each) - {1, frames}:
                 raise FieldError(
-                    f"“{each.name}” has {max(wrong)} frames, not {frames}.",
-                    "Sample it at every frame, or once if it never changes.",
+                    f"“{each.name}” has values at {max(wrong)} frames, not {frames}.",
+                    "Give values at every frame, or once if they never change.",
                 )
         if self.accelerations is None:
             return
@@ -385,7 +391,7 @@ class Body:
         if len(bad):
             raise SettingsError(
                 f"The acceleration at vertex {bad[0][1]} is not a number at frame {first + bad[0][0]}.",
-                "Check the source of the field.",
+                "Check the animation of the acceleration field.",
             )
 
     def check(self) -> None:
@@ -409,7 +415,7 @@ class Body:
             checked_tets(self.surface.positions, self.tets)
             if self.solver.match_resolution:
                 raise SettingsError(
-                    "A body of given tetrahedra cannot be matched to a finer lattice.",
+                    "A body whose tetrahedra are given cannot be matched to a finer lattice.",
                     "Turn Match Resolution off.",
                 )
         for layer in self.layers:
@@ -422,13 +428,11 @@ class Body:
         if len(self.dynamic_nodes) > MOST_NODES:
             raise SettingsError(
                 f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",
-                "Choose fewer (Propose Nodes): 4 to 32 carry its motion.",
+                "Choose fewer (Propose Nodes): 4 to 32 nodes suffice.",
             )
         both = np.intersect1d(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         if len(both):
-            raise PinError(
-                f"Vertex {both[0]} is pinned and a dynamic node.", "Take it out of the nodes or of the pins."
-            )
+            raise PinError(f"Vertex {both[0]} is pinned and a dynamic node.", "Remove it from the nodes or the pins.")
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:

@@ -21,8 +21,8 @@ from ...foundation.schema.tracks import fits
 class Spring:
     """Springs of rest length zero from surface vertices to moving targets.
 
-    With the animated positions of the vertices as targets, they are a soft pin. In a body's ``goal``, ``weights`` are
-    absolute and ``stiffness`` has another unit (``Body.goal``).
+    If the targets are animated positions of the vertices themselves, the springs act as soft pins. In ``Body.goal``,
+    ``weights`` are absolute, not relative, and ``stiffness`` has no unit.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Spring:
     vertices : (p,) int32
         Surface vertices; at least one.
     weights : (p,) float64
-        Shares of the vertices in the stiffness; none is negative, and at least one is positive.
+        Relative stiffness of the spring at each vertex; none is negative, and at least one is positive.
     targets : (samples, p, 3) float64
         A track (``core/foundation/schema/tracks.py``) of each vertex's target, m.
     stiffness : (frames,) float64
-        Total stiffness of all the vertices at each frame, N/m; 0 releases them.
+        Total stiffness of the springs of all vertices, N/m, per frame; 0 releases the vertices.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Spring:
         coerce(self, SpringError, "Spring")
         p = self.vertices.size
         if self.vertices.ndim != 1 or p == 0:
-            raise SpringError(f"The spring “{self.name}” pulls no vertex.", "Choose the vertices that it pulls.")
+            raise SpringError(f"The spring “{self.name}” pulls no vertex.", "Choose vertices for the spring.")
         track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
         if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
             raise SpringError(
-                f"The arrays of the spring “{self.name}” do not fit each other.",
+                f"The arrays of the spring “{self.name}” have lengths that do not fit.",
                 "Give one weight per vertex, one stiffness per frame, and one target per sample and vertex.",
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
@@ -89,8 +89,8 @@ class Collider(ColliderSettings):
     triangles : (t,3) int32
         Triangles of k vertices, with outward normals by the right-hand rule; the surface may be open.
     positions : (1 or samples, k, 3) float64
-        A track (``core/foundation/schema/tracks.py``), m. One sample, or (k, 3), if it stands still; equal samples are
-        merged into one.
+        Vertex positions at the samples of a track (``core/foundation/schema/tracks.py``), m. A static collider has one
+        sample, or (k, 3); equal samples are merged into one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Fingerprints (SHA-256) of the parts of a job, named in an artist's words, to compare jobs."""
+"""Fingerprints (SHA-256) of the parts of a job, such as pins or materials, with the names that users know."""
 
 from __future__ import annotations
 
@@ -13,33 +13,37 @@ from ...foundation.schema.field_metadata import Leaf, leaves, spec_of
 from ...foundation.schema.tracks import at_frames, steps_of
 
 BETWEEN_FRAMES = "animation between frames"
-"""Name of the fingerprint of all samples of tracks between frames. The other fingerprints cover the samples at frames
-only, so a change of the substeps does not change them.
+"""Name of the fingerprint of the track samples between frames. The other fingerprints cover the samples at frames only,
+so a change of the number of substeps does not change them.
 """
 LENGTHS = "simulation scale"
-"""Name of the fingerprint of the factor on all lengths. If it differs, most other fingerprints differ, too."""
+"""Name of the fingerprint of ``Job.length_factor``. If it differs, most other fingerprints differ, too."""
 
 
 class Job(Protocol):
-    """Interface of :class:`.job.Job` that fingerprints use, beside its dataclass fields."""
+    """Properties of :class:`.job.Job` that this module uses, besides its dataclass fields."""
 
     bodies: Sequence[Any]
 
     @property
     def frame_count(self) -> int:
-        """Number of frames."""
+        """Number of frames of the job."""
         ...
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the parts to report, of the differing ``words``: only the simulation scale, if it is one of them."""
+    """Return the names of changed parts to report: all ``words``, or only the simulation scale if that is among them.
+
+    A change of the simulation scale changes most other parts, too, so only the scale is reported.
+    """
     return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
-    """Return the SHA-256 of each part of a job, or only of the parts ``words``, by the word an artist would use for it.
+    """Return the SHA-256, in hexadecimal, per named part of a job, or only of the parts named in ``words``.
 
-    Names of bodies and other objects do not affect the simulation and are left out.
+    The names are those that users know, such as "pins". Names of bodies and other objects are left out, since they do
+    not affect the simulation.
     """
     parts_of: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
@@ -52,7 +56,7 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return the name, in an artist's words, and the array of each of a job's tracks with samples between frames."""
+    """Return the name, as users know it, and the array of each track in a job that has samples between frames."""
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
@@ -63,7 +67,7 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields without effect in this job, since a field that they depend on is None."""
+    """Return the paths of fields that have no effect in this job, since another field that switches them on is None."""
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

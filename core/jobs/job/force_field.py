@@ -21,22 +21,25 @@ UNBOUNDED = ("distance_max", "radial_max")
 
 @dataclass(frozen=True)
 class ForceField:
-    """Force field in world space, still or animated; f is the number of frames, or 1 for constant values.
+    """Force field in world space, static or animated; f is the number of frames, or 1 for constant values.
 
     Attributes
     ----------
     name : str
         Name in messages.
     form : FieldForm
+        Type of the field, its shape, and the type of its falloff.
     numbers : (f,12) float64
-        :class:`FieldNumbers` in their order, in units of the form's ``unit_length``.
+        Strength, damping, falloff and other parameters, in the order of :class:`FieldNumbers`; lengths are in units of
+        the form's ``unit_length``.
     centres : (f,3) m; axes : (f,3) unit vectors
     seed : int
         Seed of the noise.
     vertices : (f,k,3) m, normals : (f,k,3) unit vectors, triangles : (t,3)
-        For the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else None.
+        Mesh of the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); None for other shapes.
     low, high : (3,) m; samples : (f,a,b,c,k)
-        For a kind without a formula, as in :class:`forces.field_samples.FieldSamples`; else None.
+        Corners of a box, and k values at each of the a x b x c knots of a grid in it, for a field that has no formula
+        (:class:`forces.field_samples.FieldSamples`); None for other fields.
     absorbers : tuple of int
         Indices into ``Body.absorbers`` of the surfaces that weaken the field behind them.
     """
@@ -80,12 +83,14 @@ class ForceField:
                 raise self._refuse(f"has the unknown option {value!r}", f"Choose one of {', '.join(names)}.")
         unit = form.unit_length
         if type(form.gravitation) is not bool or not isinstance(unit, float) or not 0.0 < unit < np.inf:
-            raise self._refuse("has an invalid form", "Give a gravitation of True or False, and unit_length > 0.")
+            raise self._refuse(
+                "has an invalid form", "Set gravitation to True or False, and unit_length to a number above 0."
+            )
 
     def _validate_shapes(self) -> None:
         shapes = {"numbers": (len(FieldNumbers._fields),), "centres": (3,), "axes": (3,)}
         if any(getattr(self, name).shape[1:] != shape for name, shape in shapes.items()):
-            raise self._refuse("has arrays that do not fit", "Give numbers (f,12), centres and axes (f,3).")
+            raise self._refuse("has arrays that do not fit", "Give numbers (frames, 12), centres and axes (frames, 3).")
         if self.form.shape in ("SURFACE", "POINTS"):
             has = self.vertices is not None and self.vertices.ndim == 3 and self.vertices.shape[1] > 0
             if not has or self.vertices.shape[2] != 3:
@@ -102,9 +107,9 @@ class ForceField:
             grid = self.samples
             count = SAMPLED[self.form.kind]
             if grid is None or grid.ndim != 5 or grid.shape[4] != count or min(grid.shape[1:4]) < 2:
-                raise self._refuse("has no samples", f"Give {count} numbers at each knot of a grid.")
+                raise self._refuse("has no samples", f"Give samples of {count} numbers at each knot of a grid.")
             if self.low is None or self.high is None or self.low.shape != (3,) or not (self.low < self.high).all():
-                raise self._refuse("has no box for its samples", "Give its lower and its upper corner.")
+                raise self._refuse("has no box for its samples", "Give the box's lower and upper corner, low and high.")
 
     def _validate_values(self) -> None:
         numbers = FieldNumbers(*self.numbers.T)

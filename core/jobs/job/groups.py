@@ -1,4 +1,4 @@
-"""Groups: bodies of a job that collide, and are stepped together."""
+"""Groups of bodies that can collide with each other, directly or through other bodies, and are stepped together."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ OF_EACH = (
 
 
 CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
-"""Job settings that must be the same for colliding bodies, beside the solver's."""
+"""Fields of a job, besides its solver settings, that must be the same for colliding bodies."""
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the groups of bodies that can collide directly or through other bodies, as indices into ``bodies``.
+    """Return the groups of bodies that can collide, directly or through other bodies, as lists of indices into
+    ``bodies``.
 
-    A body without contact is a group by itself. Each group is sorted by name, whatever the order of ``bodies``.
+    A body that collides with no other body is a group by itself. The indices in each group are sorted by the bodies'
+    names.
     """
     left, groups = list(range(len(bodies))), []
     while left:
@@ -47,7 +49,11 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return ``first`` and those ``others`` that ``connected`` links to it, directly or through others."""
+    """Return the connected component of ``first``: itself and all ``others`` that a chain of connected things links to
+    it.
+
+    ``connected`` returns True if two things are linked directly.
+    """
     group, left = [first], list(others)
     for each in group:  # the list grows meanwhile
         group += [other for other in left if connected(each, other)]
@@ -56,12 +62,12 @@ def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[T
 
 
 def can_collide(a: Body, b: Body) -> bool:
-    """Return True if contact between two bodies is on for both."""
+    """Return True if each of two bodies has contact with the other one switched on."""
     return all(x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a)))
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Split the job of a group into one job per body, with the other bodies as its ``group_members``."""
+    """Return one job per body of a job whose bodies form a group, with the other bodies as ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
@@ -82,7 +88,7 @@ def _digest(job: Job) -> np.ndarray:
 
 
 def check_group(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if the bodies of ``jobs``, one in each, cannot be stepped together."""
+    """Raise SettingsError if the bodies of ``jobs``, which have one body each, cannot be stepped together."""
     check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:
@@ -97,7 +103,7 @@ def check_group(jobs: Sequence[Job]) -> None:
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in frame range, frame rate or pre-roll.",
-                "Give both the same, or turn off contact with bodies for one (Collide With > Soft Bodies).",
+                "Make them equal, or turn off contact with bodies for one (Collide With > Soft Bodies).",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
@@ -110,12 +116,12 @@ def check_group(jobs: Sequence[Job]) -> None:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in solver settings ({differ}).",
-                "Give both the same, or turn off contact with bodies for one (Collide With > Soft Bodies).",
+                "Make them equal, or turn off contact with bodies for one (Collide With > Soft Bodies).",
             )
 
 
 def check_pairs(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if the bodies of ``jobs``, one in each, set different values for their contact pair."""
+    """Raise SettingsError if two bodies set different values for their contact pair; ``jobs`` have one body each."""
     overrides = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
     for (one, other), ours in overrides.items():
         theirs = overrides.get((other, one), {})
@@ -129,7 +135,8 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Return warnings, each with a remedy, about contact pairs that never collide; ``jobs`` have one body each."""
+    """Return warnings, each with a remedy, about contact settings of pairs that never collide; ``jobs`` have one body
+    each."""
     return [
         f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
         "remove the pair, or let the two collide."

@@ -43,7 +43,7 @@ class Job:
     frame_rate : float
         Frames per second.
     length_factor : float
-        Factor by which an interface has multiplied all lengths; displayed displacements are divided by it.
+        Factor by which an interface has multiplied all lengths; it divides displacements by this factor for display.
     """
 
     bodies: tuple[Body, ...]
@@ -64,20 +64,20 @@ class Job:
 
     @property
     def body(self) -> Body:
-        """The only body; raises SettingsError if there are several."""
+        """The body of a job with one body; raises SettingsError if the job has several."""
         if len(self.bodies) > 1:
             raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
         return self.bodies[0]
 
     @checked(SettingsError)
     def alone(self, k: int) -> Job:
-        """Return the job of body ``k``, counted from 0."""
+        """Return a copy of the job with only the body at index ``k``, from 0."""
         if not 0 <= k < len(self.bodies):
-            raise SettingsError(f"The job has no body {k}.", f"Give the index of one of {len(self.bodies)}, from 0.")
+            raise SettingsError(f"The job has no body {k}.", f"Give an index from 0 to {len(self.bodies) - 1}.")
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
-        """Return the job with the fields ``changed`` in its only body."""
+        """Return a copy of the job whose only body has the fields in ``changed`` replaced."""
         return replace(self, bodies=(replace(self.body, **changed),))
 
     @property
@@ -87,29 +87,30 @@ class Job:
 
     @property
     def first_shown(self) -> int:
-        """First frame after the pre-roll, with which the shown result begins."""
+        """Number of the first frame after the pre-roll, at which the visible result begins."""
         return self.frame_start + self.pre_roll
 
     @property
     def shown_range(self) -> str:
-        """Range of the shown frames as text: ``11-60``."""
+        """Numbers of the first and last visible frame as text: ``11-60``."""
         return f"{self.first_shown}-{self.frame_end}"
 
     @property
     def frame_matrices(self) -> np.ndarray:
-        """``object_to_world`` of the only body at the frames themselves, (frames, 4, 4)."""
+        """Matrix from object to world coordinates of the only body per frame, (frames, 4, 4), without samples between
+        frames."""
         return at_frames(self.body.object_to_world, self.frame_count)
 
     @property
     def time_step(self) -> float:
-        """Seconds of one substep of the only body."""
+        """Length of a substep of the only body, s."""
         return 1.0 / (self.frame_rate * self.body.solver.substeps)
 
     def _validate(self) -> None:
         if max(abs(self.frame_start), abs(self.frame_end)) > LAST_FRAME:
             raise SettingsError(
                 f"The frame range is {self.frame_start}-{self.frame_end}.",
-                f"Stay within {-LAST_FRAME} and {LAST_FRAME}.",
+                f"Use frame numbers from {-LAST_FRAME} to {LAST_FRAME}.",
             )
         if self.frame_count < 1:
             raise SettingsError(
@@ -131,7 +132,7 @@ class Job:
             raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Rename one of them.")
 
     def check(self) -> None:
-        """Run the quick checks that the job can be simulated; raise a SinewError if it cannot."""
+        """Run the quick checks of whether the job can be simulated; raise a SinewError if it cannot."""
         for body in self.bodies:
             with named(body.name, len(self.bodies) > 1):
                 body.check()
@@ -139,17 +140,20 @@ class Job:
     # -- identity -----------------------------------------------------------------------------------------------------
 
     def fingerprints(self, *words: str) -> dict[str, str]:
-        """Return the SHA-256 of each part of the job, or only of the parts ``words``, by the word an artist would
-        use. Equal jobs have equal fingerprints."""
+        """Return the SHA-256, in hexadecimal, per named part of the job ("pins", ...), or only of the parts in
+        ``words``.
+
+        Equal jobs have equal fingerprints.
+        """
         return fingerprints_of(self, *words)
 
     def until(self, frame_end: int) -> Job:
-        """Return the job shortened to the last frame ``frame_end``."""
+        """Return a copy of the job that ends at the frame ``frame_end``."""
         count = frame_end - self.frame_start + 1
         return map_tracks(self, lambda track: truncate(track, self.frame_count, count), frame_end=frame_end)
 
     def extended(self) -> Job:
-        """Return the job with a further frame that repeats the last one."""
+        """Return a copy of the job with one more frame, which repeats the last one."""
         return map_tracks(self, lambda track: extend(track, self.frame_count), frame_end=self.frame_end + 1)
 
     # -- to and from a file ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Differences between two jobs in an artist's words: which map, material, setting or frame has changed."""
+"""Differences between two jobs, described in the words of the user interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .fingerprints import BETWEEN_FRAMES, reported_changes, substep_tracks
 from .job import Job
 
 Jobs = tuple[Job, Job]
-"""The earlier and the current job, of one body each."""
+"""The earlier and the current job, which have one body each."""
 
 Key = tuple[type, str]
 """Type and name of an item, such as a collider, in a list of named items."""
@@ -26,7 +26,10 @@ MOST = 4
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
-    """Return the differences of two jobs in a part (a word of ``Job.fingerprints``); empty if no detail is known."""
+    """Return descriptions of what differs between two jobs in one ``part`` (a key of ``Job.fingerprints``).
+
+    The list has at most MOST descriptions and a count of the others; it is empty if no detail is known.
+    """
     clock = _edits(_of(part, now), before, now, (before, now))
     found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
     return found if len(found) <= MOST else [*found[:MOST], f"{len(found) - MOST} more"]
@@ -37,7 +40,7 @@ def _of(part: str, owner: Any) -> list[Field]:
 
 
 def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
-    """Return the differences of two jobs' bodies, which are matched by name if there are several."""
+    """Return the differences in one ``part`` between the bodies of two jobs; several bodies are matched by name."""
     if len(before.bodies) == len(now.bodies) == 1:
         return _of_body(part, before, now)
     then, there = ({(Body, each.name): job.alone(k) for k, each in enumerate(job.bodies)} for job in (before, now))
@@ -52,18 +55,21 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
-    """Return each part with its details: ``solver (substeps 1 → 2)``; only the simulation scale, if it differs."""
+    """Return the changed ``parts``, each with its details: ``solver (substeps 1 → 2)``.
+
+    If the simulation scale is among the parts, only it is returned.
+    """
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
 def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return the differences between two objects in the fields ``items``, as phrases."""
+    """Return descriptions of the differences between two dataclass objects, in the fields ``items`` only."""
     return [words for item in items for words in _edit(item, before, now, jobs)]
 
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return the differences between two objects in one field, as phrases."""
+    """Return descriptions of the differences between two dataclass objects in the field ``item``."""
     spec, label = spec_of(item), _label(item)
     a, b = (getattr(each, spec.shown or item.name) for each in (before, now))
     if spec.names_of:
@@ -93,7 +99,10 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Return the objects, such as materials, whose entries of a field differ: ``map of “Bone”``."""
+    """Return descriptions of the objects whose entries differ in the field ``item``: ``map of “Bone”``.
+
+    The field has the values ``a`` before and ``b`` now, with one column or tuple entry per object, such as a material.
+    """
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
@@ -105,7 +114,7 @@ def _share(value: Any, k: int) -> Any:
 
 
 def _by_name(before: Sequence[Any], now: Sequence[Any], jobs: Jobs) -> list[str]:
-    """Return the items that were added, removed or edited, in two lists of named items."""
+    """Return descriptions of the items that were added, removed or edited between two lists of named items."""
     # A mesh with the ground's name is not the ground: keys include the type.
     then, there = ({(type(item), item.name): item for item in items} for items in (before, now))
     found = _came_and_went(then, there)
@@ -134,15 +143,15 @@ def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
 
 
 def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the samples of a track at the frames, also if it has a single sample."""
+    """Return the samples of a track at each of ``frames`` frames; a track with a single sample is repeated."""
     return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
 
 
 def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """Return the label and the first frame at which two tracks of ``steps`` samples per frame differ; empty if equal.
+    """Return ``label`` with the first frame at which two tracks differ, as a list; empty if they are equal.
 
-    Only common frames are compared. The result is also empty if the tracks hold different numbers of items, since the
-    difference of the items is reported.
+    Both tracks have ``steps`` samples per frame. Only common frames are compared. The list is also empty if the tracks
+    have different numbers of items, such as pins, since that difference is reported elsewhere.
     """
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:
@@ -154,7 +163,7 @@ def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
-    """Return the tracks whose samples between frames differ, or exist in one job only."""
+    """Return the names of tracks whose samples between frames differ, or that only one of two jobs has."""
     a, b = dict(substep_tracks(before)), dict(substep_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):
@@ -165,7 +174,7 @@ def _between_frames(before: Job, now: Job) -> list[str]:
 
 
 def _value(item: Field, value: Any) -> str:
-    """Format a value of a field as panels and menus show it."""
+    """Return the value of a settings field as text, as panels and menus show it."""
     if spec_of(item).menu:
         return _menu_label(value)
     if item.metadata.get("unit") == "Pa" and value is not None:
@@ -186,7 +195,7 @@ def _menu_label(value: str) -> str:
 
 
 def _stiffness(value: float) -> str:
-    """Format a Young's modulus as panels show it: ``50 kPa``."""
+    """Return a Young's modulus in Pa as text, as panels show it: ``50 kPa``."""
     size, unit = next((u for u in ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa")) if value >= u[0]), (1.0, "Pa"))
     return f"{value / size:.5g} {unit}"
 

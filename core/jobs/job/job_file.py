@@ -1,4 +1,4 @@
-"""Job files: dataclasses in an ``.npz`` without pickle, with arrays named by their paths (``bodies.0.tets``).
+"""Job files: a dataclass in an ``.npz`` file without pickle, whose arrays are named by field paths (``bodies.0.tets``).
 
 The entry ``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
 """
@@ -28,7 +28,10 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str:
 
 
 def save_part(path: Path, whole: Any, format: int) -> None:
-    """Write a dataclass and its version ``format`` to a file, or nothing at all; raise StoreError if that fails."""
+    """Write the dataclass object ``whole`` and the version number ``format`` to a file; raise StoreError if that fails.
+
+    No incomplete file is left behind.
+    """
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
     with whole_file(Path(path)) as file:
@@ -36,7 +39,8 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Read a dataclass of type ``cls`` that :func:`save_part` wrote in this ``format``; StoreError for other files."""
+    """Return an object of the dataclass ``cls`` from a file of :func:`save_part`; StoreError for other files and
+    versions."""
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())
@@ -50,7 +54,7 @@ def load_part(path: Path, cls: type[Part], format: int) -> Part:
 
 
 def _plain(value: Any) -> Any:
-    """Return the values of a dataclass that are not arrays, in types of JSON."""
+    """Return all values of a dataclass object except arrays, as dicts, lists and numbers for JSON."""
     if is_dataclass(value):
         named = {"class": type(value).__name__} | {item.name: getattr(value, item.name) for item in fields(value)}
         return {name: _plain(each) for name, each in named.items() if not isinstance(each, np.ndarray)}

@@ -1,4 +1,4 @@
-"""Report of a bake, read from its frames: iterations, frames that did not converge, time by part."""
+"""Report of a bake, read from its frames: iterations, frames that did not converge, and computing time per task."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CONTACTS, NEAREST = "Contacts", "Nearest (m)"
 
 MEANINGS = {
     "Iterations": "sum over all steps of the frame",
-    "Converged": "yes if every step met its stop criterion (Stop When)",
+    "Converged": "yes if every step reached its stop criterion (Stop When)",
     "Still Moving": "largest displacement of a vertex in a step's last iteration",
     "Unbalanced (N)": "norm of the unbalanced forces at a step's end",
-    CONTACTS: "largest number of contact pairs that push at the end of a step",
-    "Nearest": "smallest distance in contact",
+    CONTACTS: "largest number of contact pairs with a contact force at the end of a step",
+    "Nearest": "smallest distance of surfaces in contact",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
-    "Factorization": "seconds to prepare the linear system",
-    "Solve": "seconds to solve it for the displacements",
+    "Factorization": "seconds to factorize the matrix of the linear system, or its preconditioner",
+    "Solve": "seconds to solve the linear system for the displacements",
     "Local": "seconds for the local steps of the tetrahedra",
     "Line search": "seconds to find the step length",
 }
@@ -44,26 +44,35 @@ MOVING = "Still Moving (m)"
 
 
 LOST = 0.01
-"""Fraction of the kinetic energy that nodes may fail to represent in a step without a warning, as when a part rotates
-by ten degrees.
+"""Largest fraction of the kinetic energy in a step that the dynamic nodes may lack without a warning. A part that
+rotates by ten degrees in a step lacks that much.
 """
 
 SEEN = 1e-4
-"""Smallest visible fraction of a body's size: a fifth of a pixel of a body 2,000 pixels across."""
+"""Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
-"""Fraction of the steps that may be recomputed by another rule without a warning, as when a body buckles."""
+"""Largest fraction of the steps that may buckle, or be computed again by another integrator, without a warning."""
 
 
 @dataclass(frozen=True)
 class FrameReport:
-    """Report of one frame: the number of its steps, the sum and the maximum of their iterations, True if all converged,
-    and the stop reasons. ``movement`` (m, in the last iteration) and unbalanced ``force`` (N) are maxima over the steps
-    that did not converge, or over all if every step did. ``taken``, ``lost`` and ``contacts`` (``StepReport``) are
-    maxima over all steps. ``redone`` is the number of steps recomputed by another rule, ``buckling`` that of steps with
-    ``StepReport.buckles``. ``nearest`` is the smallest distance in contact, m, 0 without contact. ``blocked`` holds the
-    pairs of ``StepReport.blocked_by``, ``solved_with`` the names of ``StepReport.solved_with``. ``seconds`` is the
-    total time, ``parts`` the time by part, s; ``peak_memory`` is of the process so far, bytes, 0 if unknown.
+    """Report of the steps of one frame, combined from their :class:`StepReport`.
+
+    Attributes
+    ----------
+    steps, iterations, most_iterations : number of steps; sum and maximum of their numbers of iterations
+    converged : True if all steps converged
+    reasons : reasons why the unconverged steps ended, or all steps if every step converged
+    movement, force : largest displacement of a vertex in a last iteration, m, and largest unbalanced force, N; maxima
+        over the unconverged steps, or over all steps if every step converged
+    taken, lost, contacts : maxima over the steps of the fields of the same name in ``StepReport``
+    redone : number of steps that were computed again by another integrator
+    buckling : number of steps with ``StepReport.buckles``
+    nearest : smallest distance of surfaces in contact, m; 0 without contact
+    blocked, solved_with : all entries of ``StepReport.blocked_by`` and of ``StepReport.solved_with``
+    seconds, parts : computing time, s, in total and by task
+    peak_memory : largest memory of the process until then, bytes; 0 if unknown
     """
 
     frame: int
@@ -89,9 +98,17 @@ class FrameReport:
 
 @dataclass(frozen=True)
 class BakeReport:
-    """Report of a bake: name of the method; the linear solver with the reason for its choice, "" if unknown; every
-    frame except the first, which is not computed; seconds of the preparation, by part; warnings about an unsuitable
-    size; a remedy for steps that do not converge; a description of the match with a finer body; the body's size, m.
+    """Report of all frames of a bake.
+
+    Attributes
+    ----------
+    solver, linear_solver : name of the solver; linear solver with the reason for its choice, "" if unknown
+    frames : reports of all frames except the first, which is not computed
+    preparation : computing time before the first frame, s, by task
+    warnings : warnings about a size that does not suit gravity or the time step
+    remedy : advice to the user for steps that do not converge
+    match : description of the match with a finer body, "" without a match
+    size : size of the body, m
     """
 
     solver: str
@@ -105,12 +122,16 @@ class BakeReport:
 
     @property
     def unconverged(self) -> list[int]:
-        """Numbers of the frames with a step that did not converge."""
+        """Numbers of the frames in which a step did not converge."""
         return [frame.frame for frame in self.frames if not frame.converged]
 
     @property
     def worst(self) -> FrameReport | None:
-        """Frame to inspect first: farthest from convergence or, if all converged, with most iterations in a step."""
+        """Frame to inspect first; None without frames.
+
+        This is the unconverged frame with the largest last displacement, or, if all frames converged, the frame with
+        the most iterations in a step.
+        """
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -122,11 +143,12 @@ class BakeReport:
 
     @property
     def seconds(self) -> float:
-        """Computing time of all frames, s."""
+        """Total computing time of all frames, s."""
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
-        """Return the computing time of each part of a step over all frames, s, longest first."""
+        """Return the computing time, s, by task of a step ("assembly", "solve", ...), summed over all frames, longest
+        first."""
         total: dict[str, float] = {}
         for frame in self.frames:
             for part, seconds in frame.parts.items():
@@ -134,7 +156,7 @@ class BakeReport:
         return dict(sorted(total.items(), key=lambda item: -item[1]))
 
     def summary(self) -> list[str]:
-        """Return the report as a few lines of text for users."""
+        """Return the summary of the report for users, as lines of text."""
         if not self.frames:
             return ["Only the first frame is baked: no step was computed."]
         steps = sum(frame.steps for frame in self.frames)
@@ -169,7 +191,7 @@ class BakeReport:
         return [*lines, *self.warnings]
 
     def unconverged_words(self) -> str:
-        """Return a warning about frames with an unconverged step; "" if there are none."""
+        """Return the warning that names the unconverged frames and the remedy; "" if all frames converged."""
         frames = self.unconverged
         if not frames:
             return ""
@@ -179,22 +201,27 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the warning about unconverged frames if the error is visible: the last displacement of a step exceeds
-        SEEN of the body's size, or is unknown; "" otherwise.
+        """Return the warning about unconverged frames if their error is visible; else "".
+
+        The error counts as visible if the last displacement of a step exceeds SEEN times the body's size, or is
+        unknown.
         """
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Describe the largest share of the stiffness that the match removes; "" if it removes none."""
+        """Return, as text, the largest fraction of the removable elastic energy that the match removes in a frame; ""
+        if 0."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
-        return f"The match removes up to {most.taken:.0%} of the stiffness that it may remove (frame {most.frame})."
+        return (
+            f"The match removes up to {most.taken:.0%} of the elastic energy that it can remove (frame {most.frame})."
+        )
 
     def contact_words(self) -> str:
-        """Describe the largest number of contacts and the smallest distance; "" without contact."""
+        """Return the largest number of contacts and the smallest distance in contact, as text; "" without contact."""
         most = max(self.frames, key=lambda f: f.contacts, default=None)
         if most is None or not most.contacts:
             return ""
@@ -202,32 +229,34 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Name the bodies that were solved in one system with this body, and the frames; "" if there are none."""
+        """Return the names of the bodies that were solved in one system with this body, with the frames; "" without
+        any."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
         named = ", ".join(f"“{name}”" for name in names)
-        return f"In frames {frames} it could touch {named}: iterations are those of the joint system."
+        return f"In frames {frames} the body could touch {named}: iterations are those of their joint system."
 
     def blocked_words(self) -> str:
-        """Name the pairs of objects that blocked each other, and the frames; "" if there are none."""
+        """Return the names of the objects that blocked each other, with the frames; "" without any."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.blocked])
         named = "; ".join(f"“{one}” and “{other}”" for one, other in pairs)
-        return f"In frames {frames} pins or colliders did not reach their positions, between {named}: leave room there."
+        return f"In frames {frames} pins or colliders did not reach their positions between {named}: leave room there."
 
     def lost_words(self) -> str:
-        """Warn if dynamic nodes fail to carry a noticeable share of the motion in any frame; "" if not."""
+        """Return a warning if the dynamic nodes lack more than LOST of the kinetic energy in a frame; else ""."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Report the steps recomputed by another rule, and those with buckling between nodes; "" if they are few."""
+        """Return warnings if many steps were computed again by another integrator, or buckled between nodes;
+        else ""."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
@@ -240,7 +269,7 @@ class BakeReport:
         return " ".join(said)
 
     def table(self) -> str:
-        """Return the report as text: one line per frame, and the meanings of the columns."""
+        """Return the summary, a table with one line per frame, and the meanings of its columns, as text."""
         heading, *values = self.rows()
         for k, name in enumerate(heading):
             if name in (MOVING, NEAREST):
@@ -259,8 +288,10 @@ class BakeReport:
         return any(frame.contacts for frame in self.frames)
 
     def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
-        """Yield the heading and one row per frame, with the times of the ``parts`` of a step (all by default), and with
-        the columns of contact if any frame has contact or ``touches`` is True.
+        """Yield the table of the report: the headings, then one row per frame.
+
+        ``parts`` are the tasks of a step whose times have a column (all by default). The columns of contact are
+        included if any frame has contact, or if ``touches`` is True.
         """
         parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
         yield [
@@ -284,7 +315,8 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Return the reports of several bakes, by body name, as comma-separated values in SI units: one row per frame."""
+    """Return the reports of several bakes, by body name, as one CSV table in SI units with one row per body and
+    frame."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
@@ -302,7 +334,7 @@ def write_report(path: Path, text: str) -> None:
 
 
 def read_report(store: FrameStore) -> BakeReport:
-    """Return the report of the frames in a store; raise StoreError if they cannot be read."""
+    """Return the report of the bake in a store; raise StoreError if its frames cannot be read."""
     job = store.job()
     abouts = [(frame, store.about(frame)) for frame in store.frames()]
     frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
@@ -354,20 +386,20 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
 
 
 def _number(value: Any) -> float:
-    """Return a value that was read from a file if it is a finite number; else 0."""
+    """Return a value from a file as a float if it is a finite number; else 0."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Return the pairs of names in a value that was read from a file; empty for anything else."""
+    """Return the pairs of names in a value from a file; empty if the value is not a list."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names in a value that was read from a file; empty for anything else."""
+    """Return the names in a value from a file; empty if the value is not a list."""
     return [str(name) for name in value] if isinstance(value, list) else []
 
 
@@ -385,7 +417,7 @@ def frame_words(frames: Sequence[int]) -> str:
 
 
 def part_words(part: str) -> str:
-    """Return a part of a step as text: "line search" for ``line_search``."""
+    """Return the name of a task of a step as text: "line search" for ``line_search``."""
     return part.replace("_", " ")
 
 

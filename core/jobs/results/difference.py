@@ -16,9 +16,15 @@ Times = tuple[float, float]
 
 
 class Difference(NamedTuple):
-    """Difference of two bakes in their common ``frames`` (f,) int32: ``largest`` and ``mean`` distance (f,) float64
-    between corresponding vertices, m; ``size`` of the body at rest, m; mean ``seconds`` per frame of each bake, 0 if
-    unknown; ``words`` describe the differing settings of the second bake.
+    """Distances between the surfaces of two bakes.
+
+    Attributes
+    ----------
+    frames : (f,) int32, numbers of the frames that both bakes have
+    largest, mean : (f,) float64, m, largest and mean distance of corresponding vertices per frame
+    size : size of the body at rest, m
+    seconds : mean computing time per frame, s, of the first and of the second bake; 0 if unknown
+    words : description of the settings that differ in the second bake
     """
 
     frames: np.ndarray
@@ -30,24 +36,29 @@ class Difference(NamedTuple):
 
     @property
     def worst(self) -> int:
-        """Index of the frame with the largest distance."""
+        """Index into ``frames`` of the frame with the largest distance."""
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Return the largest and mean distance, m, at a frame; None if the frame was not compared."""
+        """Return the largest and the mean distance, m, at the frame number ``frame``; None if that frame was not
+        compared."""
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 
 
 def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return the largest and mean distance between corresponding vertices of two bakes, (n,3) each."""
+    """Return the largest and the mean distance, m, of corresponding vertices at positions ``first`` and ``second``
+    (n,3)."""
     apart = np.linalg.norm(second - first, axis=1)
     return float(apart.max()), float(apart.mean())
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Compare all visible frames that two stores share, and cache the result in the second. ``words`` describe the
-    settings that differ. Raises StoreError without common frames, or if the numbers of vertices differ.
+    """Return the distances between two bakes in all visible frames that both have, and cache them in the store
+    ``second``.
+
+    ``words`` describe the settings that differ. Raises StoreError if no frame is common or the numbers of vertices
+    differ.
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
@@ -68,7 +79,8 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 
 
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
-    """Return the cached difference of the two bakes if it is valid for their present state, else None."""
+    """Return the distances cached by :func:`find_difference`; None if there are none or one of the bakes has changed
+    since."""
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
         return None
@@ -84,7 +96,7 @@ def cached_difference(first: FrameStore, second: FrameStore) -> Difference | Non
 
 
 def _seconds_a_frame(store: FrameStore, frames: list[int]) -> float:
-    """Return the mean time per frame, s, without the first frame, which is not computed; 0 if unknown."""
+    """Return the mean computing time, s, of the ``frames`` except the first; 0 if unknown."""
     spent = [float(store.about(frame).get("seconds", 0.0)) for frame in frames]
     spent = [seconds for seconds in spent[1:] if seconds > 0.0]
     return float(np.mean(spent)) if spent else 0.0

@@ -20,18 +20,23 @@ from ..store.frame_store import FrameStore
 
 
 def output_files(out: Path, frames: range | list[int]) -> list[Path]:
-    """Return the paths of the files that :func:`export` writes for these frames."""
+    """Return the paths of the files that :func:`export` writes to ``out`` for the frame numbers ``frames``."""
     if out.suffix.lower() in (".npz", ".pc2"):
         return [out]
     return [out.with_name(f"{out.stem}_{frame:04d}{out.suffix}") for frame in frames]
 
 
 def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
-    """Raise SettingsError or StoreError for problems that would make :func:`export` fail after a long simulation: an
-    unknown file extension, a folder that is not writable, an output that would overwrite a file of the scene.
+    """Raise SettingsError or StoreError, before a long simulation, if :func:`export` to ``out`` would fail after it.
+
+    Causes are an unknown file extension, a folder that is not writable, or an output that would overwrite one of the
+    files ``inputs`` of the scene.
     """
     if not out.suffix:
-        raise SettingsError(f"The output “{out}” has no ending.", "Name a file that ends in .npz, .pc2, .ply ...")
+        raise SettingsError(
+            f"The output “{out}” has no file extension.",
+            "Give one such as .npz, .pc2 or .ply.",
+        )
     with _refusing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     with _refusing(out), tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=out.parent) as folder:
@@ -68,7 +73,7 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
 
 
 def _refusing(out: Path) -> contextlib.AbstractContextManager[None]:
-    return refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you can write to.")
+    return refusing(f"{out} cannot be written", "Free disk space, or choose a file in a folder that you can write to.")
 
 
 def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:

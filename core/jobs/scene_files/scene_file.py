@@ -136,12 +136,12 @@ _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
-"""Entry that names a file, for each list of tables that has one."""
+"""Name of the entry that holds a file name, by the name of the list of tables."""
 
 
 @checked(SettingsError)
 def read_scene(path: Path | str) -> Job:
-    """Return the job of a scene file; raise SettingsError or MeshError if the file has errors."""
+    """Return the job that a scene file describes; raise SettingsError or MeshError if the file has errors."""
     path = Path(path)
     scene = _read_tables(path)
     start, end = _frames(scene.get("frames", [1, 60]))
@@ -156,7 +156,7 @@ def read_scene(path: Path | str) -> Job:
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of each body, completed by the scene's entries, which are defaults for all bodies."""
+    """Return the table of entries per body, in which entries of the whole scene serve as defaults."""
     common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
     return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
 
@@ -186,7 +186,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
 def _contact(table: dict[str, Any]) -> dict[str, Any]:
     only = table.pop("only", None)
     if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
-        raise SettingsError("“only” under contact has entries that are not names.", 'Write only = ["NAME"].')
+        raise SettingsError("“only” under contact is not a list of names.", 'Write only = ["NAME"].')
     tables = table.pop("pairs", [])
     _check_lists({"contact.pairs": tables}, ["contact.pairs"])
     return {
@@ -197,7 +197,7 @@ def _contact(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_pairs(bodies: Sequence[Body]) -> None:
-    """Raise SettingsError if a contact pair names an object that is not in the scene."""
+    """Raise SettingsError if a contact pair names an object that is neither a body nor a collider of its body."""
     for body in bodies:
         there = {each.name for each in (*bodies, *body.colliders)}
         for pair in (pair for pair in body.pairs if pair.other not in there):
@@ -208,7 +208,8 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """Return the paths of a scene file and of the mesh files that it names; raise SettingsError for errors in it."""
+    """Return the paths of a scene file and of the mesh files that it names; raise SettingsError if the file has
+    errors."""
     path = Path(path)
     names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
     return [path, *(path.parent / name for name in names)]
@@ -224,7 +225,8 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    """Return the TOML of a scene, with known entries and tables of the right type."""
+    """Return the entries of a scene file by name; raise SettingsError for unknown entries and tables of the
+    wrong type."""
     try:
         open_regular(path).close()  # a pipe could block forever
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
@@ -232,7 +234,8 @@ def _read_tables(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).", "Check its path and its TOML."
+            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).",
+            "Check the path, and the TOML syntax of the file.",
         ) from error
     check_keys(scene, {"mesh", "body", *_CLOCK, *_TABLES, *_LISTS}, "the scene")
     _check_lists(scene, ["body"])
@@ -249,11 +252,11 @@ def _read_tables(path: Path) -> dict[str, Any]:
 
 def _check_body(scene: dict[str, Any]) -> None:
     if "mesh" not in scene:
-        raise SettingsError("The scene names no mesh.", 'Add a line mesh = "FILE".')
+        raise SettingsError("The scene has no mesh.", 'Add a line mesh = "FILE".')
     check_file_name(scene["mesh"], "mesh")
     for name in _TABLES:
         if not isinstance(scene.get(name, {}), dict):
-            raise SettingsError(f"{name} is not a table.", f"Write [{name}], once, in single brackets.")
+            raise SettingsError(f"{name} is not a table.", f"Write [{name}] in single brackets above its entries.")
     _check_lists(scene, _LISTS)
 
 
@@ -261,16 +264,18 @@ def _check_lists(scene: dict[str, Any], names: Sequence[str]) -> None:
     for name in names:
         tables = scene.get(name, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise SettingsError(f"{name} is not a list of tables.", f"Write [[{name}]], in double brackets.")
+            raise SettingsError(
+                f"{name} is not a list of tables.", f"Write [[{name}]] in double brackets above each table."
+            )
 
 
 def _frames(value: Any) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2 or not all(type(frame) is int for frame in value):
         raise SettingsError(f"frames is {value!r}.", "Give frames = [FIRST, LAST], two whole numbers.")
     if max(abs(frame) for frame in value) > LAST_FRAME:
-        raise SettingsError(f"frames is {value!r}.", f"Stay within {-LAST_FRAME} and {LAST_FRAME}.")
+        raise SettingsError(f"frames is {value!r}.", f"Use frame numbers from {-LAST_FRAME} to {LAST_FRAME}.")
     if value[1] < value[0]:
-        raise SettingsError(f"The frame range {value[0]}-{value[1]} is empty.", "Give the first frame first.")
+        raise SettingsError(f"The frame range {value[0]}-{value[1]} is empty.", "Give the lower frame number first.")
     return value[0], value[1]
 
 
@@ -281,7 +286,8 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return the material fields of a body: materials, their weights and stiffness maps, (n,k) each, and layers."""
+    """Return the fields of :class:`Body` that the ``[[material]]`` tables set: materials, their weights (n,k) and
+    stiffness maps (n,k) for n vertices and k materials, and layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -306,10 +312,10 @@ def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
 
 
 def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
-    """Return the pin fields of a body; later ``[[pins]]`` tables override earlier ones."""
+    """Return the fields of :class:`Body` that the ``[[pins]]`` tables set; later tables override earlier ones."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
-        release = table.whole("release", int(frames[-1]) + 1, "Give the number of a frame.")
+        release = table.whole("release", int(frames[-1]) + 1, "Give a frame number.")
         each = table.keyed("motion", STILL, 3), frames < release
         motion_of |= dict.fromkeys(table.chosen().tolist(), each)
     pinned = np.array(sorted(motion_of), dtype=np.int32)
@@ -321,7 +327,11 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the factors (frames,k) on the stiffness of a body's vibrations; later tables override earlier ones."""
+    """Return the factors (frames,k) on the stiffness of a body's k lowest vibrations; None without ``[[vibration]]``
+    tables.
+
+    Later tables override earlier ones.
+    """
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

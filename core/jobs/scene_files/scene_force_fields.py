@@ -31,13 +31,13 @@ _FALLOFF = {
     "noise": "noise",
     "weight": "weight",
 }
-"""Numeric entries of every field type, with their names in :class:`FieldNumbers`."""
+"""Names in :class:`FieldNumbers` of the numeric entries that every field type has, by the name of the entry."""
 
 _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
     "HARMONIC": {"strength": "strength", "harmonic_damping": "damping", "rest_length": "rest_length"},
 }
-"""Further numeric entries of a field type, with their names in :class:`FieldNumbers`; other types have a strength."""
+"""Names in :class:`FieldNumbers` of further numeric entries, by field type; other types have only ``strength``."""
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
 _ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed", "use_absorption"}
@@ -45,7 +45,10 @@ _OF_ANY_SIGN = ("strength", "linear_drag", "quadratic_drag", "harmonic_damping",
 
 
 def read_force_fields(scene: dict[str, Any], body: Reading, absorbers: int = 0) -> tuple[ForceField, ...]:
-    """Return the force fields of a scene's tables; ``absorbers`` is the number of absorbing colliders in the scene."""
+    """Return the force fields that the ``[[force_field]]`` tables describe.
+
+    ``absorbers`` is the number of colliders with ``absorption``, which weaken fields with ``use_absorption``.
+    """
     tables = enumerate(scene.get("force_field", []), start=1)
     return tuple(
         _read(Table(each, f"force_field {k}", body, each), str(k), len(body.frames), absorbers) for k, each in tables
@@ -89,7 +92,10 @@ def _form(table: Table) -> FieldForm:
 
 
 def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the arrays of a field whose shape is a mesh, moved to its centres (frames,3) m; empty for other shapes."""
+    """Return the fields of :class:`ForceField` that describe a shape with a mesh; empty for shapes without a mesh.
+
+    The mesh follows the field's ``centres`` (frames,3), m.
+    """
     if shape not in MESHED and "mesh" in table:
         remedy = f"Set shape to {' or '.join(MESHED)}."
         raise SettingsError(f"{table.where} has a mesh and the shape {shape}.", remedy)
@@ -109,7 +115,10 @@ def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarra
 
 
 def _numbers(table: Table, kind: str, entries: dict[str, str], frames: int) -> np.ndarray:
-    """Return the numbers of a field at each frame, (frames,12), in the order of :class:`FieldNumbers`."""
+    """Return the numeric parameters (frames,12) of a field of the type ``kind``, in the order of :class:`FieldNumbers`.
+
+    ``entries`` gives the name in :class:`FieldNumbers` by the name of the table's entry.
+    """
     columns = {name: np.full(frames, value) for name, value in FieldNumbers(1.0)._asdict().items()}
     begins = _BEGINNINGS | ({"flow": 1.0} if kind == "WIND" else {})
     for entry, name in entries.items():

@@ -1,4 +1,7 @@
-"""Springs, goal, colliders, ground and fields of a scene file; ``scene_file`` describes the formats."""
+"""Readers of springs, goal, colliders, ground and acceleration fields from tables of a scene file.
+
+``scene_file`` describes the formats.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_o
 
 
 def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
-    """Return the springs of the ``[[spring]]`` tables."""
+    """Return the springs that the ``[[spring]]`` tables describe."""
     springs = []
     for k, table in enumerate(tables_of(scene, "spring", body, WHERE | {"name", "motion", "stiffness"})):
         vertices = table.chosen()
@@ -25,7 +28,7 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
-    """Return the goal of the ``[goal]`` table, or None without that table."""
+    """Return the springs of ``Body.goal`` that the ``[goal]`` table describes; None without that table."""
     if "goal" not in scene:
         return None
     table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
@@ -37,7 +40,8 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """Return the colliders of the ``[ground]`` and ``[[collider]]`` tables, and the absorbers of force fields."""
+    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and those that absorb force fields as
+    absorbers."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
@@ -48,13 +52,16 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
         if "absorption" in table:
             absorption = table.keyed("absorption")
             if absorption.min() < 0.0 or absorption.max() > 1.0:
-                raise SettingsError(f"The absorption of {table.where} is outside 0 to 1.", "Give 0 to 1.")
+                raise SettingsError(
+                    f"The absorption of {table.where} is outside 0 to 1.", "Give fractions from 0 to 1."
+                )
             absorbers.append(Absorber(*surface, absorption))
     return tuple(colliders), tuple(absorbers)
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the summed accelerations of the ``[[field]]`` tables, (frames,n,3) m/s²; None without any."""
+    """Return the summed accelerations of all ``[[field]]`` tables, (frames,n,3) m/s², per surface vertex; None without
+    any."""
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

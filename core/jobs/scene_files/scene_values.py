@@ -1,4 +1,4 @@
-"""Tables of scene files with typed access to their entries; SettingsError for values of a wrong type."""
+"""Tables of scene files with typed access to their entries; a value of the wrong type raises SettingsError."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ WHERE = frozenset({"box", "vertices"})
 
 
 class Reading(NamedTuple):
-    """Context for reading the tables of a body: folder of the scene file, surface of the body, frame numbers (f,)."""
+    """Body that is being read: folder of the scene file, surface of the body, and the frame numbers (f,) of the
+    scene."""
 
     folder: Path
     surface: SurfaceMesh
@@ -28,14 +29,14 @@ class Reading(NamedTuple):
 
 
 class Table:
-    """One table of a scene file.
+    """Table of a scene file, for example ``[[pins]]``.
 
     Parameters
     ----------
-    entries : values of the table, by name
-    where : name of the table in errors: ``pins 1``
-    body : context of the body that the table belongs to
-    known : valid names of entries
+    entries : values of the table's entries, by name
+    where : name of the table in error messages: ``pins 1``
+    body : body that the table belongs to
+    known : names that entries may have
     """
 
     def __init__(self, entries: dict[str, Any], where: str, body: Reading, known: Collection[str]) -> None:
@@ -46,33 +47,39 @@ class Table:
         return name in self.entries
 
     def given(self, cls: type) -> dict[str, Any]:
-        """Return the entries that are fields of the settings class ``cls``, unconverted."""
+        """Return the entries that are fields of the settings class ``cls``, by name, without validation."""
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Return settings of class ``cls`` from the nested table ``name``; errors show the ``example``."""
+        """Return an object of the settings class ``cls`` from the nested table ``name``; errors show the
+        ``example``."""
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
-        """Return the string in the entry ``name``."""
+        """Return the string in the entry ``name``, or the ``default`` if there is no such entry."""
         return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
 
     def switch(self, name: str) -> bool:
-        """Return the boolean in the entry ``name``, False by default."""
+        """Return the boolean in the entry ``name``; False if there is no such entry."""
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """Return the integer in the entry ``name``, from ``low`` to ``high``; errors show the ``remedy``."""
+        """Return the integer in the entry ``name``, or the ``default``; raise SettingsError with the ``remedy`` for
+        others.
+
+        The integer must lie between ``low`` and ``high``.
+        """
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:
             raise self._wrong(name, remedy)
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return the entry ``name``, which must be one of ``words``; without a default it is required."""
+        """Return the string in the entry ``name``, which must be one of ``words``; required if there is no
+        ``default``."""
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -81,13 +88,16 @@ class Table:
         return value
 
     def surface(self, name: str) -> SurfaceMesh:
-        """Return the surface in the file that the entry ``name`` names."""
+        """Return the surface in the mesh file that the entry ``name`` names."""
         check_file_name(self.entries.get(name), self._label_of(name))
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Return the keyframed entry ``name`` at the frames of the scene, (frames, size), or (frames,) for size 1. It
-        is ``[[frame, value, ...], ...]``, linear between and constant outside, or one value; ``example`` is for errors.
+        """Return the values of the keyframed entry ``name`` at all frames of the scene: (frames, size), or (frames,)
+        for size 1.
+
+        The entry is one value, or a list ``[[frame, value, ...], ...]`` that is interpolated linearly and is constant
+        before the first and after the last key. The error for a missing entry shows the ``example``.
         """
         if default is None and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f"Give {name} = {example}.")
@@ -104,7 +114,7 @@ class Table:
         return values[:, 0] if size == 1 else values
 
     def map(self, name: str) -> np.ndarray:
-        """Return the entry ``name``, a number between 0 and 1 for each surface vertex, (n,)."""
+        """Return the entry ``name``, a list of numbers from 0 to 1, one per surface vertex, as an array (n,)."""
         count = len(self.body.surface.positions)
         remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
         values = self._numbers(name, remedy)
@@ -113,14 +123,14 @@ class Table:
         return values
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return positions (k,3) at each frame, (frames,k,3), displaced by the table's entry ``motion``, if any."""
+        """Return ``positions`` (k,3), m, displaced by the entry ``motion`` at each frame, as (frames,k,3)."""
         return positions + self.keyed("motion", STILL, 3)[:, None]
 
     def chosen(self) -> np.ndarray:
-        """Return the indices of the surface vertices in the entry ``box`` or ``vertices``, (p,) int32."""
+        """Return the indices (p,) int32 of the surface vertices that the entry ``box`` or ``vertices`` selects."""
         remedy = "Give box = [[x, y, z], [x, y, z]] or vertices = [...]."
         if len(WHERE & self.entries.keys()) != 1:
-            names = "names vertices twice" if WHERE <= self.entries.keys() else "names no vertices"
+            names = "has both box and vertices" if WHERE <= self.entries.keys() else "selects no vertices"
             raise SettingsError(f"{self.where} {names}.", remedy)
         return self._listed() if "vertices" in self else self._in_box()
 
@@ -130,7 +140,7 @@ class Table:
         if found.size == 0 or found.ndim != 1 or found.dtype.kind == "f":
             raise self._wrong("vertices", remedy)
         if found.min() < 0 or found.max() >= count:
-            raise SettingsError(f"A vertex in {self.where} does not exist.", f"The mesh has {count} vertices.")
+            raise SettingsError(f"A vertex in {self.where} does not exist.", f"Give indices from 0 to {count - 1}.")
         return found.astype(np.int32)
 
     def _in_box(self) -> np.ndarray:
@@ -143,7 +153,7 @@ class Table:
             low, high = (np.array2string(x, precision=4, separator=", ") for x in (X.min(axis=0), X.max(axis=0)))
             raise SettingsError(
                 f"{self._label_of('box')} holds no vertex.",
-                f"Give the lower corner first; the mesh lies between {low} and {high}.",
+                f"Give its lower corner first; the mesh lies between {low} and {high}.",
             )
         return found
 
@@ -160,7 +170,7 @@ class Table:
         return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """Return the entry ``name``, a number, list of numbers, or list of lists of equal length, as an array."""
+        """Return the entry ``name`` as an array; SettingsError with the ``remedy`` if it is not an array of numbers."""
         try:
             array = np.asarray(self.entries.get(name, default))
         except ValueError as error:  # ragged
@@ -171,19 +181,19 @@ class Table:
 
 
 def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection[str]) -> Iterator[Table]:
-    """Yield the tables ``[[kind]]`` of a body; ``known`` are the valid names of their entries."""
+    """Yield all tables ``[[kind]]`` of a body; ``known`` are the names that their entries may have."""
     for k, entries in enumerate(scene.get(kind, [])):
         yield Table(entries, f"{kind} {k + 1}", body, known)
 
 
 def check_file_name(value: Any, label: str) -> None:
-    """Raise SettingsError if a value is not a file name."""
+    """Raise SettingsError if ``value`` is not a string with a file name; ``label`` names the entry in the error."""
     if not isinstance(value, str) or not value:
         raise SettingsError(f"{label} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
 
 
 def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> None:
-    """Raise SettingsError if a table has an unknown entry."""
+    """Raise SettingsError if the table ``where`` has an entry whose name is not in ``known``."""
     unknown = sorted(set(entries).difference(known))
     if unknown:
         raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known entries: {', '.join(sorted(known))}.")
@@ -195,6 +205,7 @@ def names_of(cls: type) -> set[str]:
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return settings of class ``cls`` whose fields are the entries of the table ``where``."""
+    """Return an object of the settings class ``cls`` with the ``entries`` of the table named ``where`` as its
+    fields."""
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

@@ -1,4 +1,4 @@
-"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format of meshio, if it is installed."""
+"""Readers of surface files: OBJ, STL, PLY and ``.npz``, or any other format of meshio, if that is installed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
 
 @checked(MeshError)
 def read_surface(path: Path | str) -> SurfaceMesh:
-    """Return a surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format of meshio. Polygons are
-    triangulated. Raises MeshError if the file is missing, damaged or of another format.
+    """Return the surface in a file: OBJ, STL, PLY, ``.npz`` (arrays positions, triangles) or another format of meshio.
+
+    Polygons are triangulated. Raises MeshError if the file is missing, damaged or of an unknown format.
     """
     path = _existing(path)
     ending = path.suffix.lower()
@@ -50,7 +51,7 @@ def read_surface(path: Path | str) -> SurfaceMesh:
 
 
 def _existing(path: Path | str) -> Path:
-    """Return the path if it is a readable file; raise MeshError otherwise."""
+    """Return the path if a readable file is there; raise MeshError otherwise."""
     path, remedy = Path(path), "Check the path; in a scene file, paths are relative to that file."
     with refusing(f"{path.name:.80} cannot be opened", remedy, MeshError, (OSError, ValueError)):
         try:
@@ -72,15 +73,16 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 @checked(MeshError)
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices (n,3) and tetrahedra (m,4) of a file in a format of meshio (.msh, .vtu, .mesh ...), for
-    ``Body.of_tets``. Tets are oriented positively; flat tets and unused vertices are left out.
+    """Return the vertices (n,3) and tetrahedra (m,4) in a file that meshio can read (.msh, .vtu, .mesh ...).
+
+    They fit ``Body.of_tets``: tets are oriented positively; flat tets and unused vertices are left out.
     """
     path = _existing(path)
     try:
         mesh = _by_meshio(path)
         tets = [block.data for block in mesh.cells if block.type == "tetra"]
         if not tets:
-            raise MeshError("It has no tetrahedra of four corners.", "Give another file, or read its surface.")
+            raise MeshError("The file has no tetrahedra with four vertices.", "Give another file, or read its surface.")
         found = oriented(np.asarray(mesh.points, dtype=np.float64), np.concatenate(tets))
     except MeshError as error:
         raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
@@ -109,13 +111,14 @@ def _by_meshio(path: Path) -> Any:
 
 
 def _check_mark(path: Path) -> None:
-    """Raise MeshError if a file begins with a byte order mark, with which meshio would misread it."""
+    """Raise MeshError if a file begins with a byte order mark (BOM), which meshio would misread; XML files may have
+    one."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:
             mark, _ = encoding_of(file.read(LONGEST_MARK))
         if mark and path.suffix.lower() not in XML:
-            raise MeshError(f"{each.name} begins with a byte order mark.", "Save it as UTF-8 without a mark (BOM).")
+            raise MeshError(f"{each.name} begins with a byte order mark (BOM).", "Save it as UTF-8 without BOM.")
 
 
 def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,7 +18,10 @@ Faces = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def read_obj(data: bytes) -> Faces:
-    """Read Wavefront OBJ: ``v`` and ``f`` of all objects. Corners count from 1, or from the end if negative."""
+    """Return the vertices ``v`` and faces ``f`` of all objects in a Wavefront OBJ file.
+
+    Indices in the file count vertices from 1, or backwards from the newest vertex if they are negative.
+    """
     positions, counts, corners = [], [], []
     data = without_mark(data)
     if b"\0" in data:
@@ -33,7 +36,7 @@ def read_obj(data: bytes) -> Faces:
             found = [int(word.partition(b"/")[0]) for word in words]
             if any(k == 0 or k < -len(positions) for k in found):
                 raise ValueError(
-                    f"face {len(counts) + 1} has a vertex index that is 0, or reaches before the first vertex"
+                    f"face {len(counts) + 1} has a vertex index of 0, or a negative index beyond the first vertex"
                 )
             counts.append(len(found))
             corners += [k - 1 if k > 0 else len(positions) + k for k in found]
@@ -42,7 +45,10 @@ def read_obj(data: bytes) -> Faces:
 
 
 def read_stl(data: bytes) -> Faces:
-    """Read stereolithography, binary or ASCII; corners with equal positions are merged, in order of appearance."""
+    """Return the triangles of a binary or ASCII STL file.
+
+    Corners with equal positions become one vertex; vertices are in the order of their first appearance.
+    """
     many = int.from_bytes(data[80:84], "little")
     text = without_mark(data) if len(data) != 84 + 50 * many else b""
     if text.lstrip()[:5].lower() == b"solid":
@@ -53,7 +59,7 @@ def read_stl(data: bytes) -> Faces:
         points = np.array(numbers, dtype="S").astype(np.float64)
     else:
         if len(data) < 84 + 50 * many or len(data) < 84:
-            raise ValueError(f"it announces {many} triangles and is too short for them")
+            raise ValueError(f"its header announces {many} triangles, but the file is too short for them")
         facet = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         points = np.frombuffer(data, facet, many, 84)["corners"].reshape(-1, 3).astype(np.float64)
     _, first, index = np.unique(points, axis=0, return_index=True, return_inverse=True)
@@ -64,7 +70,10 @@ def read_stl(data: bytes) -> Faces:
 
 
 def read_ply(data: bytes) -> Faces:
-    """Read Stanford PLY, ASCII or binary: ``x``, ``y``, ``z`` of ``vertex``, ``vertex_indices`` of ``face``."""
+    """Return the vertices and faces of an ASCII or binary Stanford PLY file.
+
+    It reads ``x``, ``y``, ``z`` of the element ``vertex``, and ``vertex_indices`` of the element ``face``.
+    """
     data = without_mark(data)
     header = re.match(rb"ply\s*?[\r\n](.*?[\r\n])end_header[ \t]*(?:\r?\n|\r)", data, re.S)
     if header is None:
@@ -99,7 +108,11 @@ _TYPES = {
 
 @dataclass
 class _Element:
-    """PLY element: ``count`` rows of properties: name, type of the numbers, and for lists the type of their length."""
+    """Element in a PLY header, with ``count`` rows of ``properties``.
+
+    A property is its name, the NumPy type of its numbers, and for a list the NumPy type of the list's length, else
+    None.
+    """
 
     name: str
     count: int
@@ -107,7 +120,7 @@ class _Element:
 
 
 def _ply_header(text: str) -> tuple[str, list[_Element]]:
-    """Return the format (``ascii``, or the byte order ``<`` or ``>``) and the elements in a PLY header."""
+    """Return the format (``ascii``, or the byte order ``<`` or ``>``) and the elements that a PLY header declares."""
     kind, elements = "", []
     for line in text.splitlines():
         match line.split():
@@ -122,7 +135,7 @@ def _ply_header(text: str) -> tuple[str, list[_Element]]:
             case [word, *_] if word not in ("comment", "obj_info"):
                 raise ValueError(f"its header has a line “{line.strip()[:60]}”")
     if not kind or any(element.count < 0 or not element.properties for element in elements):
-        raise ValueError("its header names no known format, a negative count, or an element without properties")
+        raise ValueError("its header has an unknown format, a negative count, or an element without properties")
     return kind, elements
 
 
@@ -131,22 +144,22 @@ _Rows = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 class _Words:
-    """Sequential reader of the numbers in the body of an ASCII PLY file."""
+    """Reader that takes numbers one after the other from the body of an ASCII PLY file."""
 
     def __init__(self, body: bytes) -> None:
         self._words = np.fromiter(map(float, body.split()), np.float64)
         self._at = 0
 
     def take(self, _number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers."""
+        """Return the next ``many`` numbers; the type of the numbers is ignored."""
         found = self._words[self._at : self._at + many]
         if len(found) < many:
-            raise ValueError("it ends within its elements")
+            raise ValueError("it ends before its last element is complete")
         self._at += many
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows of an element at once, or None if they contain lists."""
+        """Return all rows of an element in one operation; None if the element has lists."""
         if any(length for _, _, length in element.properties):
             return None
         width = len(element.properties)
@@ -156,19 +169,19 @@ class _Words:
 
 
 class _Bytes:
-    """Sequential reader of the numbers in the body of a binary PLY file."""
+    """Reader that takes numbers one after the other from the body of a binary PLY file."""
 
     def __init__(self, body: bytes, order: str) -> None:
         self._body, self._order, self._at = body, order, 0
 
     def take(self, number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers of the NumPy type ``number``."""
+        """Return the next ``many`` numbers, which have the NumPy type ``number`` in the file."""
         found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
         self._at += found.nbytes
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows of an element at once, or None if the length of a list differs from that in the first row."""
+        """Return all rows of an element in one operation; None if the lists in different rows differ in length."""
         if element.count == 0:
             return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
         start, parts, lengths = self._at, [], {}
@@ -193,7 +206,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Return the rows of an element whose lists differ in length, read number by number."""
+    """Return all rows of an element, read number by number, since its lists differ in length."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

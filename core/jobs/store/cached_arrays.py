@@ -10,11 +10,12 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """Return the length for which each letter of a schema stands, or None if the arrays do not match the schema.
+    """Return the lengths of the array axes, by the letter that stands for each in a schema; None if the arrays do not
+    fit.
 
-    A schema gives the type and the shape of each array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. ``int`` and
-    ``float`` accept any size of the type. A letter stands for one length in all arrays, that in ``known`` if given.
-    After ``<`` it is the upper bound of indices. Floats must be finite.
+    A schema gives the type and shape per array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. The types ``int`` and
+    ``float`` accept any number of bits. A letter has the same length in all arrays; ``known`` gives lengths in advance.
+    A last entry ``<m`` requires that the values are indices below m. Floats must be finite.
     """
     if set(arrays) != set(schema):
         return None

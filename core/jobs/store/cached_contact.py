@@ -12,10 +12,11 @@ from .frame_store import FrameStore
 
 
 class ContactSurface(NamedTuple):
-    """Contact surface of a body: vertices at ``rest`` (s,3) m, and ``faces`` (f,3).
+    """Contact surface of a body at rest, in world space.
 
-    ``through`` (k,) are the vertices of pairs that are too close at rest and never collide with each other.
-    ``object_to_world`` (4,4) is the object's matrix at the first frame.
+    ``rest`` (s,3) are its vertices, m, and ``faces`` (f,3) its triangles. ``through`` (k,) are the indices of vertices
+    in pairs that are too close at rest, so that they never collide with each other. ``object_to_world`` (4,4) is the
+    object's matrix at the first frame.
     """
 
     rest: np.ndarray
@@ -27,8 +28,10 @@ class ContactSurface(NamedTuple):
 def cache_contact_surface(
     store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray
 ) -> None:
-    """Store the contact surface of a job's body: positions ``rest`` (s,3) m, ``faces`` (f,3), and the vertex pairs
-    ``through`` (k,2) that never collide."""
+    """Store the contact surface of a job's body: vertices ``rest`` (s,3), m, and triangles ``faces`` (f,3).
+
+    ``through`` (k,2) are the pairs of vertices that never collide with each other.
+    """
     arrays = {
         "rest": np.ascontiguousarray(rest, dtype=np.float64),
         "faces": np.ascontiguousarray(faces, dtype=np.int32),
@@ -39,7 +42,7 @@ def cache_contact_surface(
 
 
 def cached_contact_surface(store: FrameStore) -> ContactSurface | None:
-    """Return the surface stored by :func:`cache_contact_surface`, or None if it is missing, damaged or outdated."""
+    """Return the surface stored by :func:`cache_contact_surface`; None if it is missing, invalid, or of another job."""
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
     if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():

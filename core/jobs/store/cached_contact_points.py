@@ -12,13 +12,14 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 TOUCHING_FORMAT = 1
-"""Version in the cache key. Raise it when other points are chosen from the same points than before."""
+"""Version in the cache key. Raise it when the selection from the same points differs from that of earlier versions."""
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a function like :func:`farthest_points` that reads its result from the store, or computes and stores it.
+    """Return a function with the arguments and result of :func:`farthest_points` that caches the result in the store.
 
-    ``go_on`` is called repeatedly during the computation and may raise an exception to stop it.
+    The third argument of :func:`farthest_points` is ``go_on``: a function that is called repeatedly during the
+    computation, and raises an exception to stop it.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:
@@ -39,6 +40,6 @@ def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) 
 
 
 def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
-    """Return the stored choice of at most ``count`` of the ``points`` points, or None if it is invalid."""
+    """Return the stored selection of at most ``count`` contact points from ``points`` points; None if it is invalid."""
     sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
     return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

@@ -27,11 +27,11 @@ _SCHEMA = {
 }
 
 APART = 0.02
-"""Largest error, relative to the body's size, that live mode draws without a warning."""
+"""Largest error of the drawn handles, relative to the body's size, at which live mode gives no warning."""
 
 CLOSE = 0.01
-"""Largest error, relative to the body's size, that needs no more handles. Beyond it, parts in contact can show through
-one another.
+"""Largest acceptable error, relative to the body's size. Beyond it, more handles are fitted, since parts in contact can
+show through one another.
 """
 
 EXACT = 1e-6
@@ -39,15 +39,16 @@ EXACT = 1e-6
 
 
 class Handles(NamedTuple):
-    """Handles that represent the frames of a bake, with h weights beside the constant weight 1.
+    """Skinning handles that reproduce the frames of a bake: affine maps, blended by h weights and the constant weight
+    1.
 
     Attributes
     ----------
-    frames : (f,) int32
+    frames : (f,) int32, frame numbers
     weights : (n,h) float32, at the surface's n vertices; the largest value of each weight is 1
-    handles : (f,1+h,4,3) float32, in the object's local coordinates; the handle of the constant weight is first
-    centre : (3,) float32; size : (1,) float32, of the coordinates ``c(p) = [(p - centre) / size, 1]`` of a point p
-    errors : (f,2) float64, m: root mean square and largest of the vertices' distances from the frame
+    handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; that of the constant weight is first
+    centre : (3,) float32; size : (1,) float32, which normalise a point p to ``c(p) = [(p - centre) / size, 1]``
+    errors : (f,2) float64, m: root mean square and maximum over the vertices of the distance from their baked positions
     """
 
     frames: np.ndarray
@@ -59,7 +60,7 @@ class Handles(NamedTuple):
 
     @property
     def largest_error(self) -> float:
-        """Largest distance of a vertex from its position in a frame, m."""
+        """Largest distance, m, of a vertex from its baked position in any frame."""
         return float(self.errors[:, 1].max(initial=0.0))
 
     @property
@@ -67,34 +68,37 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return a warning if the handles are too inaccurate for a body of ``size`` (m) in contact; else ""."""
+        """Return a warning if the error is so large, for a body of ``size`` m, that parts in contact show through; else
+        ""."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
         return (
-            f"The result lies on shape keys: Geometry Nodes would be off by {100 * most:.2g} % of the size in frame "
+            f"The result uses shape keys, since Geometry Nodes would be off by {100 * most:.2g} % of the size in frame "
             f"{self._worst}, and parts in contact would show through. Set Result to Shape Keys or Mesh Cache."
         )
 
     def error_words(self, size: float) -> str:
-        """Describe the error of the handles for a body of ``size`` (m)."""
+        """Return the mean and the largest error relative to the body's ``size``, m, as text."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
-            return "Equal to the frames up to round-off."
+            return "Equal to the baked frames up to round-off."
         most_words = f"{100 * most:.2g} % at most (frame {self._worst})"
         remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
         return f"Deviates from the bake by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles, with the number of ``modes`` chosen for them; 0 if they use the modes of the solver."""
+    """Store the handles with their key: the number of skinning ``modes`` requested, or 0 for those of a subspace
+    solver."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles, or None if they are invalid or not of exactly the frames in the store.
+    """Return the stored handles; None if they are invalid, or not of exactly the frames in the store.
 
-    They must have been made with ``modes`` modes, or with those of the solver.
+    Handles are also invalid unless ``modes`` skinning modes were requested for them, or a subspace solver provided
+    them.
     """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):

@@ -52,12 +52,12 @@ def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None
 
 
 def cached_files(store: FrameStore) -> tuple[Path, Path]:
-    """Return the paths of the files that :func:`received` reads, for callers that watch them for changes."""
+    """Return the paths of the two files that :func:`received` reads, so that callers can watch them for changes."""
     return store.folder / "mesh.sinew", store.folder / "materials.sinew"
 
 
 def received(store: FrameStore) -> CachedMaterials | None:
-    """Return the tetrahedra and materials in a store, or None if they are missing, invalid or do not match."""
+    """Return the tetrahedra and materials in a store; None if they are missing or invalid, or of different meshes."""
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
         return None

@@ -28,19 +28,19 @@ _SCHEMA = {
 
 
 def mesh_key(job: Job) -> dict[str, Any]:
-    """Return the key of a job's tetrahedra: the version and the fingerprints of all data from which they are made."""
+    """Return the cache key of a job's tetrahedra: the format version and the fingerprints of surface and resolution."""
     return {"format": MESH_FORMAT, **job.fingerprints("mesh", "resolution")}
 
 
 def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
-    """Return the arrays of a mesh and its embedding by name, for the frame store."""
+    """Return the arrays of a mesh and its embedding by name, as the frame store holds them."""
     return {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
-    """Return the mesh and embedding from the arrays of :func:`pack`, or None if they are invalid.
+    """Return the mesh and embedding in the arrays of :func:`pack`; None if they are invalid.
 
-    If ``n_points`` is given, the surface must have that number of vertices.
+    ``n_points``, if given, is the required number of embedded surface vertices.
     """
     sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:

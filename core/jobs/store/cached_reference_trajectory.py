@@ -1,7 +1,7 @@
-"""Trial simulation of all vertices of a body, cached in a frame store: the reference for a coarser, matched body.
+"""Reference trajectory of a body in the full space, cached in a frame store, against which a match is tested.
 
 The cache saves the cost and lets a resumed bake make the same choices. A uniformly stiffer body moves through the same
-displacements in less time, so the stored simulation also serves for it.
+displacements in less time, so the stored trajectory also serves for such a body.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SWING_FORMAT = 2
 """Version in the cache key. Raise it when the same model gives another simulation than before."""
 
 TRIED = 100_000
-"""Largest number of tets of a simulated body: it takes about 15 s on two cores."""
+"""Largest number of tets for which the trial is simulated; this takes about 15 s on two cores."""
 
 _SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
 
@@ -39,8 +39,10 @@ def cached_reference_trajectory(
     swings: int = 1,
     across: bool = False,
 ) -> ReferenceTrajectory | None:
-    """Return :func:`...methods.eigenfit.trial_simulation.reference_trajectory` of a model, read from the store, or
-    computed and stored. Return None if the model has more than TRIED tets, or its simulation fails.
+    """Return the trajectory of a ``model`` in a trial simulation, read from the store, or computed and stored.
+
+    The arguments are those of :func:`...methods.eigenfit.trial_simulation.reference_trajectory`. The result is None if
+    the model has more than TRIED tets, or if the simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None
@@ -62,7 +64,8 @@ def cached_reference_trajectory(
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int
 ) -> ReferenceTrajectory | None:
-    """Return the stored simulation for a body of largest modulus ``scale``, Pa, or None if the arrays are invalid."""
+    """Return the stored trajectory, rescaled to a body whose largest shear modulus is ``scale``, Pa; None if it is
+    invalid."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))

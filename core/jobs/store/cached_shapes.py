@@ -15,13 +15,13 @@ _SCHEMA = {"rest": "f4 n 3", "triangles": "i4 t 3 <n", "shapes": "f4 k n 3", "fr
 
 
 class Shapes(NamedTuple):
-    """Surface of a body at rest and its displacements by k vibrations, in the object's local coordinates.
+    """Displacements of a body's surface in its k lowest vibrations, in the object's local coordinates.
 
     Attributes
     ----------
-    rest : (n,3) float32
+    rest : (n,3) float32, positions of the surface vertices at rest
     triangles : (t,3) int32
-    shapes : (k,n,3) float32, displacements; the largest of each vibration, in world space, is the size of the body
+    shapes : (k,n,3) float32, displacements, scaled so that the longest of a vibration is the body's size in world space
     frequencies : (k,) float64, Hz, of the body before it is matched
     """
 
@@ -32,8 +32,10 @@ class Shapes(NamedTuple):
 
 
 def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequencies: Sequence[float]) -> None:
-    """Store the vibrations of a job's body: ``frequencies`` (k,) Hz, and k surface displacements ``moved`` (n,3) in
-    world space, at any scale."""
+    """Store the vibrations of a job's body: their ``frequencies`` (k,), Hz, and surface displacements ``moved``.
+
+    ``moved`` yields k arrays (n,3) in world space, at any scale.
+    """
     surface, to_own = job.body.surface, np.linalg.inv(job.body.object_to_world[0])
     rest = surface.positions @ to_own[:3, :3].T + to_own[:3, 3]
     shapes = [_scaled(each, surface.size) @ to_own[:3, :3].T for each in moved]
@@ -47,7 +49,7 @@ def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequ
 
 
 def _scaled(vectors: np.ndarray, length: float) -> np.ndarray:
-    """Scale vectors (n,3) so that the longest has this length."""
+    """Return vectors (n,3) multiplied by one factor so that the longest has the length ``length``."""
     longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
     return vectors * (length / longest if longest > 0.0 else 0.0)
 

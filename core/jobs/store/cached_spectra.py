@@ -1,7 +1,7 @@
-"""Vibrations of a body and of the finer body to match, cached in a frame store.
+"""Lowest vibrations of a body and of the finer body that it has to match, cached in a frame store.
 
 The cache saves their cost and lets a resumed bake give the same bits. A uniformly stiffer body has the same modes, and
-eigenvalues in proportion to its stiffness, so stored vibrations also serve for it.
+eigenvalues in proportion to its stiffness, so stored vibrations also serve for such a body.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return ``count`` vibrations of a model in its space, and those of the ``finer`` body (None: of the model in all
-    vertices), read from the store or computed and stored (:func:`find_spectra`).
+    """Return the lowest ``count`` vibrations of a model in its space, and those of the body that it has to match.
 
-    ``springs`` hold the unknowns of a subspace. ``swung`` returns the finer body with pins as stiff as at the end of a
-    swing. Raises MatchError if the computation fails.
+    That body is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from the
+    store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
+    subspace. ``swung`` returns the finer body with pin springs as stiff as at the end of a swing. Raises MatchError if
+    the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
@@ -79,7 +80,8 @@ def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], space: Space, scale: float, finer: Model | None
 ) -> Spectra | None:
-    """Return the stored spectra for a body of largest modulus ``scale``, Pa, or None if they are invalid."""
+    """Return the stored spectra, rescaled to a body whose largest shear modulus is ``scale``, Pa; None if they are
+    invalid."""
     arrays, before = cached[0], cached[1].get("scale")
     if sides_of(arrays, _SCHEMA, r=space.unknowns) is None or not isinstance(before, float) or not before > 0.0:
         return None

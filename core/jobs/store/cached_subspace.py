@@ -35,8 +35,8 @@ SUBSPACE_FORMAT = 5
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
-"""Largest number of times that the cubature points are doubled. A hand with 20, 40, 80 points per mode had errors of
-22, 4 and 3 % of a swing; a step takes 3.5 times as long with 80 as with 20.
+"""Largest number of doublings of the default number of cubature points. A hand with 20, 40, 80 points per mode had
+errors of 22, 4 and 3 % of a swing; a step takes 3.5 times as long with 80 as with 20.
 """
 
 _SCHEMA = {
@@ -53,9 +53,11 @@ _SCHEMA = {
 
 
 class CachedSubspace(NamedTuple):
-    """Subspace, and ``felt_share``, the least share of its energy that a low mode keeps under cubature
-    (:mod:`subspaces.cubature_check`). If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature
-    points that would suffice; else, or if no such number is known, it is 0.
+    """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
+
+    ``felt_share`` is the fraction of its elastic energy that the cubature points see of a low mode, for the worst of
+    these modes. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that would reach
+    ENOUGH; it is 0 otherwise, and if no such number is known.
     """
 
     subspace: Subspace
@@ -66,11 +68,11 @@ class CachedSubspace(NamedTuple):
 def cached_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
 ) -> CachedSubspace:
-    """Return a model's subspace of ``modes`` modes and ``points`` cubature points, read from the store or computed and
-    stored.
+    """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, read from the store or
+    computed.
 
-    If ``points`` is 0, their default number is doubled, at most DOUBLINGS times, until low modes keep ENOUGH of their
-    energy under cubature.
+    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points see the
+    fraction ENOUGH of the energy of all low modes. A computed subspace is stored.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)
@@ -106,7 +108,8 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of all data that determine the first ``modes`` modes, and the handles, of a model."""
+    """Return the SHA-256 of all data of a model that determine its first ``modes`` modes and the handles of its
+    pins."""
     elastic = model.elastic
     # Rounded to twelve digits, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
@@ -132,7 +135,7 @@ def _is_scale(number: object) -> bool:
 
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
-    """Return the stored parts of a subspace, or None if they are invalid for the model."""
+    """Return the parts of a subspace in cached arrays; None if the arrays are invalid for the model."""
     known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
     sides = sides_of(arrays, _SCHEMA, **known)
     if sides is None:

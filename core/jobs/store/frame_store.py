@@ -8,10 +8,10 @@ reported frame.
     mesh.sinew         tetrahedra and embedding
     materials.sinew    materials of the tetrahedra
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
-    spectra.sinew      vibrations to match a finer body; swing.sinew: trial simulation of that body
-    touching.sinew     contact points of the surface of a body in a subspace
+    spectra.sinew      vibrations for a match with a finer body; swing.sinew: trial simulation of that body
+    touching.sinew     contact points on the surface of a body in a subspace
     skin.sinew         contact surface of a draft lattice, for reuse (``cached_collision_proxy``)
-    display.sinew      an interface's data to draw a body in a subspace (``live_service.display_arrays``)
+    display.sinew      data with which an interface draws a body in live mode (``live_service.display_arrays``)
     shapes.sinew       displacements of the surface by vibrations, for display
     meeting.sinew      contact surface of the body, for display
     handles.sinew      the frames as handles blended by weights (``cached_handles``)
@@ -45,10 +45,10 @@ from ..job.job_changes import described
 from .store_lock import locked
 
 STORE_FORMAT = 9
-"""Version of the store. Raise it when older files must not be continued: their stores then count as outdated."""
+"""Version of the store. Raise it when a bake must not continue older files; these then count as outdated."""
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
-"""Largest size of the header of ``about.sinew``, bytes. It has some kilobytes, and panels read it at each redraw."""
+"""Largest size, bytes, of the header of ``about.sinew``, which panels read at each redraw; some kilobytes are usual."""
 CACHED = (
     "mesh",
     "materials",
@@ -71,7 +71,7 @@ _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in 
 
 
 class FrameStore:
-    """Access to the files of one bake. Constructing the object does not read or write any file."""
+    """Access to the files of one bake in a folder. The constructor reads and writes no files."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -80,9 +80,8 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """Create a store for a job. Earlier frames are deleted; caches stay if mesh and resolution are the same. A job
-        that fails ``Job.check``, or has several bodies, raises a SinewError and leaves the earlier bake unchanged.
-        """
+        """Return a store in ``folder`` for a job, and delete earlier frames there. Caches stay if mesh and resolution
+        are the same. A job that fails ``Job.check``, or has several bodies, raises a SinewError and changes nothing."""
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
         elsewhere = "Choose a folder that can be written: for a .blend, save it elsewhere."
@@ -110,11 +109,11 @@ class FrameStore:
         return store
 
     def exists(self) -> bool:
-        """Return True if the store holds a job."""
+        """Return True if the folder holds a job and the description of a bake."""
         return os.path.isfile(self.folder / "job.npz") and os.path.isfile(self._path("about"))
 
     def job(self) -> Job:
-        """Return the job of the bake in this store."""
+        """Return the job of the bake in this store; StoreError if it cannot be read or has several bodies."""
         job = Job.load(self.folder / "job.npz")
         if len(job.bodies) > 1:
             raise StoreError(f"The job in {self.folder} has several bodies.", "Delete the bake and bake again.")
@@ -122,16 +121,17 @@ class FrameStore:
         return job
 
     def is_known(self) -> bool:
-        """Return True if a readable description identifies the files as those of a bake."""
+        """Return True if the folder has a readable ``about.sinew``, which identifies its files as those of a bake."""
         return bool(self._about())
 
     def check_about(self) -> None:
-        """Raise StoreError if the description of the bake cannot be read."""
+        """Raise StoreError if ``about.sinew``, the description of the bake, cannot be read."""
         if not self.is_known():
             raise StoreError(f"The record of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
-        """Raise StoreError if the job, its description, or one of ``frames`` was deleted during a bake."""
+        """Raise StoreError if the file of the job, of its description, or of one of ``frames`` is missing during a
+        bake."""
         gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
         if gone:
             raise StoreError(f"{gone[0]} in {self.folder} was deleted during the bake.", "Bake again.")
@@ -142,25 +142,24 @@ class FrameStore:
             )
 
     def mend_job(self, job: Job) -> None:
-        """Rewrite the file of the job if it is damaged; ``job`` must be the baked one (:meth:`outdated_by`)."""
+        """Write ``job.npz`` again if it is damaged. ``job`` must be the baked job (:meth:`outdated_by` is empty)."""
         try:
             self.job()
         except StoreError:
             job.save(self.folder / "job.npz")
 
     def fingerprints(self) -> dict[str, str]:
-        """Return the fingerprints of the baked job's parts; empty if they are missing or unreadable."""
+        """Return the SHA-256 per named part of the baked job; empty if they are missing or unreadable."""
         found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Return True if a job can use the stored tetrahedra: mesh, resolution and version are the same."""
+        """Return True if the stored tetrahedra fit a job: mesh, resolution and store version are the same."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
-        """Return the names of the parts in which a job differs from the baked job (mesh, materials, pins ...), or
-        ``version`` alone if another version of Sinew made the store.
-        """
+        """Return the names of the parts (mesh, materials, pins ...) in which a job differs from the baked job, or
+        ``version`` alone if another version of Sinew made the store."""
         about = self._about()
         if about and about.get("format") != STORE_FORMAT:
             return ["version"]
@@ -175,7 +174,7 @@ class FrameStore:
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:
-        """Return the parts of :meth:`outdated_by` with their edits: ``solver (substeps 1 → 2)``."""
+        """Return the parts of :meth:`outdated_by`, each with the values that changed: ``solver (substeps 1 → 2)``."""
         parts = self.outdated_by(job)
         return parts if not parts or parts == ["version"] else described(parts, self.job(), job)
 
@@ -188,7 +187,7 @@ class FrameStore:
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def frames(self) -> list[int]:
-        """Return the numbers of the stored frames, ascending, by file name; :meth:`read` checks the content."""
+        """Return the numbers of the stored frames, ascending, from the file names; :meth:`read` checks the files."""
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
@@ -197,20 +196,20 @@ class FrameStore:
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
-        """Return the contact pressure at the surface vertices of a frame, (n,) Pa, or None without contact."""
+        """Return the contact pressure per surface vertex at a frame, (n,) Pa; None if no vertex was in contact."""
         pressure = self._read_frame(frame)[0].get("pressure")
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
         return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
     def vertices(self, frame: int) -> np.ndarray:
-        """Return the tetrahedra's vertices at a frame, (v,3), m; raise StoreError if they were not stored."""
+        """Return the positions (v,3), m, of the tets' vertices at a frame; raise StoreError if they were not stored."""
         found = self._read_frame(frame)[0].get("vertices")
         if found is None or found.ndim != 2 or found.shape[1] != 3:
             raise StoreError(f"Frame {frame} was stored without its tetrahedra.", "Simulate into another folder.")
         return found
 
     def about(self, frame: int) -> dict[str, Any]:
-        """Return a frame's ``reports`` of its steps (dicts), and, if noted, ``seconds`` and ``peak_memory`` (bytes)."""
+        """Return a frame's description: ``reports`` of its steps (dicts), ``seconds``, and ``peak_memory`` (bytes)."""
         return self._read_frame(frame)[1]
 
     def _read_frame(self, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -220,7 +219,7 @@ class FrameStore:
         if not (whole and np.isfinite(positions).all()):
             raise self._misfit("frame", frame, f"it does not hold {n} positions")
         if not (isinstance(reports, list) and all(isinstance(report, dict) for report in reports)):
-            raise self._misfit("frame", frame, "its reports are of another kind")
+            raise self._misfit("frame", frame, "the reports of its steps are invalid")
         return arrays, about
 
     def write(
@@ -233,10 +232,9 @@ class FrameStore:
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
     ) -> None:
-        """Store a frame that took ``seconds`` s: positions ``surface`` (n,3) m, solver ``state``, ``reports`` of its
-        steps and, if given, contact ``pressure`` (n,) Pa and the tetrahedra's ``vertices`` (v,3) m. On return they are
-        safe on disk.
-        """
+        """Store a frame: surface positions ``surface`` (n,3), m, solver ``state`` to resume from, ``reports`` of its
+        steps, computing time ``seconds``, contact ``pressure`` (n,), Pa, and ``vertices`` (v,3), m, of the tets. On
+        return all are safe on disk."""
         self.check_whole()
         remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
         whose = {"frame": frame, "job": self.key()}
@@ -252,8 +250,8 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """Return the newest frame with a readable state, and that state, if all frames from ``first_frame`` to it are
-        readable, too. Frames after ``until`` are ignored. None if there is no such frame."""
+        """Return the newest frame with a readable solver state, and that state, if all frames from ``first_frame`` to
+        it are readable, too. Frames after ``until`` are ignored. None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -273,7 +271,7 @@ class FrameStore:
     def _read_own(self, kind: str, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, about = read_arrays(self._path(kind, frame))
         if about.get("frame") != frame or about.get("job") != self.key():
-            raise self._misfit(kind, frame, "it is of another bake")
+            raise self._misfit(kind, frame, "it belongs to another bake")
         return arrays, about
 
     def _misfit(self, kind: str, frame: int, problem: str) -> CorruptFrameError:
@@ -282,13 +280,13 @@ class FrameStore:
         )
 
     def _vertices(self) -> int:
-        """Return the number of vertices of the job's surface, for which the job is read once."""
+        """Return the number of vertices of the job's surface; the job is read at the first call only."""
         if self._known_vertices is None:
             self.job()
         return self._known_vertices
 
     def key(self) -> str:
-        """Return a digest of the job. Every frame stores it, so that files of another bake are detected."""
+        """Return the SHA-256 of the job. Every frame stores it, so that files of another bake are detected."""
         if self._known_key is None:
             self._known_key = hashlib.sha256(json.dumps(self.fingerprints(), sort_keys=True).encode()).hexdigest()
         return self._known_key
@@ -298,7 +296,7 @@ class FrameStore:
         self._delete_frames(from_frame=None if frame is None else frame + 1)
 
     def linear_solver(self) -> tuple[str, str] | None:
-        """Return the linear solver that the bake began with and the reason for its choice, or None if not stored."""
+        """Return the name of the linear solver that the bake uses and the reason for its choice; None if unknown."""
         cached = self._about().get("linear_solver")
         if isinstance(cached, list) and len(cached) == 2 and all(isinstance(text, str) for text in cached):
             return cached[0], cached[1]
@@ -315,17 +313,17 @@ class FrameStore:
         return words if isinstance(words, str) else ""
 
     def keep_match(self, words: str) -> None:
-        """Store the description of the match for the report."""
+        """Store the description of the match, for the report of the bake."""
         if self.match() != words:
             self._note(match=words)
 
     def preparation(self) -> dict[str, float]:
-        """Return the time of the preparation before the first frame, by part, s; empty if not stored."""
+        """Return the computing time, s, before the first frame, by task; empty if it was not stored."""
         cached = self._about().get("preparation")
         return {str(k): float(v) for k, v in cached.items() if _is_time(v)} if isinstance(cached, dict) else {}
 
     def add_preparation(self, seconds: dict[str, float]) -> None:
-        """Add the time of preparation by part, s, to the stored time of earlier runs of the bake."""
+        """Add ``seconds``, the computing time before the first frame by task, to the stored time of earlier runs."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
@@ -338,35 +336,35 @@ class FrameStore:
     # -- caches -------------------------------------------------------------------------------------------------------
 
     def read_cached(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """Return the arrays and the description of a cached result, one of ``CACHED``; None if it is unreadable."""
+        """Return arrays and description of the cached result ``kind``, one of ``CACHED``; None if it is unreadable."""
         try:
             return read_arrays(self._path(kind))
         except StoreError:
             return None
 
     def about_cached(self, kind: str) -> dict[str, Any] | None:
-        """Return the description of a cached result in ``CACHED``, without its arrays; None if it is unreadable."""
+        """Return the description of the cached result ``kind``, without its arrays; None if it is unreadable."""
         try:
             return read_about(self._path(kind))
         except StoreError:
             return None
 
     def write_cached(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-        """Store the arrays and description of a cached result. ValueError if ``CACHED``, which is deleted, lacks it."""
+        """Store arrays and description of the cached result ``kind``; ValueError if ``CACHED`` does not list it."""
         if kind not in CACHED:
             raise ValueError(f"{kind} is not a name of a cached result")
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Copy the cached results in ``LENT`` from another store; their keys decide if they can be used."""
+        """Copy the cached results listed in ``LENT`` from another store; on reading, their keys decide if they are
+        valid."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job gives the same
-        motion of the same surface, such as a live recording whose grabs are springs of this job.
-        """
+        """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job must give the
+        same motion of the same surface. An example is a live recording whose grabs are springs of this store's job."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -391,9 +389,9 @@ class FrameStore:
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Delete the files of this store and those named ``beside``, and the folder if it is then empty. Return False,
-        and delete nothing, if the files cannot be identified as a bake's. Raise StoreError if it fails or is locked.
-        """
+        """Delete the files of this store and those named ``beside``, and the folder if it is empty afterwards. Return
+        False, and delete nothing, if no description identifies the files as a bake's. StoreError if it fails or is
+        locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
             if not self.is_known():
@@ -441,7 +439,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the parts in which two jobs with different frame ranges agree in their common frames."""
+    """Return the names of the parts in which two jobs with different last frames agree up to the earlier of these."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

@@ -25,12 +25,12 @@ else:
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
-"""Waiting time for the lock, s: a process that is being stopped may hold it for so long."""
+"""Largest waiting time for the lock, s. A process that was told to stop may hold it for that long."""
 PAUSE = 0.05
 _PLACE = 1 << 30
 """Offset of the locked byte: Windows forbids reading locked bytes."""
 _held: dict[str, list[Any]] = {}
-"""Locked file and number of holders in this process, by folder; the holders may finish in any order."""
+"""Locked file, and number of contexts in this process that hold its lock, by folder."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,7 @@ R = TypeVar("R")
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Context that locks a folder for this process, in which it can be entered several times at once.
+    """Context in which this process holds the lock of a folder; the process can enter it several times at once.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[Any, Any, P], R]:
-    """Decorate a function ``work(job, store, ...)`` so that the store's folder is locked while it runs."""
+    """Return the function ``work(job, store, ...)``, decorated to hold the lock of the store's folder while it runs."""
 
     @wraps(work)
     def held(job: Any, store: Any, *args: P.args, **keywords: P.kwargs) -> R:
@@ -92,7 +92,10 @@ def _take(path: Path, until: float) -> IO[str]:
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Lock the file. Return True if that succeeds and the file still exists: its last holder may have deleted it."""
+    """Try to lock the open ``file``. Return True on success if it is still the file at ``path``.
+
+    The last holder of the lock may have deleted that file.
+    """
     try:
         if os.name == "nt":
             file.seek(_PLACE)

@@ -1,5 +1,7 @@
-"""Cache, in a frame store, of a body's collision skin and its warnings, which take as long as a frame each. The skin is
-a closed surface near the render surface that replaces it in contact (:mod:`core.contact.proxy`).
+"""Cache of a body's skin and of the warnings about it in a frame store; each takes as long to compute as a frame.
+
+The skin is a closed surface near the render surface of a body on a lattice, and replaces it in contact
+(:mod:`core.contact.proxy`).
 """
 
 from __future__ import annotations
@@ -19,13 +21,16 @@ from ...jobs.store.cached_mesh import mesh_key
 from ...jobs.store.frame_store import FrameStore
 
 SKIN_FORMAT = 2
-"""Version in the cache key. Raise it when the same tetrahedra give another skin, or other warnings, than before."""
+"""Version in the cache key. Raise it when the skin or the warnings of the same tetrahedra change."""
 
 _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
 
 
 class Skin(NamedTuple):
-    """Collision skin: ``rest_positions`` (s,3) m, ``faces`` (f,3), and the embedding of its vertices in the lattice."""
+    """Collision skin of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+
+    ``embedding`` embeds its vertices in the tets of the lattice, with which they move.
+    """
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -33,7 +38,10 @@ class Skin(NamedTuple):
 
 
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
-    """Return the skin of a job's body, read from the store, or made and stored. MeshError if cells are too coarse."""
+    """Return the skin of a job's body, read from the store, or computed and stored.
+
+    MeshError if the lattice cells are too coarse for a skin.
+    """
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
         return kept
@@ -45,7 +53,8 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
 
 
 def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
-    """Return the warnings about the skin of a job's body (:func:`skin_warnings`), cached with the skin."""
+    """Return the warnings about the skin of a job's body (:func:`skin_warnings`), read from the store, or computed and
+    stored."""
     about = (store.about_cached("skin") if store is not None else None) or {}
     said = about.get("warnings")
     if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
@@ -67,7 +76,7 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """Return the skin that cached arrays contain, or None if the arrays are invalid."""
+    """Return the skin in cached arrays, with its embedding in ``mesh``; None if the arrays are invalid."""
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

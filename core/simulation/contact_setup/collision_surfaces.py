@@ -33,21 +33,29 @@ OF_EDGES = 0.1
 """Ratio of the barriers' activation distance to the smallest mean edge length of the collision surfaces."""
 
 OF_SHOWN = 0.03
-"""As OF_EDGES, but for a render surface, where the distance is visible: it is a third for 10 % more iterations."""
+"""Same as OF_EDGES for a render surface, where the distance is visible: it is smaller by a factor of three, which takes
+10 % more iterations.
+"""
 
 FLAT = 1e-12
-"""Ratio of twice a face's area to the square of its longest edge, up to which the area counts as zero."""
+"""Largest ratio of twice a face's area to the square of its longest edge at which the area counts as zero."""
 
 REACH = 1e4
 """Ratio of the extent of the ground's triangle to the size of all bodies together."""
 
 SLIP = 1e-3
-"""Slip speed below which friction is regularised, in sizes of the smallest body per second."""
+"""Slip speed below which friction is smoothed, in sizes of the smallest body per second."""
 
 
 class ColliderSet(NamedTuple):
-    """Colliders and grounds (``found``), each once, with their triangles (t,3) and the ``tracks`` (samples,k,3) m of
-    their vertices over the frames. A collider is ``collapsing`` if some face has no area at some, but not all, times.
+    """All colliders and grounds of a group of bodies, each once; the fields have one entry per collider.
+
+    Attributes
+    ----------
+    triangles : (t,3), faces with an area; indices into the vertices of the collider
+    tracks : (samples,k,3), m, positions of the vertices at the samples of a track, or one sample if it is static
+    found : the colliders as the bodies define them
+    collapsing : True if a face of the collider has no area at some samples, but not at all of them
     """
 
     names: tuple[str, ...]
@@ -58,25 +66,25 @@ class ColliderSet(NamedTuple):
 
     @property
     def initial_positions(self) -> np.ndarray:
-        """Positions (c,3) m of all colliders' vertices at the first frame."""
+        """Positions (c,3), m, of the vertices of all colliders, one after the other, at the first frame."""
         return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
 
     def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
-        """Return the positions (c,3) m of all colliders' vertices at the fraction ``part`` (0 to 1) of the interval
-        that ends at ``frame``, counted from the first as 0; ``frames`` is the number of frames.
-        """
+        """Return the positions (c,3), m, of the vertices of all colliders, interpolated between frames ``frame`` - 1
+        and ``frame`` by the fraction ``part`` (0 to 1). Frames count from 0; ``frames`` is their number."""
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
     def moved(self, number: int, displacement: np.ndarray) -> ColliderSet:
-        """Return the colliders after displacing the one at index ``number`` by (3,) m in all frames."""
+        """Return the set with the collider at index ``number`` displaced by ``displacement`` (3,), m, in all frames."""
         tracks = tuple(track + displacement if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """Return the colliders of all bodies, each once, with grounds raised by their thickness. ColliderError if a
-    collider shrinks to a point at a frame.
+    """Return the colliders of all bodies, each once; grounds are raised by their thickness.
+
+    ColliderError if all faces of a collider have zero area at a sample.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -102,7 +110,8 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
-    """Return True if colliders of two bodies are the same object with the same settings."""
+    """Return True if colliders of two bodies are equal in geometry, motion and settings, so that they count as one
+    collider."""
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
     same = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
@@ -110,9 +119,8 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return the faces (t,3) of a collider that have an area at some time, and True if any of these has no area at
-    another time.
-    """
+    """Return the faces (t,3) of a collider that have an area at some sample, and True if one of them has none at
+    another."""
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
         longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
@@ -131,14 +139,17 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
 
 
 def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the longest side (t,) m and twice the area (t,) m² of each face (t,3)."""
+    """Return the longest side (t,), m, and twice the area (t,), m², per triangle in ``triangles`` (t,3)."""
     corners = positions[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
 class CollisionSurface(NamedTuple):
-    """Collision surface of a body: ``rest_positions`` (s,3) m and ``faces`` (f,3) of vertices embedded in its tets."""
+    """Collision surface of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+
+    ``embedding`` embeds its vertices in the tets of the body, with which they move.
+    """
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -146,7 +157,8 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """Return the boundary of the tets ``of`` a mesh as a collision surface, whose vertices are tet vertices."""
+    """Return the boundary of the tets in the slice ``of`` of a mesh as a collision surface; its vertices are tet
+    vertices."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -157,8 +169,9 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """Return the collision surface of a body: on a draft lattice, whose boundary overhangs the body, the skin, cached
-    in the store; on other tets their boundary. MeshError if the lattice is too coarse for a skin.
+    """Return the collision surface of a body: the boundary of its tets, or on a lattice its skin, cached in the store.
+
+    The boundary of a lattice extends beyond the body. MeshError if the lattice is too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -166,15 +179,17 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
 
 
 def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
-    """Return the render surface of a body as a collision surface, with faces subdivided to edges not longer than the
-    mean edge of the tets, so that the surface can bend as the tets do.
+    """Return the render surface of a body as a collision surface.
+
+    Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can bend as they
+    do.
     """
     whole = subdivide_faces(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
 def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
-    """Return warnings about parts of a body where the collision surface ``own`` differs from the visible surface."""
+    """Return warnings about parts of a body where its collision surface ``own`` differs from the visible surface."""
     if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
@@ -183,10 +198,10 @@ def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: Fram
 def concatenate_surfaces(
     owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
 ) -> CollisionMesh:
-    """Return the surfaces of the bodies ``owns``, then of the colliders, as one collision mesh, with ids in that order.
+    """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
 
-    ``given`` holds for each body the mask (s,) bool of its prescribed vertices. The bodies with the ids ``selves``
-    collide with themselves.
+    The id of a body or collider is its position in this order. ``given`` holds per body the mask (s,) bool of surface
+    vertices with prescribed positions. The bodies with the ids ``selves`` have self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -202,8 +217,10 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the vertices of several bodies' surfaces as points of their joined space. ``firsts`` holds the index of
-    the first tet of each body.
+    """Return the vertices of the surfaces ``owns`` of several bodies as points whose positions the unknowns of
+    ``space`` give.
+
+    ``space`` is the joined space of these bodies; ``firsts`` holds the index of each body's first tet in it.
     """
     return space.points(
         Embedding(
@@ -215,9 +232,10 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 
 
 def make_contact_load(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
-    """Return the contact load between the bodies of a joined model, whose collision surfaces are the boundaries of
-    their tets, and with the colliders. The bodies with the ids ``selves`` collide with themselves. All pairs have the
-    same friction and no gap.
+    """Return the contact load between the bodies of the joined model ``whole``, and between them and the colliders.
+
+    The collision surface of a body is the boundary of its tets. The bodies with the ids ``selves`` have self-contact.
+    All pairs have the same ``friction`` coefficient and no gap.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))

@@ -1,5 +1,4 @@
-"""A group of bodies with all their colliders: collision surfaces, contact parameters of pairs, and reports of blocked
-steps.
+"""Contact between the bodies of a group and all their colliders: surfaces, contact parameters, and blocked steps.
 
 Bodies that overlap one another at the first frame are refused. A collider that a body overlaps at the first frame, or
 with a face whose area vanishes at times, cannot have a barrier: it pushes by penalty springs
@@ -45,36 +44,37 @@ from .initial_penetration import FirstFrameContact, offset_touching_colliders, o
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Largest depth in a collider that counts as touching, in single-precision round-offs of the largest coordinate."""
+"""Largest depth of a body in a collider that counts as touching, in units of the single-precision round-off of the
+largest coordinate.
+"""
 OF_SKIN = 0.15
-"""Largest depth of a collision skin in a collider that counts as touching, in mean edges of the skin: it lies outside
-the visible surface, which stands on the floor.
+"""Largest depth of a collision skin in a collider that counts as touching, in mean edges of the skin. The skin lies
+slightly outside the visible surface, which may stand on the floor.
 """
 NEARLY = 2.0
-"""Ratio to the smallest distance of a pair in a blocked step, up to which other pairs are also reported as blocking."""
+"""Largest distance of a pair, relative to that of the closest pair, at which it is reported as blocking, too."""
 RIGID = 1e-6
-"""Relative change of distances up to which a displacement counts as rigid."""
+"""Largest relative change of distances between vertices at which their displacement counts as rigid."""
 STAYED = 0.99
-"""Fraction of the displacement of pins and colliders that is left, from which a blocked step counts as not converged.
-"""
+"""Fraction of the displacement of pins and colliders that must be left for a blocked step to count as not converged."""
 LEAST_AREA = 1e-9
 """Smallest vertex area for contact pressures, relative to the body's mean vertex area."""
 MOST_NAMED = 4
 """Maximum number of blocking pairs that a report names."""
 LEAPS = 2.0
-"""Displacement of a collider between two samples, relative to its size, above which a warning is given."""
+"""Largest displacement of a collider between two samples, relative to its size, without a warning."""
 
 
 class ContactGroup:
-    """Prepared jobs of one body each, in contact.
+    """Contact of the prepared bodies of several jobs, which have one body each, and of their colliders.
 
     Attributes
     ----------
-    names : names of the bodies, then of the colliders; indices refer to this order
+    names : names of the bodies, then of the colliders; their indices are used everywhere
     owns : the collision surface of each body
-    colliders : the colliders of all bodies
+    colliders : the colliders of all bodies, each once
     first : (s,3) m, the vertices of all surfaces at the first frame
-    growths : growth of each body that begins shrunk, by its index
+    growths : growth of each body that begins shrunk, by the index of the body
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -115,12 +115,12 @@ class ContactGroup:
 
     @property
     def _collapsing(self) -> np.ndarray:
-        """Indices, among the colliders, of those without a barrier because the area of a face vanishes at times."""
+        """Indices into the colliders of those that have no barrier because the area of a face vanishes at times."""
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """For each body, the indices into its list of colliders of those with a barrier, which it never crosses."""
+        """Indices, per body, into its list of colliders of those with an IPC barrier, which the body never crosses."""
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
@@ -132,14 +132,16 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Name of a body that begins inside a collider and the displacement, m, that separates it, as in
-        :class:`OverlapError`; empty without such a body.
+        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
+        two.
+
+        The tuple has the form of ``OverlapError.move``, and is empty if no body begins inside a collider.
         """
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
 
     def check_overlaps(self) -> None:
-        """Raise OverlapError if bodies overlap at the first frame."""
+        """Raise OverlapError if bodies overlap one another at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
             message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
@@ -148,8 +150,10 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs of vertices of each body's surface that never collide, (k,2): the body touches or intersects itself
-        there at rest or at the first frame. Empty for a body without self-collision.
+        """Pairs (k,2) per body of vertices of its surface that never collide with each other.
+
+        The body touches or intersects itself there at rest or at the first frame. Empty for a body without
+        self-contact.
         """
         found, start = [], 0
         for k, own in enumerate(self.owns):
@@ -169,7 +173,7 @@ class ContactGroup:
 
     @cached_property
     def barriers(self) -> BarrierSet:
-        """The barriers of all bodies and colliders. OverlapError if bodies overlap."""
+        """IPC barriers of all bodies and colliders. OverlapError if bodies overlap one another at the first frame."""
         self.check_overlaps()
         starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
@@ -178,8 +182,10 @@ class ContactGroup:
         return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * smallest_size)
 
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
-        """Return the contact load of the bodies with the indices ``bodies``, also with all colliders, on their joined
-        space ``whole``. OverlapError if any bodies overlap.
+        """Return the contact load of some bodies with each other and with all colliders.
+
+        ``bodies`` are their indices, ``whole`` is their joined space. OverlapError if any bodies overlap at the first
+        frame.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
@@ -188,7 +194,8 @@ class ContactGroup:
         return ContactLoad(barriers, points, self.colliders.initial_positions)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
-        """Return the vertices (s,3) m of the collision surface of the body ``body`` at its unknowns (n,3)."""
+        """Return the vertices (s,3), m, of the collision surface of the body at index ``body``, given its unknowns
+        (n,3)."""
         return self._points[body].positions(unknowns)
 
     def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
@@ -208,8 +215,11 @@ class ContactGroup:
     def report_contacts(
         self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
     ) -> None:
-        """Set, in the report of a step that ended at unknowns ``positions`` (n,3), the number of contacts, their
-        smallest distance, and the pairs that block ``displacement`` (n,3) m, which the pins had left to move.
+        """Add the contacts at the end of a step to its report: their number, smallest distance, and the pairs that
+        blocked it.
+
+        ``positions`` (n,3) are the unknowns at the end of the step. ``displacement`` (n,3), m, is the part of the pins'
+        motion that they could not make in the step.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -220,14 +230,16 @@ class ContactGroup:
         if report.blocked >= STAYED:
             report.converged = False
             one, other = report.blocked_by[0]
-            report.reason = f"“{one}” and “{other}” block each other: {report.blocked:.0%} of the displacement is left"
+            report.reason = f"“{one}” and “{other}” block each other, and {report.blocked:.0%} of the motion is left"
 
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return for each of the ``bodies`` the contact pressure (n,) Pa at its render vertices, which are at ``shown``
-        (n,3) m; ``positions`` are the unknowns of their joined space. The pressure is the contact force divided by a
-        third of the area of the vertex's triangles, so that its integral over the surface is the force.
+        """Return the contact pressure (n,), Pa, at the render vertices of each of the ``bodies`` (indices).
+
+        ``positions`` are the unknowns of their joined space, ``shown`` the positions (n,3), m, of the render vertices
+        per body. The pressure is the contact force divided by a third of the area of the vertex's triangles, so that
+        its integral over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -242,15 +254,16 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Transfer matrix (n,s) for each body: the fractions of a force on each of the s vertices of its collision
-        surface that its n render vertices take, computed at rest. Columns sum to 1.
-        """
+        """Sparse matrices (n,s), one per body, that distribute forces on the s vertices of its collision surface to its
+        n render vertices. They are computed at rest; each column sums to 1."""
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
-        """Return the names of the pairs that collide first on the remaining displacement ``missing`` (s,3) m of
-        surfaces at ``y`` (s,3) m. If the solution moved the obstacle away, the vertex with the largest remaining
-        displacement and the nearest one of another body or collider are named instead.
+        """Return the pairs of names of the objects that block a step, with the closest pair first.
+
+        The vertices of all surfaces at ``y`` (s,3), m, have yet to move by ``missing`` (s,3), m; the pairs are those
+        that collide first on this way. If nothing collides, since the obstacle was moved away, the pair is that of the
+        vertex with the largest remaining displacement and the nearest vertex of another body or collider.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -270,8 +283,9 @@ class ContactGroup:
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
-        """Return the names of the two sides of a pair of primitives with the vertices ``corners``: each is a collider,
-        a body, or the pins of a body.
+        """Return the names of the two objects that the vertices ``corners`` of a contact pair belong to.
+
+        An object is a collider, a body, or the pins of a body.
         """
         bodies = surfaces.body_ids[corners]
         names = []
@@ -282,8 +296,10 @@ class ContactGroup:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Warnings, each with a remedy: bodies that begin in colliders, colliders with collapsing faces, collision
-        surfaces that differ from the visible surface, and colliders that move far between two samples.
+        """Warnings, each with a remedy, about contact at the first frame and about colliders.
+
+        They concern bodies that begin in colliders, colliders with collapsing faces, collision surfaces that differ
+        from the visible surface, and colliders that move far between two samples.
         """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
         factor = self._jobs[0].length_factor
@@ -312,8 +328,10 @@ class ContactGroup:
 
 
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-    """Return True if the vertices ``corners`` are all prescribed, of one body or collider, and the displacement
-    ``missing`` keeps their distances, so that they cannot block each other.
+    """Return True if the vertices ``corners`` cannot block each other, since they move rigidly together.
+
+    They must all be prescribed and belong to one body or collider, and their displacements ``missing`` (s,3) from ``y``
+    (s,3), m, must keep their distances from the first of them.
     """
     if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
@@ -323,9 +341,12 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """Return the transfer matrix (n,s) of :attr:`ContactGroup._carried`. The force on a collision vertex is divided by
-    area among the render vertices around it if these have at least half of its area, which spreads it over a finer
-    render mesh; otherwise it acts at the closest point of the render surface.
+    """Return the matrix (n,s) that distributes forces on the s vertices of a collision surface to n render vertices, at
+    rest.
+
+    The force on a collision vertex is divided by area among the render vertices around it, if these have at least half
+    of its area: so it spreads over a finer render mesh. Otherwise the force acts at the closest point of the render
+    surface.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -344,8 +365,11 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Return the mask (s,) bool of the collision surface's vertices that pins hold in the interval that ends at
-    ``frame``, by prescribed unknowns or by springs.
+    """Return the mask (s,) bool of the vertices of a body's collision surface that pins hold, until frame ``frame``
+    (from 0).
+
+    Pins hold a vertex by prescribed unknowns, or by springs on its tet. ``points`` are the vertices in the body's
+    space.
     """
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -24,11 +24,14 @@ HALVINGS = 10
 FEW = 4.0
 """Largest number of halvings that does not slow steps down."""
 ROOM = 0.1
-"""Initial distance minus requested gap, as a fraction of the activation distance, below which the gap is reduced."""
+"""Least difference of initial distance and gap, as a fraction of the activation distance; below, the gap is halved."""
 
 
 class PairRequests(NamedTuple):
-    """Requested parameters of all pairs: ``can_collide`` (b,b) bool, ``friction`` (b,b), ``gap`` (b,b) m."""
+    """Contact parameters that the settings request per pair of bodies and colliders, in arrays (b,b) of all b of them.
+
+    ``can_collide`` is bool, ``friction`` the coefficient of friction, and ``gap`` the distance kept in contact, m.
+    """
 
     can_collide: np.ndarray
     friction: np.ndarray
@@ -36,7 +39,8 @@ class PairRequests(NamedTuple):
 
 
 def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
-    """Return the contact parameters that follow from the settings of the bodies, the colliders and their pairs."""
+    """Return the contact parameters that the settings of bodies, colliders and pairs request; bodies come before
+    colliders."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     can_meet, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
@@ -64,8 +68,9 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 
 
 def _thickness(found: Ground | Collider) -> float:
-    """Return the thickness of a collider, m, that counts as its gap. It is 0 for a ground, which is raised by its
-    thickness instead, since another gap would need a separate barrier.
+    """Return the share of a collider, m, in the gap of a pair: its thickness, or 0 for a ground.
+
+    A ground is raised by its thickness instead, since each different gap needs a separate barrier.
     """
     return 0.0 if isinstance(found, Ground) else found.thickness
 
@@ -73,13 +78,15 @@ def _thickness(found: Ground | Collider) -> float:
 def pair_parameters(
     want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
 ) -> ContactPairParameters:
-    """Return the contact parameters of pairs whose initial distances are ``apart`` (b,b) m, not smaller than
-    :func:`contact_distance`.
+    """Return the contact parameters of all pairs, with smaller gaps and activation distances for pairs that begin
+    close.
 
-    ``distance`` m is the usual activation distance; ``softest`` (b,) Pa are the bodies' moduli, inf for colliders.
-    Pairs that begin closer get a smaller activation distance, so that they begin without contact forces, and a smaller
-    gap if necessary. Both are halved a whole number of times, since each different value needs a separate barrier. All
-    activation distances are halved at least as often as the most halved one with at most FEW halvings.
+    ``want`` are the requested parameters, ``apart`` (b,b) the initial distances, m, all above :func:`contact_distance`,
+    ``distance`` the usual activation distance, m, and ``softest`` (b,) the bodies' Young's moduli, Pa, inf for
+    colliders. A pair that begins close gets a smaller activation distance, and if necessary a smaller gap, so that it
+    begins without contact forces. Both are halved a whole number of times, since each different value needs a separate
+    barrier. For the same reason all pairs are halved at least k times, where k is the largest number of halvings up to
+    FEW that occurs.
     """
     gap, room = want.gap.copy(), apart - want.gap
     tight = want.can_collide & (room < ROOM * distance)
@@ -94,13 +101,17 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """Return the initial distance, m, below which surfaces touch, for an activation ``distance``, m."""
+    """Return the initial distance, m, below which two surfaces count as touching, for the activation
+    ``distance``, m."""
     return distance * 0.5 ** (HALVINGS - 1)
 
 
 def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
-    """Return the initial distances (b,b) m of pairs that can collide, for surface vertices at ``first`` (s,3) m; inf if
-    they are larger than the gap plus the activation ``distance``, m.
+    """Return the initial distance, m, per pair of bodies and colliders, (b,b); inf for pairs far apart or without
+    contact.
+
+    ``first`` (s,3), m, are the vertices of all ``surfaces`` at the first frame. A pair is far apart if its distance
+    exceeds its gap plus the activation ``distance``, m.
     """
     count = len(want.can_collide)
     apart = np.full((count, count), np.inf)

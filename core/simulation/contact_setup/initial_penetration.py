@@ -1,8 +1,7 @@
-"""Overlaps at the first frame: their depths, and the shortest displacements found that separate the surfaces.
+"""Overlaps of surfaces at the first frame, and the search for the shortest displacement that separates them.
 
-Displacements are straight. The directions tried are the normals of both surfaces in the overlap of their bounding
-boxes, the coordinate axes and their diagonals. Bisection along each direction finds the shortest length that separates
-the surfaces, to 1 %.
+The search tries straight displacements: along face normals of both surfaces where their bounding boxes overlap, and
+along coordinate axes and diagonals. Bisection finds the shortest separating length per direction, to 1 %.
 """
 
 from __future__ import annotations
@@ -25,26 +24,28 @@ from .collision_surfaces import ColliderSet
 from .contact_pairs import PairRequests
 
 HAIR = 0.1
-"""Distance to which touching colliders are moved away at the first frame, as a fraction of the activation distance."""
+"""Clearance that touching colliders get at the first frame, as a fraction of the activation distance."""
 MOST_NORMALS, FEW_NORMALS = 12, 4
-"""Maximum number of face normals that are tried as directions: of each of two solids, and of an open surface."""
+"""Maximum number of face normals of a surface that are tried as directions, if it is solid, and if it is open."""
 HALVINGS, ABOUT = 30, 0.01
 """Maximum number of bisections along a direction, and the relative precision of the length at which they end."""
 SAMPLES, LONGER = 2000, 0.01
-"""Number of points of each surface that are tested for overlap; and the fraction by which a displacement is lengthened
-if these points missed an overlap.
+"""Maximum number of points per surface that are tested for overlap; and the fraction by which a displacement is
+lengthened if these points missed an overlap.
 """
 BETTER = 0.98
-"""Fraction of the shortest separation so far; another direction is tried further only if it separates at that length.
+"""Fraction of the shortest separating length so far at which a further direction must separate to be searched at all.
 """
 BEYOND = 1.05
 """Clearance that a separation adds to the overlap's depth, relative to the gap plus the activation distance."""
 
 
 class Overlap(NamedTuple):
-    """Overlap of two surfaces, ``depth`` m deep: moving the body named ``first`` by ``separation`` (3,) m separates it
-    from the body or collider named ``second``, with a clearance in addition to the depth. ``is_below``: ``second`` is a
-    ground, and the body extends below it.
+    """Overlap of the body named ``first`` with the body or collider named ``second``.
+
+    ``depth`` is the length, m, of the shortest separating displacement found. ``separation`` (3,), m, is a displacement
+    of the first body that separates the two with an additional clearance. ``is_below`` is True if ``second`` is a
+    ground and the body extends below it.
     """
 
     first: str
@@ -54,11 +55,12 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """Return the overlap in the user's lengths: the simulated lengths divided by the scale ``factor``."""
+        """Return the overlap in the user's lengths, by dividing the simulated lengths by the simulation scale
+        ``factor``."""
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
-        """Return the message of the error and its remedy; ``others`` is the number of further overlapping pairs."""
+        """Return the error message and its remedy; ``others`` is the number of other overlapping pairs."""
         more = "" if others == 0 else f" {others} other {'pair overlaps' if others == 1 else 'pairs overlap'}, too."
         if self.is_below:
             return (
@@ -73,7 +75,7 @@ class Overlap(NamedTuple):
         )
 
     def pushed_out(self) -> str:
-        """Return the warning that the body begins inside a collider."""
+        """Return the warning that the body begins inside a collider, with a remedy."""
         deep, remedy = length_words(self.depth) if self.depth > 0.0 else "slightly", self.said()[1]
         body = f"“{self.first}”" if self.first else "The body"
         return (
@@ -83,9 +85,14 @@ class Overlap(NamedTuple):
 
 
 class FirstFrameContact(NamedTuple):
-    """Bodies at the first frame: the names of bodies, then colliders; ``faces`` (f,3) and ``positions`` (s,3) m of each
-    body's surface; contact parameters of all pairs, ``requests``; and the barriers' activation ``distance``, m, beyond
-    the gap.
+    """Bodies and contact parameters at the first frame.
+
+    Attributes
+    ----------
+    names : names of the bodies, then of the colliders
+    faces, positions : triangles (f,3) and vertices (s,3), m, of the collision surface per body
+    requests : contact parameters that the settings request, per pair of bodies and colliders
+    distance : m; contact forces begin at a distance of the gap plus this activation distance
     """
 
     names: tuple[str, ...]
@@ -96,8 +103,10 @@ class FirstFrameContact(NamedTuple):
 
 
 class _SurfacePair:
-    """Two surfaces with vertices (a,3) and (b,3) m and faces, the first of which is moved. ``is_body``: the second is a
-    body, so the first must not lie inside it. ``distance`` m: up to which distances are computed.
+    """Search for the displacement that separates the surface a from the surface b.
+
+    The constructor takes their vertices, (a,3) and (b,3) m, and triangles. ``is_body`` is True if b is a body, in which
+    a must not lie. Distances larger than ``distance``, m, are not computed.
     """
 
     def __init__(
@@ -112,11 +121,11 @@ class _SurfacePair:
 
     @property
     def nearest(self) -> float:
-        """Smallest distance of the surfaces, m; inf if it is not below the ``distance`` given to the constructor."""
+        """Smallest distance between the two surfaces, m; inf if it is not below ``distance`` of the constructor."""
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
     def overlaps(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap when the first is displaced by ``shift`` (3,) m."""
+        """Return True if the two surfaces overlap after a displacement of the first by ``shift`` (3,), m."""
         a = self._a + shift
         if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
             return False
@@ -135,8 +144,11 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Some points of each surface if the second is a solid, so that overlaps can be detected by points inside the
-        other surface; else None. A closed collider that contains most of a body is not a solid but a room around it.
+        """Points of the first and of the second surface, (p,3) and (q,3), m, at most SAMPLES each; None if the second
+        is not solid.
+
+        A solid encloses volume, so an overlap shows in points of one surface inside of the other. A closed collider
+        that contains most of the first surface counts as a room, not as a solid.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -145,8 +157,11 @@ class _SurfacePair:
         return (a, b) if solid else None
 
     def _roughly(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap when the first is displaced by ``shift`` (3,) m; for a solid second
-        surface, only :attr:`_samples` are tested, so that small overlaps can be missed.
+        """Return True if the surfaces overlap after a displacement of the first by ``shift`` (3,), m, by an approximate
+        test.
+
+        If the second surface is solid, only :attr:`_samples` are tested, which may miss small overlaps; else the test
+        is exact.
         """
         if self._samples is None:
             return self.overlaps(shift)
@@ -154,7 +169,7 @@ class _SurfacePair:
         return bool(self._winding_b.contains(a + shift).any() or self._winding_a.contains(b - shift).any())
 
     def _directions(self) -> np.ndarray:
-        """Return the unit directions (d,3) in which the first surface is moved to separate it from the second."""
+        """Return the unit directions (d,3) along which the search displaces the first surface."""
         low = np.maximum(self._a.min(axis=0), self._b.min(axis=0))
         high = np.minimum(self._a.max(axis=0), self._b.max(axis=0))
         sides = [(self._b, self._faces_b, 1.0), (self._a, self._faces_a, -1.0)]
@@ -176,8 +191,10 @@ class _SurfacePair:
         return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the first
-        surface from the second. The search ends once a length is below ``least`` m.
+        """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the
+        surfaces.
+
+        The displacement is one of the first surface. The search ends early at a length below ``least``, m.
         """
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
@@ -202,12 +219,19 @@ class _SurfacePair:
 
 
 def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Return the pairs, by index, that can collide and that overlap or are closer than ``near`` (b,b) m."""
+    """Return the pairs of indices (i, j) that can collide, and that overlap or are closer than ``near`` (b,b), m.
+
+    Indices are those of the bodies, then of the colliders.
+    """
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Return the overlaps of pairs, by index, that can collide and that overlap or are closer than ``touching`` m."""
+    """Return the overlap per pair of indices (i, j) that can collide, and that overlap or are closer than ``touching``,
+    m.
+
+    Indices are those of the bodies, then of the colliders.
+    """
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
@@ -215,12 +239,11 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, moved away from the bodies that merely touch them at the first frame, as a body that stands
-    exactly on a floor does.
+    """Return the colliders, of which those that merely touch a body at the first frame are moved away from it.
 
-    A collider touches a body if they are closer than ``touching`` m or overlap by at most ``deepest`` m. It is moved in
-    all frames by the depth and a clearance. A ground, which is raised by its thickness, is lowered below all bodies
-    whose lowest point is at most ``deepest`` m below its height.
+    A body that stands exactly on a floor is an example. A collider touches a body if they are closer than ``touching``,
+    m, or overlap by at most ``deepest``, m. It is moved in all frames by the depth and a clearance. A ground, which has
+    been raised by its thickness, is lowered below all bodies that extend at most ``deepest``, m, below its height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -251,7 +274,10 @@ def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
     """Return the surfaces of the body ``i`` and the body or collider ``j`` if they overlap or are closer than
-    ``touching`` m; for a ground, the depth, m, of the body below it if larger than ``touching``; else None.
+    ``touching``, m.
+
+    If ``j`` is a ground, return the depth, m, of the body below its height, if that is larger than ``touching``.
+    Otherwise return None.
     """
     n = len(at.positions)
     if j < n:

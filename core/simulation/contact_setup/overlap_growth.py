@@ -1,8 +1,8 @@
-"""Untangling: bodies that overlap others at the first frame begin shrunk about their centre, free of overlaps, and grow
-to full size over the pre-roll.
+"""Untangling of bodies that overlap other bodies at the first frame: they begin smaller and grow during the pre-roll.
 
-The rest shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is.
-Each step begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
+A body begins shrunk about its centre, so that it overlaps nothing, and has its full size after the pre-roll. Its rest
+shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is. Each step
+begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
 """
 
 from __future__ import annotations
@@ -20,35 +20,37 @@ from .collision_surfaces import ColliderSet
 from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Ratio of each trial size to the one before; and the smallest initial size of a body, relative to its full size."""
+"""Ratio of consecutive trial sizes; and the smallest initial size of a body relative to its full size."""
 
 
 class Growth(NamedTuple):
-    """Growth of a body that begins at the fraction ``begin`` of its size, scaled about ``centre`` (3,) m, and has its
-    full size after ``frames`` frames.
-    """
+    """Growth of a body about ``centre`` (3,), m, from the fraction ``begin`` of its size to full size after ``frames``
+    frames."""
 
     begin: float
     centre: np.ndarray
     frames: int
 
     def size(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the size relative to full size at a ``time`` in frames from the first."""
+        """Return the size of the body relative to its full size at a ``time`` in frames after the first."""
         return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
 
     def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
-        """Return positions (...,3) m scaled by the factor ``size`` about the centre."""
+        """Return positions (...,3), m, scaled by the factor ``size`` about the centre."""
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """Return the velocities (n,3) m/s of the growth in a step that begins at ``time`` and lasts ``step`` frames, or
-        ``h`` s.
+        """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses``, by which the body grows in a
+        step.
+
+        The step begins at ``time``, in frames after the first, and lasts ``step`` frames, which are ``h`` seconds.
         """
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """Return the body of a job of ``frames`` frames with its pin targets scaled as the body grows."""
+        """Return a copy of the prepared ``body`` whose pin targets scale with its size; its job has ``frames``
+        frames."""
 
         def carried(track: np.ndarray) -> np.ndarray:
             times = np.arange(len(track)) / max(steps_of(track, frames), 1)
@@ -67,11 +69,12 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growths of bodies that overlap other bodies and have Grow Apart on, by the indices of the bodies.
+    """Return the growths of the bodies that overlap other bodies and have Grow Apart on, by the index of the body.
 
-    ``found`` are the overlaps at the first frame; surfaces closer than ``touching`` m touch. All these bodies begin at
-    the largest trial size at which no bodies overlap, the growing ones keep their gaps to other bodies, and no further
-    collider is touched. The result is empty if there is no such size, no pre-roll, or the bodies are in a subspace.
+    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All these bodies begin
+    at the same relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their
+    gaps to others, and no additional collider is touched. The result is empty if there is no such size or no pre-roll,
+    or if the bodies are in a subspace.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
@@ -92,7 +95,8 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return the remedy, as an alternative to moving them, for bodies that overlap and could not grow apart."""
+    """Return a further remedy for overlapping bodies, by Grow Apart, that follows the advice to move them; "" if none
+    helps."""
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""

@@ -30,7 +30,7 @@ from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
 
 Member = tuple[Job, FrameStore, int]
-"""Body of a group: its job, its store, and the number of modes for also keeping its frames as handles (0: not kept)."""
+"""Body of a group: its job, its store, and the number of modes for handles fitted to its frames, 0 for none."""
 
 
 def bake(
@@ -42,7 +42,11 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job of one body into the store that was created for it; arguments as for :func:`bake_group`."""
+    """Simulate a job of one body into the store that was created for it; return "done" or "stopped".
+
+    The arguments are those of :func:`bake_frames` for one body; ``modes`` is its number of modes for handles, 0 for
+    none.
+    """
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
 
@@ -55,8 +59,10 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate colliding bodies (:func:`.groups.split_jobs`), each into the store that was created for its job. Return
-    "done" or "stopped". The arguments are those of :func:`bake_frames`, whose yielded frames are discarded.
+    """Simulate colliding bodies, each into the store that was created for its job; return "done" or "stopped".
+
+    ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`, whose
+    progress is ignored.
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
     while True:
@@ -77,21 +83,24 @@ def bake_frames(
     with_vertices: bool = False,
     is_warm: bool = False,
 ) -> Generator[tuple[int | None, list[Prepared]], None, str]:
-    """Simulate colliding bodies (:func:`.groups.split_jobs`), each into the store that was created for its job. Yield
-    the progress: the last frame that is written in all stores (None before the first), and the prepared bodies. Closing
-    the generator early stops the bake.
+    """Simulate colliding bodies, each into the store that was created for its job, and yield the progress.
+
+    The progress is the last frame that is written in all stores (None before the first), and the prepared bodies.
+    Closing the generator early stops the bake.
 
     Parameters
     ----------
+    jobs : one job per body (:func:`.groups.split_jobs`)
+    stores : one store per body
     on_event : receives the events of ``docs/design/contract.md``; a ``frame`` event is sent once that frame of all
         bodies is on disk
     should_stop : called between steps; the bake stops if it returns True
-    resume : continue after the newest frame that is complete in all stores instead of starting over; the result is
+    resume : True to continue after the newest frame that is complete in all stores, False to start over; the result is
         bitwise identical either way
-    modes : one number per body; frames of a body with more than 0 modes are also kept as handles (``fit_handles``)
-        after the last frame
-    until : stop after this frame, as if requested
-    with_vertices : also keep the positions of the tet vertices in each frame, unless the job itself provides the tets
+    modes : number of modes per body; if it is not 0, handles are fitted to the frames of the body at the end
+        (``fit_handles``)
+    until : stop after this frame, as if ``should_stop`` had returned True
+    with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
     is_warm : do not compile missing kernels in advance; kernels that the steps use are loaded, or compiled, anyway
 
     Returns
@@ -160,7 +169,7 @@ def _bake(
 
 
 def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
-    """Return each body prepared for stepping; errors name the body that caused them."""
+    """Return the bodies prepared for stepping; an error carries the name of the body that caused it."""
     prepared: list[Prepared] = []
     for k, (job, store, modes) in enumerate(members):
         with named(job.body.name, len(members) > 1):
@@ -173,7 +182,8 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Keep the frames as handles for each body with more than 0 modes. Return False if stopped."""
+    """Fit handles to the frames of each body with more than 0 modes, and store them. Return False if the bake was
+    stopped."""
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:
@@ -184,7 +194,8 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """Return the newest frame that is complete in all stores and the state of each body at it; None without one."""
+    """Return the newest frame with a state in all stores, and the state per body at that frame; None without such a
+    frame."""
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -202,12 +213,11 @@ def bake_each(
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
 ) -> dict[str, str | SinewError]:
-    """Simulate the bodies of a job, each into its own store, ``folder / NAME``. Colliding bodies are simulated
-    together, the others one after the other.
+    """Simulate all bodies of a job, each into its own store in ``folder / NAME``, and return their outcomes by name.
 
-    ``events_of`` returns the event handler of a bake, given the names of its bodies, joined by commas. ``resume``
-    continues the frames in the folder. Return the outcome of each body by its name: "done", "stopped", or the error
-    that prevented its bake. An error prevents only the bake of the bodies that collide with each other.
+    An outcome is "done", "stopped", or the error that prevented the bake. Colliding bodies are simulated together, the
+    others in sequence; an error affects only the bodies that collide with each other. ``events_of`` returns the event
+    handler for a bake, given the names of its bodies, joined by commas. ``resume`` continues the frames in the folder.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -222,7 +232,8 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies and their folders. SettingsError if a name is not valid for a folder."""
+    """Return the names of a job's bodies, which are also those of their folders. SettingsError if a name is not valid
+    for one."""
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -230,8 +241,10 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """Return the stores ``folder / NAME`` of the jobs of a group, and True if ``resume`` is set and all of them exist.
-    Otherwise new stores are created.
+    """Return the stores ``folder / NAME`` of a group's jobs, and True if the bake continues the frames in them.
+
+    It continues them if ``resume`` is True and all stores exist; if none exists, or without ``resume``, new stores are
+    created. StoreError if only some exist.
     """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
@@ -283,7 +296,10 @@ def _simulate(
     until: int | None,
     with_vertices: bool,
 ) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
-    """Simulate and store each frame, and yield the progress. Return the event that reports the outcome."""
+    """Simulate and store all frames after ``start``, yield the progress, and return the event that reports the outcome.
+
+    ``start`` is a frame and the state per body at it; None begins at the first frame.
+    """
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
@@ -322,14 +338,18 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """Return the shown surface (n,3) m of a body; pins are at their targets unless a collision blocked the step."""
+    """Return the surface (n,3), m, of a body to show at a frame: with its pins at their targets.
+
+    If a collision blocked the last step of the frame, pins stay where they are simulated. ``first`` is the first frame.
+    """
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
-    """Return for each body the time, s, that its frame took: ``seconds`` for the frame of all bodies, minus the steps
-    of islands that do not contain the body.
+    """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies.
+
+    It is the total time minus the time of the steps of islands to which the body does not belong.
     """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
@@ -340,7 +360,7 @@ def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
 def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Build the tetrahedra of a job, keep them in the store for a bake, and send the event that reports the body."""
+    """Build the tetrahedra of a job's body, store them for a bake, and send the event that reports them."""
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -353,12 +373,14 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Do all work of a bake before its first frame, keep the data in the store, and send the report of the body."""
+    """Do the work of a bake before its first frame, which includes the vibrations, store the data and send the
+    report."""
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Compile the kernels, run ``work``, which makes no frames, and report the end or the stop as an event."""
+    """Compile the kernels, call ``work``, which computes no frames, and send the event that it is done or was
+    stopped."""
     warm_up(on_event, [job])
     try:
         if should_stop():

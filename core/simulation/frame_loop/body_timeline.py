@@ -1,5 +1,7 @@
-"""Timeline of a prepared body: its loads in each step, and its changes when pins are released or its stiffness is keyed
-or set interactively. The steppers of one body and of several bodies use it.
+"""State of a prepared body over time: its loads per step, its pins and its stiffness.
+
+Pins may be released; stiffness may be keyframed or set interactively. The steppers of one body and of several bodies
+use this timeline.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from ..preparation.prepare import Prepared
 
 
 class StateUpdate(NamedTuple):
-    """Changes of a body since the previous step. A field is None if it is unchanged.
+    """Changes of a body since the previous step; None for a field without change.
 
     body : Prepared
         A new body, for example with other tets. A timeline begins with such a change.
     pins : int
-        Frame, counted from the job's first as 0, whose set of held pins applies from now on.
+        Index of the frame, from 0, whose set of held pins applies from now on.
     stiffness : (K,)
-        Logarithms of factors on the K moduli of the materials (``settings.moduli``).
+        Natural logarithms of the factors on the K moduli of the materials (``settings.moduli``).
     """
 
     body: Prepared | None = None
@@ -36,7 +38,10 @@ class StateUpdate(NamedTuple):
 
 
 class Invalidated(NamedTuple):
-    """Flags of what changed since the previous step: anything, the whole body, the pinned unknowns, the stiffness."""
+    """Flags of what has changed since the previous step.
+
+    They are True for any change, a new body, other pinned unknowns, and other stiffness.
+    """
 
     any: bool = False
     body: bool = False
@@ -45,8 +50,9 @@ class Invalidated(NamedTuple):
 
 
 class InteractiveChange(NamedTuple):
-    """Interactive changes of stiffness, as logarithms of factors on the keyed values: for the K moduli of the materials
-    (K,), and for the k controlled vibrations (k,).
+    """Stiffness that the user sets interactively, as natural logarithms of factors on the keyed values.
+
+    ``stiffness`` (K,) is for the K moduli of the materials, ``vibrations`` (k,) for the k controlled vibrations.
     """
 
     stiffness: np.ndarray | float = 0.0
@@ -57,10 +63,9 @@ NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
 class BodyTimeline:
-    """Timeline of a prepared job's body. Frames are counted from the job's first as 0.
-
-    ``space`` is the current space of the solver.
-    """
+    """State of a prepared job's body over time. Frames are counted from 0; ``at`` is a frame, and ``part`` the fraction
+    (0 to 1) of the interval from the frame before it. ``space`` is the present space of the solver, ``body`` the
+    present body."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, now, keyed = job, np.array(moduli(job.body.materials)), job.body.moduli
@@ -71,25 +76,29 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Update the body to the fraction ``part`` (0 to 1) of the interval that ends at the frame ``at``; ``by_hand``
-        are interactive changes. Return flags of what changed.
+        """Set pins and stiffness to their state at the fraction ``part`` (0 to 1) between frames ``at`` - 1 and ``at``.
+
+        ``by_hand`` is the stiffness that the user sets interactively. Return flags of what changed.
         """
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
 
     def pin_targets(self, at: int, part: float) -> np.ndarray:
-        """Return the pinned unknowns' targets (p,3) m at a fraction of the interval that ends at the frame ``at``."""
+        """Return the targets (p,3), m, of the pinned unknowns at the fraction ``part`` between frames ``at`` - 1 and
+        ``at``."""
         return self.body.pins.targets_at(at, part)
 
     @property
     def is_matched_by_potential(self) -> bool:
-        """Return True if an additional potential, not only the tets' stiffness, matches or controls the vibrations."""
+        """True if an additional potential, not only the tets' stiffness, matches or controls the vibrations."""
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set ``taken`` in the last report of a frame: the fraction of the elastic energy that the matching potential
-        removes at the unknowns ``positions`` (r,3).
+        """Set ``taken`` in the report of a frame's last step, if a potential matches the vibrations.
+
+        ``taken`` is the elastic energy that the potential removes at the unknowns ``positions`` (r,3), relative to the
+        largest amount that it can remove there.
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
@@ -101,8 +110,10 @@ class BodyTimeline:
         theta: float,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
     ) -> tuple[Load, ...]:
-        """Return the loads in a substep (1 to ``substeps``) of the interval that ends at the frame ``at``, evaluated at
-        the fraction ``theta`` of the substep. ``further`` returns additional loads at a fraction of the interval.
+        """Return the loads in a substep (1 to ``substeps``) between frames ``at`` - 1 and ``at``.
+
+        They are evaluated at the fraction ``theta`` of the substep. ``further`` returns additional loads, given the
+        fraction of the frame interval.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
         now = lerp(begin, end, theta)
@@ -110,14 +121,15 @@ class BodyTimeline:
         return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
-        """Return the pin springs for a step between two fractions of the interval that ends at the frame ``at``."""
+        """Return the pin springs for a step from the fraction ``begin`` to ``end`` between frames ``at`` - 1 and
+        ``at``."""
         if self._springs is None:
             return []
         pinned = self.body.pin_springs.pinned
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return the potential that matches or controls the vibrations, as a list; empty if there is none."""
+        """Return the potential that matches or controls the vibrations as a list; empty if there is none."""
         body = self.body
         if body.matching is None:
             return []
@@ -126,15 +138,15 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` of the
-        interval that ends at the frame ``at``; None if vibrations are not controlled.
-        """
+        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` between frames
+        ``at`` - 1 and ``at``; None if vibrations are not controlled. ``by_hand`` is the logarithm of an interactive
+        factor."""
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
-        """Return the changes from now to the fraction ``part`` of the interval that ends at the frame ``at``."""
+        """Return the changes of pins and stiffness up to the fraction ``part`` between frames ``at`` - 1 and ``at``."""
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
@@ -142,8 +154,8 @@ class BodyTimeline:
         )
 
     def follow(self, change: StateUpdate) -> Invalidated:
-        """Apply changes of a body, and return flags of what changed. This table defines which quantities are
-        recomputed, here and in the solvers:
+        """Apply changes of a body, and return flags of what changed. The table shows which quantities each kind of
+        change affects, here and in the solvers:
 
         ==========================  ==========================  =====================  ==========
         quantity                    other pins                  other stiffness        a new body

@@ -1,4 +1,5 @@
-"""Compile kernels in advance on tiny problems, to show the progress. Later starts load them from the disk."""
+"""Compilation of the Numba kernels in advance, on tiny problems, with progress events. Later starts load them from
+disk."""
 
 from __future__ import annotations
 
@@ -82,8 +83,9 @@ def _right_hand_sides() -> None:
 
 
 def _has_right_hand_sides(body: Body) -> bool:
-    """Return True if a body solves systems with several right-hand sides at once: ConJac, subspaces, matches, springs
-    and vector fields on its surface do.
+    """Return True if the simulation of a body solves linear systems with several right-hand sides at once.
+
+    This is so for ConJac, subspaces, matches, springs, force fields, an initial shape, and varying accelerations.
     """
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
     taken_in = of_vertices or body.initial_shape is not None or body.absorbers or body.force_fields
@@ -136,15 +138,15 @@ def _model() -> Model:
 
 @dataclass(frozen=True)
 class Stage:
-    """Kernels that are compiled together.
+    """Group of kernels that are compiled together.
 
     Attributes
     ----------
     name : name of the stage, under which the kernel cache records that it is compiled
-    seconds : compile time on an idle processor once all earlier stages are compiled; the progress is estimated from it
+    seconds : compile time, s, on an idle processor after all earlier stages; used to estimate the progress
     compile : function that compiles the kernels by running them on a tiny problem
-    is_needed : function of a body and a flag, True if it has IPC contact, that returns True if the body needs the
-        stage; rarely needed kernels are compiled at their first use
+    is_needed : function that returns True if a body needs the stage, given the body and True if it has IPC contact;
+        rarely needed kernels are compiled at their first use instead
     """
 
     name: str
@@ -176,7 +178,7 @@ def _penalty() -> None:
 
 
 def _stages() -> Iterator[Stage]:
-    """Yield the stages; the first ones are needed by a body with default settings on a ground."""
+    """Yield the stages in the order of compilation, first those that a default body on a ground needs."""
     energy, *energies = ENERGIES.values()
     solver, *solvers = SOLVER_KINDS
     yield Stage("tetrahedra", 11.0, _on_surface, lambda _body, _meets: True)
@@ -203,8 +205,9 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the kernels of a job's steps from the disk by stepping a tiny body, so that the first frame is not delayed.
-    In ``live`` mode, contact with colliders uses penalty springs instead of the IPC barrier.
+    """Load the kernels that a job's steps need from the disk, so that the first frame is not delayed.
+
+    A tiny body is stepped for this. With ``live``, contact with colliders uses penalty springs instead of IPC barriers.
     """
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
@@ -240,7 +243,7 @@ def _meets(job: Job, live: bool) -> bool:
 
 
 def _meet(model: Model) -> None:
-    """Step a body on a plate with the IPC barrier."""
+    """Step a tiny body on a plate with the IPC barrier, which compiles or loads the kernels of contact."""
     whole, low = merge_models([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
     met = make_contact_load(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
@@ -259,7 +262,7 @@ def _search(surface: SurfaceMesh) -> None:
 
 
 def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:
-    """Step a tiny body with moving pins once."""
+    """Step a tiny body with moving pins once, under the loads that ``loads`` returns for its space."""
     space = space_of(model, settings)
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
@@ -269,7 +272,8 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return the stretch potential that matches vibrations in nearly all subspaces; its ``core`` matrix is zero."""
+    """Return the potential that matches vibrations in nearly all subspaces, with zero stiffness; empty in the full
+    space."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -277,13 +281,13 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return a spring load, since springs hold the pins of nearly all jobs."""
+    """Return a spring on one vertex as load, since springs hold the pins of nearly all jobs."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
 
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
-    """Return the penalty contact of a body with a ground plane and a moving mesh."""
+    """Return the penalty contact loads of a tiny body with a ground plane and with a moving mesh."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose.of(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
@@ -297,11 +301,12 @@ STAGES = tuple(_stages())
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
-    """Compile the kernels that are missing on the disk: all of them, or with ``jobs`` only the kernels needed to bake
-    these jobs together or to step them ``live``. ``phase`` events hold the percentage of all kernels that is compiled
-    now, and the percentage at the end, so that a later call continues the count. With two processors or more, a second
-    process compiles some of the stages. Processes that share the cache folder never compile a stage twice: each waits
-    at the end for stages that others are compiling.
+    """Compile the kernels that are missing on the disk, and send ``phase`` events with the progress.
+
+    With ``jobs``, only the kernels are compiled that are needed to bake these jobs together, or to step them ``live``.
+    An event holds the percentage of all kernels that is compiled now, and the percentage that this call will reach.
+    With two processors or more, a second process compiles some of the stages. Processes that share the cache folder
+    never compile a stage twice: each waits at the end for stages that others are compiling.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -325,7 +330,7 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Compile the stages that no other process is compiling; with ``wait``, then wait for the remaining stages."""
+    """Compile the stages that no other process is compiling; with ``wait``, wait for the others at the end."""
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -351,8 +356,9 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Run a second process within the context, which compiles the stages from the second one on. In a first bake, the
-    first stage takes about as long as all others together.
+    """Context in which a second process compiles the same stages, beginning with the second one.
+
+    In a first bake, the first stage takes about as long as all others together.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -384,8 +390,9 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 
 
 class _Progress(Listener):
-    """Listener that Numba notifies of compiled kernels; it sends an event at each new percent. ``goal`` is the compile
-    time, s, of the stages that are or will be compiled.
+    """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
+
+    ``goal`` is the compile time, s, of all stages that will be compiled at the end, those compiled earlier included.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
@@ -397,7 +404,7 @@ class _Progress(Listener):
 
     @contextmanager
     def of(self, seconds: float) -> Iterator[None]:
-        """Report the progress while a stage is compiled within the context, which takes about ``seconds`` s."""
+        """Context in which the compilation of a stage, which takes about ``seconds`` s, is reported."""
         self._seconds, self._began = seconds, time.process_time()
         self.on_end()
         with install_listener("numba:compile", self):
@@ -405,10 +412,10 @@ class _Progress(Listener):
         self._seconds = 0.0
 
     def on_start(self, _event: Any) -> None:
-        """Ignore the beginning of a kernel."""
+        """Ignore the start of the compilation of a kernel."""
 
     def on_end(self, _event: Any = None) -> None:
-        """Report the progress at the end of a kernel."""
+        """Send an event after the compilation of a kernel if the progress has reached a new percent."""
         done = _seconds_compiled() + min(self._seconds, time.process_time() - self._began)
         percent = int(self._per_cent * done)
         if percent > self._told:
@@ -418,7 +425,7 @@ class _Progress(Listener):
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Reduce garbage collections, which take a fifth of Numba's compile time."""
+    """Context with fewer garbage collections, which otherwise take a fifth of Numba's compile time."""
     before = gc.get_threshold()
     gc.set_threshold(RARELY, *before[1:])
     try:

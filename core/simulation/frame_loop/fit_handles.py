@@ -1,7 +1,7 @@
-"""Fit of skinning handles to the frames of a bake: affine displacements, blended by weights at the surface vertices.
+"""Fit of skinning handles to the frames of a bake: affine maps, blended by weights at the surface vertices.
 
-Subspace solvers provide their own weights; for other solvers the weights are the body's skinning modes and pin handles.
-The fit projects the frames onto the handles, and the bake reports its error, which is small for subspace solvers.
+Subspace solvers provide the weights; for other solvers they are the body's skinning modes and the handles of its pins.
+The bake reports the error of the fit, which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from .compile_kernels import warm_up
 
 
 def mode_count(job: Job, model: Model, modes: int) -> int:
-    """Return the number of skinning modes to compute for a body if ``modes`` are requested: at least one per connected
-    part of its mesh without a pin, at most one per free vertex. Return 0 for a subspace solver, which has its own.
+    """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver.
+
+    The number is at least that of connected parts of the mesh without a pin, and at most that of free vertices. A
+    subspace solver has its own modes.
 
     Raises
     ------
@@ -59,7 +61,10 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Fit handles to all frames in a store and keep them, unless cached. Return "done" or "stopped"."""
+    """Fit handles with ``modes`` skinning modes to all frames in a store, and store them; return "done" or "stopped".
+
+    Stored handles that are valid are not fitted again.
+    """
     try:
         if cached_handles(job, store, modes) is None:
             warm_up(on_event, [job])
@@ -79,9 +84,10 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fit handles to all frames in a store and keep them there. ``modes``, for solvers without a subspace, is the
-    number of skinning modes: it is doubled, up to :data:`MOST_MODES`, until the largest error in any frame is below
-    :data:`CLOSE` of the body's size.
+    """Fit handles to all frames in a store, and store them.
+
+    ``modes`` is the number of skinning modes for solvers without a subspace. It is doubled, up to :data:`MOST_MODES`,
+    until the largest error in any frame is below :data:`CLOSE` of the body's size.
 
     Raises
     ------
@@ -102,7 +108,7 @@ def keep_handles(
 def _fitted(
     job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
 ) -> Handles:
-    """Return the handles for weights (n,h) at the surface vertices, fitted to each frame in a store."""
+    """Return handles with the ``weights`` (n,h) at the surface vertices, fitted to each frame in a store."""
     frames = store.frames()
     on_event(Phase("handles", 0, len(frames)))
     largest = np.abs(weights).max(axis=0, initial=0.0)
@@ -128,8 +134,9 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """Return the weights (n,h) at the surface vertices: of ``count`` skinning modes and the pins' handles, or of the
-    solver's subspace if ``count`` is 0.
+    """Return the weights (n,h) at the surface vertices for ``count`` skinning modes and the handles of pins.
+
+    If ``count`` is 0, they are the weights of the solver's subspace.
     """
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
@@ -137,20 +144,22 @@ def _weights(prepared: Prepared, count: int) -> np.ndarray:
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return the weights (n,h) of skinning modes and pin handles at the tet vertices, as a subspace would have them."""
+    """Return the weights (n,h) at the n tet vertices of ``modes`` skinning modes and the handles of pins, as in a
+    subspace."""
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return the normalised coordinates around a surface with rest positions (n,3), with a centre that is exact in 32
-    bits. Their size is a power of two, so that dividing by it does not round.
+    """Return the normalised coordinates around rest positions (n,3), m, without round-off in single precision.
+
+    Their centre is exact in 32 bits, and their size is a power of two, so that dividing by it does not round.
     """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 
 
 def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return world positions (n,3) in object coordinates; ``matrix`` (4,4) maps the object to the world."""
+    """Return world positions (n,3) in the object's local coordinates; ``matrix`` (4,4) maps these to the world."""
     return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

@@ -1,6 +1,7 @@
-"""Time stepping of bodies with IPC contact: with each other, themselves or colliders. Each body is prepared separately
-and has its own pins, loads and changes. All bodies share the solver settings, the time steps and the contact. Bodies
-that can touch within a step are solved as one system (:mod:`.islands`).
+"""Time stepping of bodies with IPC contact: with each other, with themselves, or with colliders.
+
+Each body is prepared separately and has its own pins, loads and changes. All bodies share the solver settings, the time
+steps and the contact. Bodies that can touch within a step are solved as one system, an island (:mod:`.islands`).
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from .single_body import Frame, simulate_body
 
 
 class GroupStepper:
-    """Steps several prepared jobs, of one body each, together. Frames are counted from the first as 0. ``growths``
-    holds the growth of each body that begins shrunk (:mod:`.overlap_growth`), by the body's index.
+    """Stepper of several prepared bodies in contact, with one job per body. Frames are counted from 0.
 
-    SettingsError if the jobs are not compatible.
+    ``growths`` maps the index of each body that begins shrunk to its growth (:mod:`.overlap_growth`). SettingsError if
+    the jobs are not compatible.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -62,37 +63,41 @@ class GroupStepper:
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings, each with a remedy, about collision surfaces and colliders."""
+        """Warnings, each with a remedy, about collision surfaces and colliders."""
         return self._gathering.warnings
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Return the name of a body that begins inside a collider and the displacement, m, that separates it (as
-        ``errors.OverlapError.move``); empty without such a body.
+        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
+        two.
+
+        The tuple has the form of ``errors.OverlapError.move``, and is empty if no body begins inside a collider.
         """
         return self._gathering.separation
 
     @property
     def surfaces(self) -> list[CollisionSurface]:
-        """Return the collision surface of each body."""
+        """Collision surface per body."""
         return self._gathering.owns
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Return, for each body, the pairs (k,2) of its surface vertices that are excluded from self-contact, because
-        the body touches itself there at rest or at the first frame.
+        """Pairs (k,2) per body of vertices of its surface that never collide with each other.
+
+        The body touches itself there at rest or at the first frame.
         """
         return self._gathering.excluded_pairs
 
     def first_states(self) -> list[State]:
-        """Return the initial state of each body."""
+        """Return the state per body at the first frame."""
         states = [each.first_state() for each in self._prepared]
         for k, growth in self.growths.items():
             states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
         return self._growing(states, 0.0)
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
-        """Return the contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
+        """Return the contact pressure (n,), Pa, at the render vertices per body, for its state at the end of a
+        frame."""
         found: dict[int, np.ndarray] = {}
         for bodies in self._last:
             meeting, own = self._island(bodies).meeting, [states[k] for k in bodies]
@@ -104,8 +109,9 @@ class GroupStepper:
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[list[StepReport]]]:
-        """Return the states at the frame ``at``, stepped from ``states`` at the previous frame, and the reports of each
-        body's substeps. Raises Stopped between steps if ``should_stop`` returns True.
+        """Return the states at the frame ``at``, and a list of the reports of its substeps per body.
+
+        ``states`` are those at the frame before. Raises Stopped between steps if ``should_stop`` returns True.
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._positions):
@@ -128,7 +134,8 @@ class GroupStepper:
         return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
-        """Update the bodies, and the islands of the last step, to a substep of the interval that ends at ``at``."""
+        """Update bodies and existing islands to the pins, stiffness and sizes of a substep between frames ``at`` - 1
+        and ``at``."""
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
@@ -143,7 +150,10 @@ class GroupStepper:
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
     ) -> dict[Bodies, IslandSolution]:
-        """Return the islands of a substep with their solutions. Raises Stopped before an island if ``should_stop``."""
+        """Return the solution per island of a substep between frames ``at`` - 1 and ``at``.
+
+        Raises Stopped before an island is solved if ``should_stop`` returns True.
+        """
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
         targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
         for k, (course, state) in enumerate(zip(self._courses, states)):
@@ -178,8 +188,10 @@ class GroupStepper:
         at: int,
         substep: int,
     ) -> IslandSolution:
-        """Return the solution of a substep for an island. ``states`` and the pins' ``targets``, each (p,3) m, are those
-        of all bodies; ``arriving`` (c,3) m are the targets of the colliders' vertices.
+        """Return the solution of a substep for the island of ``bodies`` (indices).
+
+        ``states`` and the ``targets`` (p,3), m, of the pinned unknowns are those of all bodies; ``arriving`` (c,3), m,
+        are the targets of the colliders' vertices at the end of the substep.
         """
         island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
@@ -202,7 +214,7 @@ class GroupStepper:
         return IslandSolution(split_state(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
-        """Return the island of some bodies, reused from the last step or created."""
+        """Return the island of ``bodies`` (indices), reused from the last step or created."""
         if bodies not in self._islands:
             space = self._space(bodies)
             solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
@@ -210,8 +222,10 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Return the joined space of some bodies with their current pins and stiffness. Growing bodies have a rest
-        shape of their current size. In a subspace, changes are applied to the earlier joined space ``before``.
+        """Return the joined space of ``bodies`` (indices) with their present pins and stiffness.
+
+        Growing bodies have a rest shape of their present size. In a subspace, the changes are applied to the earlier
+        joined space ``before``, if it is given.
         """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
@@ -226,12 +240,17 @@ class GroupStepper:
         return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Return the relative sizes of growing rest shapes, by body index, at a ``time`` in frames from the first."""
+        """Return the present size of each growing body, relative to its full size, by the index of the body.
+
+        ``time`` is in frames after the first.
+        """
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return the states with the velocities of growing bodies, also in their history, replaced by the velocities of
-        their growth. ``time`` is in frames from the first.
+        """Return the states with the velocities of growing bodies, also in their history, replaced by those of their
+        growth.
+
+        ``time`` is in frames after the first.
         """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
@@ -243,14 +262,15 @@ class GroupStepper:
         return states
 
     def _acting(self, island: Island, bodies: Bodies, at: int, substep: int, theta: float) -> Iterator[Load]:
-        """Yield the loads on each body of an island in a substep."""
+        """Yield the loads on all bodies of an island, evaluated at the fraction ``theta`` of a substep."""
         for k, part in zip(bodies, island.space.slices):
             for load in self._courses[k].loads_at(at, substep, theta):
                 yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """Return the error of an island with the name of the body and the index of the vertex, or of the subspace's
-        unknown, within that body.
+        """Return an island's error with the name of the body at fault and the index of the vertex within that body.
+
+        In a subspace, the index is that of the unknown within the body's unknowns.
         """
         if error.vertex is None:
             return error
@@ -264,15 +284,16 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """Raise SettingsError if a potential matches a body's vibrations and it is stepped with other bodies: a step
-    supports one such potential only, on a body alone.
+    """Raise SettingsError if a potential matches or controls the vibrations of a body that is stepped with others.
+
+    A step supports such a potential only for a single body.
     """
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # The factors of controlled vibrations are set only once the timeline is at a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
-                f"“{job.body.name}” collides with others, and is matched to a finer body by a potential.",
+                f"“{job.body.name}” collides with other bodies, so no potential can match or control its vibrations.",
                 "Set Match Method to Fitted Materials and turn Control Vibrations off, or turn off the match.",
             )
 
@@ -284,9 +305,11 @@ def simulate_group(
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
-    """Yield the frames of all bodies: all frames, or those after ``start``, which is a frame number and the states at
-    it. ``begun`` is called with the stepper before the first step. :func:`simulate_body` steps a body without IPC
-    contact, and also a body alone whose ``start`` was recorded in live mode.
+    """Yield the simulated frames, as a list with one :class:`Frame` per body.
+
+    They are all frames, or those after ``start``, which is a frame number and the state per body at it. ``begun`` is
+    called with the stepper before the first step. :func:`simulate_body` steps a body without IPC contact, and also a
+    single body whose ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):
@@ -307,8 +330,9 @@ def simulate_group(
 
 
 def any_contact(jobs: Sequence[Job]) -> bool:
-    """Return True if bodies that are baked together can have contact: with each other, with themselves, or with
-    colliders if the solver supports them.
+    """Return True if bodies baked together can be in IPC contact with each other, themselves, or colliders.
+
+    Contact with colliders counts only if the solver supports IPC contact.
     """
     body = jobs[0].body
     return len(jobs) > 1 or body.contact.self_contact or bool(body.colliders and body.solver.kind.supports_contact)

@@ -1,5 +1,4 @@
-"""Islands: bodies of a group that can touch within a step. Each island is solved as one system, separate from all
-others.
+"""Islands: bodies of a group that can touch within a step, and are solved as one system, separate from all others.
 
 A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
 reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
@@ -38,7 +37,7 @@ Bodies = tuple[int, ...]
 
 @dataclass
 class Island:
-    """Bodies that are solved as one system: their joined space, solver and contact."""
+    """Bodies that are solved as one system: their joined space, its solver, and their contact load."""
 
     space: Space
     solver: Solver
@@ -46,15 +45,17 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Return the contact load; an empty tuple if the island has no contact pairs and its energies do not prevent
-        inversion, so that it is solved without contact.
+        """Contact load of the island in a tuple; empty if the island is solved without contact.
+
+        This is so if it has no contact pairs, and its elastic energies do not prevent inversion.
         """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """Solution of a step of an island: the state of each body, the solver's report, and the positions (c,3) m of all
-    collider vertices at the end of the step.
+    """Result of a step of an island: the state per body, the solver's report, and the end positions of all colliders.
+
+    ``collider_positions`` are those of the colliders' vertices, (c,3), m.
     """
 
     states: list[State]
@@ -63,9 +64,10 @@ class IslandSolution(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Surface vertices of all bodies, then of all colliders: their positions at the ``start`` of a step, (s,3) m; the
-    index ``body`` (s,) of the body or collider of each; and ``targets`` (c,3) m, the positions of the colliders'
-    vertices that are prescribed for the end of the step.
+    """Motion of surface vertices in a step: those of all bodies, then those of all colliders.
+
+    ``start`` (s,3), m, are their positions at the start; ``body`` (s,) is the index of the body or collider of each
+    vertex; ``targets`` (c,3), m, are the prescribed positions of the colliders' vertices at the end.
     """
 
     start: np.ndarray
@@ -74,7 +76,7 @@ class Sweep(NamedTuple):
 
     @property
     def moving(self) -> np.ndarray:
-        """Indices, as in ``body``, of the colliders that move in the step."""
+        """Indices of the colliders that move in the step; bodies and colliders are numbered as in ``body``."""
         colliders = slice(len(self.start) - len(self.targets), None)
         return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
 
@@ -86,13 +88,15 @@ def solve_islands(
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
-    """Return the islands of a step with their solutions, and the final positions (c,3) m of the colliders' vertices.
+    """Return the solution per island of a step, and the end positions (c,3), m, of the colliders' vertices.
 
     Parameters
     ----------
-    predicted : for each body, its predicted surface vertices (s,3) m at the end of the step
-    surface_at : function that returns a body's surface vertices (s,3) m, given its index and unknowns (r,3)
-    solve : function that returns the solution of the step for an island
+    barriers : IPC barriers of all bodies and colliders
+    surfaces : motion of the surface vertices
+    predicted : predicted surface vertices (s,3) m at the end of the step, per body
+    surface_at : function that returns a body's surface vertices (s,3) m, given its index and its unknowns (r,3)
+    solve : function that returns the solution of the step for an island, given the indices of its bodies
     """
     count = len(predicted)
     apart = np.full(int(surfaces.body.max()) + 1, -1)
@@ -113,7 +117,8 @@ def solve_islands(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Return the islands after joining all that ``pairs`` of bodies connect, in the order of their first bodies."""
+    """Return the islands after joining those that ``pairs`` of bodies (indices) connect, ordered by their first
+    body."""
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
     graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
@@ -124,11 +129,12 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies whose islands have to be joined, and the final positions (c,3) m of the colliders'
-    vertices. ``end`` (s,3) m are all surface vertices at the end of the step.
+    """Return the pairs of bodies (indices) whose islands have to be joined, and the end positions of the colliders'
+    vertices.
 
-    A blocked collider couples all islands within its reach. Otherwise its position is the result of the first island
-    within its reach, or its target if there is none.
+    The positions are (c,3), m; ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider
+    couples all islands within its reach. Otherwise its position is that in the first island within its reach, or its
+    target if there is none.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

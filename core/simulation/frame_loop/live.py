@@ -26,7 +26,7 @@ from .single_body import Frame
 from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
-"""Relative difference of the tets' stiffness factors below which vibration modes count as unchanged."""
+"""Largest relative spread of the tets' stiffness factors at which vibration modes count as unchanged."""
 
 
 class Grab(NamedTuple):
@@ -38,12 +38,12 @@ class Grab(NamedTuple):
 
 
 class LiveBody:
-    """Prepared job for interactive stepping. After the last frame, pins, colliders and fields no longer change.
+    """Body that is stepped interactively. After the last frame, pins, colliders and fields no longer change.
 
     Parameters
     ----------
-    job : Job, made one frame longer by :meth:`Job.extended`
-    prepared : Prepared, made from that job
+    job : the body's job, made one frame longer by :meth:`Job.extended`
+    prepared : the body prepared from that longer job
     """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
@@ -53,13 +53,13 @@ class LiveBody:
         self.reset()
 
     def reset(self) -> Frame:
-        """Go back to the first frame, without grabs and at zero velocity, and return it."""
+        """Return the first frame, from which stepping continues without grabs and at zero velocity."""
         self._grabs: dict[int, Grab] = {}
         self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
         return self._frame
 
     def advance(self, grabs: Sequence[Grab]) -> Frame:
-        """Advance by one frame with the given ``grabs``, and return the new frame.
+        """Step the body to the next frame while the springs ``grabs`` pull at it, and return that frame.
 
         Raises
         ------
@@ -74,11 +74,12 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
-        """Set the materials' moduli (``settings.moduli``), Pa, and the factors on the stiffness of the controlled
-        vibrations; empty sequences restore the keyed values. Return True if the modes of the subspace, or the match of
-        the vibrations, were computed for another distribution of stiffness.
+        """Set the Young's moduli of the materials, Pa, and the factors on the stiffness of the controlled vibrations.
 
-        The elastic forces change at once; the contact stiffness is unchanged.
+        The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
+        change at once, while the contact stiffness stays. Return True if this makes the subspace or the match
+        approximate, since they were computed for another distribution of stiffness. SettingsError for values out of
+        range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -132,8 +133,9 @@ class LiveBody:
 def _change(
     old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
 ) -> np.ndarray:
-    """Return the logarithms (k,) of the ratios of new to old values; zeros if ``new`` is empty. Raise the error
-    ``wrong`` if new values are out of ``bounds`` or of another number.
+    """Return the natural logarithms (k,) of the ratios of ``new`` to ``old`` values; zeros if ``new`` is empty.
+
+    Raise the error ``wrong`` if new values are out of ``bounds`` or of another number.
     """
     if not len(new):
         return np.zeros(len(old))
@@ -144,10 +146,10 @@ def _change(
 
 
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
-    """Return the springs of a take, one for each grabbed vertex. ``frames`` holds the grabs of each frame; grabs at the
-    first frame are ignored, since no step leads to it.
+    """Return the springs, one per grabbed vertex, with which a bake repeats a take (recorded live session).
 
-    ``first_positions`` (n,3) m are the positions of the surface vertices at the first frame.
+    ``frames`` holds the grabs of each frame; those of the first frame are ignored, since no step leads to it.
+    ``first_positions`` (n,3), m, are the surface vertices at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
     springs = []

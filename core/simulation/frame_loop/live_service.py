@@ -1,5 +1,6 @@
-"""Service of live mode in the child process: it executes commands, sends events (``core/foundation/events.py``) and
-stores frames while recording.
+"""Service of live mode in the child process, which executes commands and answers with events.
+
+It also stores frames while recording. ``core/foundation/events.py`` defines commands and events.
 """
 
 from __future__ import annotations
@@ -70,13 +71,15 @@ def serve(
 
 
 def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
-    """Return the arrays for drawing a body: n vertices of the render surface, h handles, c cubature points.
+    """Return the arrays, by name, with which an interface draws a body: n render vertices, h handles, c cubature
+    points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
-    ``log_stiffness`` (n,) is the log10 of the Young's modulus in Pa of the tet that contains each vertex; ``materials``
-    (n,K) are the weights of the K moduli of the materials in that tet. A body in a subspace also has the cubature's
-    ``clusters`` (n,), ``points_rest`` (c,3), ``points_weights`` (c,h) and ``points_volume`` (c,) m³, and the
-    ``eigenvalues`` (m,) 1/s². Any other body has one handle with zero weights and no eigenvalues.
+    ``log_stiffness`` (n,) is the base-10 logarithm of the Young's modulus, Pa, of the materials in the tet that
+    contains each vertex; ``materials`` (n,K) are the weights of the K moduli in that tet. A body in a subspace also has
+    ``clusters`` (n,), the cubature point per vertex; ``points_rest`` (c,3) m, ``points_weights`` (c,h) and
+    ``points_volume`` (c,) m³ of the cubature points; and the ``eigenvalues`` (m,) 1/s² of its m modes. Any other body
+    has one handle with zero weights and no eigenvalues.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
@@ -123,7 +126,10 @@ class _Service:
         self._on_event(Ready(first.number, *count, **self._shape(first)))
 
     def _shape(self, frame: Frame) -> dict[str, str]:
-        """Return the displayed shape of a frame: either ``handles`` or ``positions``; the other is empty."""
+        """Return the displayed shape of a frame, encoded in base 64: ``handles`` in a subspace, else ``positions``.
+
+        Handles are 64-bit floats; positions, of the surface vertices, are 32-bit floats.
+        """
         if self._shown is not None:
             handles = self._shown.of(frame.state.positions).astype("<f8")
             return {"handles": base64.b64encode(handles.tobytes()).decode()}
@@ -135,8 +141,9 @@ class _Service:
         return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
-        """Execute one command. An error of a command is sent as an event; a failed step leaves the body unchanged.
-        StoreError is raised if a frame of a recording cannot be stored, since the recording would miss that frame.
+        """Execute one command. Its errors are sent as events; a failed step leaves the body unchanged.
+
+        StoreError is raised if a frame cannot be stored while recording, since the recording would lack that frame.
         """
         began = time.perf_counter()
         try:

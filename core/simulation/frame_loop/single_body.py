@@ -16,8 +16,10 @@ from .stepper import Stepper
 
 @dataclass(frozen=True)
 class Frame:
-    """Simulated frame of a body: its number, the state at it, and the reports of its substeps. ``pressure`` (n,) Pa is
-    the contact pressure at the surface vertices, None for a body without IPC contact.
+    """Simulated frame of a body: its number, the state at it, and the reports of its substeps.
+
+    ``pressure`` (n,), Pa, is the contact pressure at the surface vertices; None for the first frame, and without IPC
+    contact.
     """
 
     number: int
@@ -32,9 +34,9 @@ def simulate_body(
     start: tuple[int, State] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Frame]:
-    """Yield the job's frames, all of them or those after ``start``, which is a frame number and the state at it.
+    """Yield the simulated frames of a body: all frames, or those after ``start``, a frame number with the state at it.
 
-    The first frame is the job's initial state, by default the rest shape, without a step. Raises Stopped between steps
+    The first frame is the initial state, by default the rest shape; no step leads to it. Raises Stopped between steps
     if ``should_stop`` returns True.
     """
     stepper = Stepper(job, prepared)

@@ -15,7 +15,7 @@ from .body_timeline import NO_INTERACTIVE_CHANGE, BodyTimeline, InteractiveChang
 
 
 class Stepper:
-    """Steps a prepared job from frame to frame. Frames are counted from the job's first as 0."""
+    """Stepper of one prepared body from frame to frame. Frames are counted from 0."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._course = job, BodyTimeline(job, prepared)
@@ -23,7 +23,7 @@ class Stepper:
 
     @property
     def space(self) -> Space:
-        """Current space of the solver."""
+        """Space of the solver with the present pins and stiffness."""
         return self._course.space
 
     def advance(
@@ -34,11 +34,12 @@ class Stepper:
         should_stop: Callable[[], bool] = lambda: False,
         by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
     ) -> tuple[State, list[StepReport]]:
-        """Return the state at the frame ``at``, stepped from ``state`` at the previous frame, and the reports of the
-        substeps. Pins move linearly between frames.
+        """Return the state at the frame ``at``, stepped from ``state`` at the frame before, and the reports of the
+        substeps.
 
-        ``further`` returns additional loads at a fraction (0 to 1) of the interval that ends at ``at``; ``by_hand`` are
-        interactive changes of stiffness. Raises Stopped between steps if ``should_stop`` returns True.
+        ``further`` returns additional loads, given the fraction (0 to 1) of the interval between the two frames.
+        ``by_hand`` is the stiffness that the user sets interactively. Raises Stopped between steps if ``should_stop``
+        returns True.
         """
         job, course, reports = self._job, self._course, []
         substeps = job.body.solver.substeps

@@ -1,4 +1,5 @@
-"""Matching of a body's vibrations to those of all its vertices, or of a finer mesh (:mod:`eigenfit`)."""
+"""Match of a body's lowest vibrations with those of the same mesh in the full space, or of a finer mesh
+(:mod:`eigenfit`)."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
-"""Largest ratio of a Young's modulus to the softest one while vibrations are computed; larger moduli are reduced.
+"""Largest ratio of a Young's modulus to the lowest one for the computation of vibrations; larger moduli are reduced.
 Stiffer regions are rigid anyway, and with 1e10 the lowest frequency of a bar of two materials loses 5 % to round-off.
 """
 
@@ -58,13 +59,13 @@ load, but the matching potential corrects only the body, in series with them. Wi
 """
 
 SWING = 0.1
-"""Amplitude of the finer body's slowest vibration, as a fraction of its size, for which pin stiffness is computed."""
+"""Amplitude of the slowest vibration at which the stiffness of the pins is evaluated, relative to the body's size."""
 
 GIVING = 4.5
-"""Limit above which pins hold too little of a body to match it: the fraction of the slowest vibration's energy that is
-in the pin springs, times the body's size over the side of a cell, since that fraction grows with the cells. Errors as
-fractions of the amplitude, for bars pinned at: a whole end (value 1.3), 2 %; three quarters of it (3.3), 6 % (5 to 19 %
-without a match); half of it (6 and 10), 28 to 62 % (27 to 40 % without a match).
+"""Limit above which pins hold too little of a body for a match. It applies to the fraction of the slowest vibration's
+energy in the pin springs, times the body's size over the side of a cell, since that fraction grows with the cells.
+Errors as fractions of the amplitude, for bars pinned at: a whole end (value 1.3), 2 %; three quarters of it (3.3), 6 %
+(5 to 19 % without a match); half of it (6 and 10), 28 to 62 % (27 to 40 % without a match).
 """
 
 
@@ -72,7 +73,7 @@ SWINGS = 2
 """Length of a trial against a finer mesh, in periods of its slowest vibration: small frequency errors show late."""
 
 TRYING = 0.4
-"""Fraction of the progress (0 to 1) for computing vibrations; a trial simulation, if there is one, takes the rest."""
+"""Progress (0 to 1) that is reported once the vibrations are computed; the trial simulation takes the rest."""
 
 
 def body_matching(
@@ -85,10 +86,9 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that makes the body vibrate like a finer one or as Control Vibrations sets (None if unmatched)
-    and the report. Vibrations are those of the pins that hold in all frames after the first: they apply from the start,
-    and others are no better once pins are released. ``pins`` are of unknowns; ``points`` are the surface vertices.
-    """
+    """Return the method that matches the body's vibrations with a finer body's or controls their stiffness (None
+    without one), and the report. Only pins that hold in all frames after the first count: they apply from the start,
+    and no other choice is better later. ``pins`` are those of the unknowns, ``points`` the surface vertices."""
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
     if not solver.is_matched and factors is None:
@@ -146,8 +146,10 @@ def _matched(
     factors: np.ndarray | None,
     trial: ErrorTest | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """Match vibrations by the best of the ``methods`` in a ``trial``, control them by stiffness ``factors`` (frames,k),
-    or both. Return the method, or None if it does not reduce the error in the trial; and the report.
+    """Match vibrations by the best of the ``methods``, control them by stiffness ``factors`` (frames,k), or both.
+
+    ``trial`` measures the error of each method in a trial simulation. Return the method, or None if it does not reduce
+    the error, and the report of the match.
     """
     chosen = sufficient_mode_count(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
@@ -175,8 +177,9 @@ def _matched(
 
 
 class _Finer(NamedTuple):
-    """Model of a finer body, its vertices that are pinned in all frames after the first, and the Young's moduli (m,) Pa
-    of its tets, from which the stiffness of pin springs is computed.
+    """Finer body to match: its model, and its pins that hold in all frames after the first.
+
+    ``moduli`` (m,), Pa, are the Young's moduli of its tets, from which the stiffness of pin springs is computed.
     """
 
     model: Model
@@ -194,8 +197,10 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Return the comparison of a matched space, with pins at rest, to a reference simulation: of all vertices of the
-    same mesh, or of the finer body with its pins as in a bake. None if the reference is too large or fails.
+    """Return the trial that measures the error of a match against a reference simulation, with the pins at rest.
+
+    The reference has all vertices of the same mesh as unknowns, or is the finer body with pins as in a bake. ``always``
+    are the pins and ``firm`` (m,), Pa, the moduli for their springs. None if the reference is too large or fails.
     """
     rest = job.body.surface.positions[always.pinned]
 
@@ -226,13 +231,16 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the matrix (k,r) that interpolates a space's unknowns at points (k,3) m of the model's rest shape."""
+    """Return the matrix (k,r) from the r unknowns of a space to positions at k points of the model's body.
+
+    ``positions`` (k,3), m, are the points at rest.
+    """
     by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """Return the report's sentence about pins that are released at some frame; "" if there are none."""
+    """Return the sentence for the report about pins that are released at some frame; "" if there are none."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
@@ -241,8 +249,9 @@ def _of_pins(pinned: PinnedSurface) -> str:
 
 
 def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
-    """Return the model of the job's body on a finer lattice, which is used for vibrations alone, and its pins.
-    MatchError if the lattice cannot be made, or, with ``is_checked``, if it does not fit into the free memory.
+    """Return the model of the job's body on a finer lattice, which only serves for vibrations, and its pins.
+
+    MatchError if the lattice cannot be made, or if ``is_checked`` and it does not fit into the free memory.
     """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
@@ -261,9 +270,10 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
 def _at_rest(
     model: Model, pinned: PinnedSurface, softest: float, firmness: float
 ) -> tuple[Model, PinnedSurface, np.ndarray]:
-    """Return the model that vibrations are computed of, the pins that hold in all frames after the first, and the
-    moduli (m,) Pa for the stiffness of their springs, which are ``firmness`` times as stiff. ``softest`` Pa is the
-    lowest Young's modulus of the body.
+    """Return the model whose vibrations are computed, its pins, and the moduli (m,), Pa, for their springs.
+
+    Pins are those that hold in all frames after the first; their springs are ``firmness`` times as stiff as in a bake.
+    The model has moduli of at most STIFFEST times ``softest``, the lowest Young's modulus of the body, Pa.
     """
     softer, always = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     firm = firmness * softer * model.elastic.youngs_modulus
@@ -272,11 +282,11 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body whose pin springs are as stiff as at the end of a swing (:data:`SWING`). If a force would
-    extend a spring of constant stiffness by g of its reach, it extends the stiffening spring by ``g / (1 + g)``
-    (:mod:`stiffening_springs`). ``moduli`` (m,) Pa are of the tets.
+    """Return a finer body whose pin springs are as stiff as at the end of a swing of the amplitude :data:`SWING`.
 
-    MatchError if the pins hold too little of the body (:data:`GIVING`).
+    The springs stiffen with their extension: where a force would extend a spring of constant stiffness by the fraction
+    g of its reach, it extends the stiffening spring by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,),
+    Pa, are those of the tets. MatchError if the pins hold too little of the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
@@ -291,5 +301,6 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:
-    """Return the factors (m,) that reduce the Young's moduli E (m,) Pa to at most STIFFEST times ``softest`` Pa."""
+    """Return the factors (m,), at most 1, that limit the Young's moduli E (m,), Pa, to STIFFEST times
+    ``softest``, Pa."""
     return np.minimum(1.0, STIFFEST * softest / E)

@@ -1,4 +1,4 @@
-"""The model of a job's body on any of its tetrahedral meshes: materials and pins."""
+"""Model of a job's body on any of its tetrahedral meshes, with materials and pins."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Maximum number of pin samples in a subspace: A_MODE per mode (its number of unknowns), at least IN_SUBSPACE."""
+"""Maximum number of sampled pins in a subspace: A_MODE per mode, which has as many unknowns, but at least IN_SUBSPACE.
+"""
 
 
 def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
-    """Return the material parameters of each tet."""
+    """Return the material parameters per tet of ``mesh``; ``embedding`` is that of the body's surface in the mesh."""
     body = job.body
     return material_fields(
         mesh,
@@ -36,15 +37,20 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """Return the job's pins. A body in a subspace deforms so smoothly that a few samples of them suffice."""
+    """Return the pins of the job, as vertices of its surface embedded in the mesh.
+
+    In a subspace only a limited number of pins is sampled, which suffices since the body deforms smoothly.
+    """
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the job's dynamic nodes: for each chosen surface vertex, the tet vertex with the largest barycentric
-    weight that is not among the ``pinned`` tet vertices. None for a solver without dynamic nodes.
+    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none.
+
+    A node is the tet vertex with the largest barycentric weight at the chosen surface vertex, without those in
+    ``pinned``.
     """
     if not job.body.solver.kind.takes_nodes:
         return None
@@ -57,16 +63,15 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Return the Young's moduli of the tets, (m,) Pa. They are reduced at interfaces of soft and stiff tets, except in
-    tets that the job itself provides: these keep the moduli of their materials, as in other finite element codes.
+    """Return the Young's modulus (m,), Pa, per tet, reduced at interfaces of soft and stiff tets.
+
+    Tets that the job itself provides keep the moduli of their materials, as in other finite element codes.
     """
     return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
-    """Return the model of the body with the pins that hold in the interval that ends at ``frame``, counted from the
-    job's first frame as 0.
-    """
+    """Return the model of the body on ``mesh`` with the pins that hold until frame ``frame``, counted from 0."""
     stiffness = stiffness_of(job, mesh, fields)
     model = build_model(
         mesh,

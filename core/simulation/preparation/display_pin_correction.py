@@ -1,4 +1,4 @@
-"""Correction of pinned surface vertices, so that they are shown exactly at their targets.
+"""Correction of the displayed surface, so that pinned vertices lie exactly at their targets.
 
 Springs hold the pins of a surface that cuts through tets, and yield by about a twentieth of a cell under load
 (:mod:`constraints.anchors`), which would be visible where a pin touches something that does not move with the body. So
@@ -21,7 +21,8 @@ REACH = 1.0
 
 
 class PinCorrection:
-    """Correction of the pinned vertices of a surface with rest positions (n,3) m."""
+    """Correction of a displayed surface with rest positions (n,3), m, whose pinned vertices are moved to their
+    targets."""
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
         self._pinned = pinned
@@ -35,7 +36,7 @@ class PinCorrection:
             self._pin, self._follow = pin[self._near], follow[self._near, None]
 
     def apply(self, surface: np.ndarray, frame: int) -> np.ndarray:
-        """Return ``surface`` (n,3) m at a frame, counted from the first as 0, with held pins at their targets."""
+        """Return ``surface`` (n,3), m, with the pins that hold at ``frame`` (counted from 0) moved to their targets."""
         if len(self._near) == 0:
             return surface
         pinned = self._pinned

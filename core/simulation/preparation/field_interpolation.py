@@ -1,10 +1,8 @@
-"""Force fields between two frames: every value, also that of noise, is interpolated linearly from one frame to the
-next.
+"""Force fields at any time, by linear interpolation of all their values, also noise, between frames.
 
-Sampled tracks have one value per frame, or one for all frames. At a fraction f of the interval that ends at a frame,
-the value is ``(1 - f) before + f after``. Interpolated axes are normalised; infinite bounds stay infinite. Noise is a
-hash of the seed and the frame number, not a random sequence, so that a resumed bake and another machine compute the
-same values.
+Sampled tracks have one value per frame, or one for all frames. At the fraction f between two frames, the value is ``(1
+- f) before + f after``. Interpolated axes are normalised; infinite bounds stay infinite. Noise is a hash of the seed
+and the frame number, not a random sequence, so that a resumed bake and another machine compute the same values.
 """
 
 from __future__ import annotations
@@ -24,14 +22,15 @@ from ...mechanics.forces.field_samples import FieldSamples
 
 
 class Absorbing:
-    """Interpolation of absorbing surfaces between two frames. The search tree of a static surface is built once."""
+    """Absorbing surfaces, interpolated between frames. The search tree of a static surface is built once."""
 
     def __init__(self, absorbers: Sequence[Absorber]) -> None:
         self._absorbers = absorbers
         self._last: list[tuple[np.ndarray, float, AbsorbingSurface] | None] = [None] * len(absorbers)
 
     def at(self, frame: int, fraction: float) -> tuple[AbsorbingSurface, ...]:
-        """Return the absorbing surfaces at a fraction of the interval that ends at ``frame``."""
+        """Return all absorbing surfaces at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``, counted
+        from 0."""
         return tuple(self._surface(k, frame, fraction) for k in range(len(self._absorbers)))
 
     def _surface(self, k: int, frame: int, fraction: float) -> AbsorbingSurface:
@@ -47,7 +46,8 @@ class Absorbing:
 def interpolate_field(
     field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
 ) -> EvaluatedField:
-    """Return the force field at a fraction of the interval that ends at ``frame``, counted from the job's first as 0.
+    """Return the force field at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``, counted from 0.
+
     ``absorbing`` are all absorbing surfaces of the job at that time.
     """
 
@@ -91,5 +91,6 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 
 def _waver(seed: int, frame: int) -> float:
-    """Return a number from -1 to 1 that depends on the seed and the frame alone, equal on every machine."""
+    """Return the noise at a frame: a number from -1 to 1, which depends on the seed and the frame only, on any
+    machine."""
     return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0

@@ -1,4 +1,4 @@
-"""Initial tet positions, or unknowns of a subspace, of a body that does not begin in its rest shape."""
+"""Unknowns of a body at the first frame (tet vertices or subspace unknowns) if it does not begin in its rest shape."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...methods.subspaces.reduced_points import ReducedPoints
 
 BESIDE = 0.01
-"""Error of the initial shape, as a fraction of the body's size, above which a warning is given."""
+"""Largest distance from the initial shape, as a fraction of the body's size, without a warning."""
 
 
 NEIGHBOURS = 12
 """Number of surface vertices that a tet vertex follows: enough to fit a rotation, few enough to follow a bend."""
 
 OPEN_TURN = 1e-6
-"""Weight of the identity in the rotation fit: it decides only rotations that the points leave undetermined."""
+"""Weight of the identity in the fit of a rotation, which matters only if the points leave the rotation undetermined."""
 
 PRIOR = 1e-4
-"""Weight, in the least-squares correction, of keeping the rigidly moved positions; the surface's fit has weight 1."""
+"""Weight of the rigidly moved positions in the least-squares correction, in which the surface has the weight 1."""
 
 
 def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
-    """Return the positions (n,3) m of the tet vertices at the job's first frame; None if the body begins at rest.
+    """Return the positions (n,3), m, of the tet vertices at the job's first frame; None if the body begins at rest.
 
-    Each tet vertex follows the surface around it rigidly. A least-squares correction then brings the embedded surface
-    to its initial shape. Prescribed vertices begin at their pins' targets.
+    Each tet vertex first follows the surface around it rigidly. A least-squares correction then brings the embedded
+    surface to its initial shape. Prescribed vertices begin at their pins' targets.
     """
     if job.body.initial_shape is None:
         return None
@@ -49,8 +49,10 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
 
 
 def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Return the vertices X (n,3) m, each moved rigidly with its nearest surface points, which move from ``rest`` (s,3)
-    m to ``moved`` (s,3) m: by the best-fit rotation about their centre. Nearer points have larger weights.
+    """Return the vertices X (n,3), m, after each has moved rigidly with the surface points nearest to it.
+
+    These points move from ``rest`` (s,3), m, to ``moved`` (s,3), m. The rigid motion is the best-fit rotation about
+    their centre, with larger weights for nearer points.
     """
     count = min(NEIGHBOURS, len(rest))
     distance, near = cKDTree(rest).query(X, k=count)
@@ -68,11 +70,11 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 
 
 def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
-    """Return the unknowns (r,3) of a subspace at the job's first frame; None if the body begins at rest. ``points`` are
-    the surface vertices.
+    """Return the unknowns (r,3) of a subspace at the job's first frame; None if the body begins at rest.
 
-    The unknowns minimise the distance of the surface from its initial shape, weighted by area, with the handles of pins
-    at their targets. The interior has no weight, since the initial shape is known on the surface only.
+    They minimise the squared distance of the surface from its initial shape, weighted by area, with the handles of pins
+    at their targets. The interior has no weight, since the initial shape is known on the surface only. ``points`` are
+    the surface vertices in the subspace.
     """
     if job.body.initial_shape is None:
         return None
@@ -83,8 +85,10 @@ def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.n
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np.ndarray | None) -> list[str]:
-    """Return a warning with a remedy if the surface at the initial unknowns ``start`` deviates from the job's initial
-    shape; else an empty list.
+    """Return a list with one warning and its remedy if the surface at the first frame misses the job's initial shape;
+    else [].
+
+    ``start`` are the unknowns at the first frame, None at rest; ``points`` are the surface vertices.
     """
     if start is None:
         return []

@@ -1,7 +1,7 @@
-"""Loads on a job's body in each substep: springs, penalty contact with colliders, accelerations and force fields.
+"""Loads on a body in each substep: springs, penalty contact with colliders, accelerations and force fields.
 
 Spring targets and collider positions are interpolated linearly between the samples of their tracks, strengths and
-accelerations between frames. Loads depend on frame and substep alone, so a resumed bake computes the same bits.
+accelerations between frames. Loads depend on frame and substep only, so a resumed bake computes the same bits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
 
 
 class Loads:
-    """Loads of a prepared job, evaluated for each substep.
+    """Loads of a prepared job, evaluated per substep.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Loads:
     model : Model
     space : the model itself, or its subspace
     embedding : embedding of the job's surface in the model's mesh
-    solver : direct linear solver of the equations that extend accelerations from the surface into the body
-    choose : function that selects a given number of contact points, like :func:`farthest_points`
+    solver : class of the direct linear solver for the extension of accelerations from the surface into the body
+    choose : function that selects a given number of contact points, with the signature of :func:`farthest_points`
 
     Raises
     ------
@@ -95,15 +95,20 @@ class Loads:
         self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
-        """Return the loads without penalty contact of the body's ``colliders`` (indices), which a barrier replaces."""
+        """Return the loads without penalty contact with some of the body's colliders, which have an IPC barrier
+        instead.
+
+        ``colliders`` are the indices of these colliders in ``Body.colliders``.
+        """
         left, gone = copy(self), [self._contacts[k] for k in colliders]
         left._movers = [mover for mover in self._movers if mover not in gone]
         left._touching = self._touching if len(gone) < len(self._contacts) else None
         return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
-        """Return the mask (p,) bool of the contact points that pins hold, by the prescribed unknowns ``given`` or by
-        the pin ``springs``; None for a body without contact points.
+        """Return the mask (p,) bool of the contact points that pins hold; None for a body without contact points.
+
+        ``given`` are the prescribed unknowns, ``springs`` the springs of pins.
         """
         if self._touching is None:
             return None
@@ -113,8 +118,7 @@ class Loads:
     def loads_at(
         self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
     ) -> tuple[Load, ...]:
-        """Return the loads in a substep (1 to ``substeps``) of the interval that ends at ``frame``, counted from the
-        job's first as 0.
+        """Return the loads in a substep (1 to ``substeps``) between frames ``frame`` - 1 and ``frame``, counted from 0.
 
         ``held`` (p,) bool marks the contact points that pins hold (:meth:`held`). Obstacles are at their positions at
         the end of the substep; other loads are evaluated at the fraction ``theta`` of the substep.
@@ -125,8 +129,9 @@ class Loads:
 
 
 class _Substep(NamedTuple):
-    """Substep, from the fraction ``begin`` to the fraction ``end`` of the interval that ends at ``frame``. Forces are
-    evaluated at the fraction ``now``; ``held`` (p,) bool marks the contact points that pins hold.
+    """Substep between frames ``frame`` - 1 and ``frame``, of which it takes the fractions from ``begin`` to ``end``.
+
+    Forces are evaluated at the fraction ``now``; ``held`` (p,) bool marks the contact points that pins hold.
     """
 
     frame: int
@@ -137,21 +142,27 @@ class _Substep(NamedTuple):
 
 
 MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
-"""Returns the contact with an obstacle for a friction coefficient and a mask (p,) of contact points held by pins."""
+"""Function that returns the penalty contact with an obstacle, given it, its coefficient of friction, and the mask (p,)
+bool of contact points that pins hold.
+"""
 
 
 class _Mover(Protocol):
     def at(self, step: _Substep) -> Load:
-        """Return the load in a substep."""
+        """Return the load in the substep ``step``."""
 
 
 def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
-    """Return the linear interpolation between ``before`` and ``after``, exactly ``after`` at the fraction 1."""
+    """Return the linear interpolation from ``before`` to ``after`` at a ``fraction`` (0 to 1), exactly
+    ``after`` at 1."""
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
-    """Return a track over ``frames`` frames, interpolated at a fraction of the interval that ends at ``frame``."""
+    """Return the values of a ``track`` at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``.
+
+    Frames are counted from 0; ``frames`` is their number. Values are interpolated linearly between the track's samples.
+    """
     return lerp(*samples_at(track, frames, frame, fraction))
 
 
@@ -182,7 +193,7 @@ class _MovingField:
 
 
 class _ReducedField:
-    """Acceleration field of a body in a subspace: the generalised forces of all samples are computed in advance."""
+    """Acceleration field of a body in a subspace, whose generalised forces are computed in advance for all samples."""
 
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
@@ -198,7 +209,7 @@ class _ReducedField:
 
 
 def _is_uniform(samples: np.ndarray) -> bool:
-    """Return True if accelerations (frames, n or 1, 3) have one value for the whole body."""
+    """Return True if accelerations have one value per frame for the whole body, (frames,1,3), not one per vertex."""
     return samples.shape[1] == 1
 
 
@@ -235,9 +246,8 @@ class _MovingCollider:
         return self._contact(mesh, collider.friction, step.held)
 
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
-        """Return the collider's pose at a fraction of the interval that ends at ``frame``. The last pose is reused if
-        the positions are equal.
-        """
+        """Return the collider's pose at a ``fraction`` between frames ``frame`` - 1 and ``frame``; reused if it has not
+        moved."""
         positions = self._collider.positions
         still = len(positions) == 1
         now = positions[0] if still else track_at(positions, self._frames, frame, fraction)
@@ -268,7 +278,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """Return a collider whose settings are replaced by those of the body's contact pair with it, if there is one."""
+    """Return a collider with the settings of the body's contact pair with it, if there is one, in place of its own."""
     overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in overrides:
         overrides["thickness"] = max(

@@ -1,4 +1,4 @@
-"""Points of a body at which force fields are evaluated, each with a lumped mass."""
+"""Points of a body with lumped masses, at which force fields are evaluated."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
-"""Mass points of a body in a subspace: POINTS_A_HANDLE per skinning handle, but at least FEWEST_POINTS."""
+"""Number of mass points of a body in a subspace: POINTS_A_HANDLE per skinning handle, but at least FEWEST_POINTS."""
 
 
 def mass_points(model: Model, space: Space) -> MassPoints:
-    """Return every tet vertex with its lumped mass; in a subspace, the centres of mass of groups of nearby vertices.
+    """Return all tet vertices with their lumped masses, or in a subspace the centres of mass of clusters of vertices.
 
     A uniform force field acts on these points as gravity does, except for round-off.
     """
@@ -34,7 +34,8 @@ def mass_points(model: Model, space: Space) -> MassPoints:
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:
-    """Return the embedding of the mesh's vertices in the mesh, each in the first tet that has it as a corner."""
+    """Return the embedding of all vertices of a mesh in the mesh itself, each in the first tet of which it is a
+    corner."""
     slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
     barycentric = np.zeros((len(slots), 4))
     barycentric[np.arange(len(slots)), slots % 4] = 1.0

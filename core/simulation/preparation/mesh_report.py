@@ -1,4 +1,4 @@
-"""Report of a body's tetrahedra: figures and warnings for the user."""
+"""Report of a body's tetrahedra for the user: quality of the mesh, mass, facts for advice, and warnings."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ def mesh_report(
     cached: CachedSubspace | None = None,
     match: Match | None = None,
 ) -> Mesh:
-    """Return the event that reports the tetrahedra of a job. ``cached`` is the subspace of a solver that has one;
-    ``match`` reports the matched vibrations.
+    """Return the event that reports the tetrahedra ``mesh`` of a job, with all warnings about them.
+
+    ``more_warnings`` are added to those found here. ``cached`` is the subspace of a solver that has one, ``match`` the
+    report of the matched vibrations.
     """
     figures = mesh_quality(mesh)
     thickness = thickness_of(job)
@@ -78,7 +80,7 @@ def mesh_report(
 
 def _of_embedding(embedding: Embedding) -> list[str]:
     far = int(np.count_nonzero(embedding.far_outside))
-    return [f"{far} vertices lie well outside all tetrahedra and follow the nearest one."] if far else []
+    return [f"{far} vertices lie well outside all tetrahedra, and each follows the nearest one."] if far else []
 
 
 def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
@@ -100,7 +102,7 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
 
 
 def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
-    """Return the warning about too few cubature points, or "", and the number that suffices, or 0."""
+    """Return the warning about too few cubature points, or "", and the number of points that suffices, or 0."""
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
     points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice

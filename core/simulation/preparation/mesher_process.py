@@ -1,4 +1,4 @@
-"""Tetrahedra by fTetWild and TetGen, which crash on some meshes, in a process whose crash loses nothing.
+"""Tetrahedralisation by fTetWild and TetGen, which crash on some meshes, in a child process whose crash loses nothing.
 
 The worker process of a Blender window is such a process. Elsewhere (Blender without a window, the command line) a
 worker is started, which makes the tetrahedra and stores them.
@@ -30,7 +30,7 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
 """Names of the third-party programs that may crash, by the method that uses them (``ResolutionSettings.method``)."""
 NEEDLE = 5e-3
-"""Ratio of thickness to length below which a mesh is called a needle: fTetWild crashes at 1.3e-3 and below."""
+"""Ratio of thickness to length below which the error calls a mesh a needle; fTetWild crashes at 1.3e-3 and below."""
 PATIENCE = 0.1
 """Seconds between two checks for a request to stop."""
 DRAFT = "Set Method to Draft under Resolution, which takes any mesh"
@@ -38,19 +38,20 @@ _may_end = False
 
 
 def allow_meshing_in_this_process() -> None:
-    """Allow meshers that may crash to run in this process, since nothing is lost if it ends."""
+    """Allow this process to run meshers that may crash; a worker process calls it, since its crash loses nothing."""
     global _may_end
     _may_end = True
 
 
 def needs_a_child(method: str) -> bool:
-    """Return True if the mesher of this method may crash and must run in a child process."""
+    """Return True if the mesher of a ``method`` may crash, so that it must run in a child of this process."""
     return method in FOREIGN and not _may_end
 
 
 def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
-    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and cache them there. Return
-    False if ``should_stop`` returned True before they were finished.
+    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and store them there.
+
+    Return True when they are stored, or False if ``should_stop`` returned True before.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
     """
     python = python_executable()
     if not python:
-        raise MeshError(f"No {python_name()} was found to run {FOREIGN[method]} with.", f"{DRAFT}.")
+        raise MeshError(f"{FOREIGN[method]} needs {python_name()} to run, which was not found.", f"{DRAFT}.")
     process = subprocess.Popen(
         command(python, folder, "tetrahedra"),
         stdin=subprocess.DEVNULL,
@@ -91,7 +92,7 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
 
 
 def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
-    """Return the error for a mesher process that ended with the exit code ``code``."""
+    """Return the error for a ``surface`` at which the mesher's process crashed with the exit code ``code``."""
     thickness = _thickness(surface)
     needle = f": it is a needle, {length_words(thickness)} thick" if thickness < NEEDLE * surface.size else ""
     return MeshError(
@@ -102,7 +103,8 @@ def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
 
 
 def _thickness(surface: SurfaceMesh) -> float:
-    """Return the extent of the vertices along their second principal axis, m."""
+    """Return the second largest extent, m, of a surface's vertices, measured along the principal axes; small for
+    needles."""
     points = surface.positions[np.unique(surface.triangles)]
     points = points - points.mean(axis=0)
     _values, axes = np.linalg.eigh(points.T @ points)

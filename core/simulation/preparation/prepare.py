@@ -1,4 +1,5 @@
-"""Preparation of a job for simulation: tetrahedra, embedding, material fields, model, pins."""
+"""Preparation of a job's body for simulation: tetrahedra, embedding, material fields, model, subspace, pins and
+loads."""
 
 from __future__ import annotations
 
@@ -47,19 +48,28 @@ VIBRATIONS = "vibrations"
 
 
 class Stopped(Exception):
-    """The caller asked to stop."""
+    """Exception by which a computation ends, because the caller asked it to stop."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that the simulation of a job's body needs. ``model`` has the pins that hold in the interval that ends
-    at the second frame.
+    """Body of a job with everything that its simulation needs.
 
-    The solver steps ``space``: the model itself or its ``subspace``. ``pins`` prescribe some of its unknowns, and
-    ``pin_springs`` hold the surface. ``points`` are the surface vertices, embedded in the mesh by ``embedding``.
-    ``modulus_blend`` computes the tets' moduli from those of the materials. ``start`` are the space's unknowns at the
-    first frame, None at rest. ``matching`` makes the space vibrate like a finer body or as Control Vibrations sets.
-    ``store`` caches data computed from the job.
+    Attributes
+    ----------
+    model : full-space model, with the pins that hold between the first two frames
+    space : the model itself or its subspace, whose unknowns the solver computes
+    subspace : the subspace of the model, if the solver has one
+    embedding : embedding of the surface vertices in the mesh
+    modulus_blend : function of the materials' moduli that gives the Young's moduli of the tets
+    points : the surface vertices, as points whose positions the unknowns give
+    pins, pin_springs : prescribed unknowns, and springs that hold the surface
+    loads : all other loads, by substep
+    linear_solver : choice of the linear solver, with its reason
+    pin_correction : correction of the displayed surface at pins
+    start : unknowns at the first frame; None at rest
+    matching : method that matches or controls the vibrations, if any
+    store : cache of data computed from the job, if any
     """
 
     model: Model
@@ -78,24 +88,29 @@ class Prepared:
     store: FrameStore | None = None
 
     def first_state(self) -> State:
-        """Return the state at the first frame, at zero velocity: the initial shape, or else the rest shape."""
+        """Return the state at the first frame, at zero velocity: in the initial shape if the job has one, else
+        at rest."""
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the factors (m,) on the tets' stiffness if the K moduli of the materials are multiplied by
-        ``exp(stiffness)``, with ``stiffness`` (K,).
+        """Return the factor (m,) on the stiffness per tet if the K moduli of the materials change.
+
+        ``stiffness`` (K,) are the natural logarithms of the factors on these moduli.
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
-        """Return the values ``of_tets`` (m,) for the tets at which the space integrates elasticity: all tets, or the
-        cubature tets of a subspace.
+        """Return the values at the tets over which the space integrates elasticity, out of ``of_tets`` (m,) for all
+        tets.
+
+        These are all tets, or the cubature tets of a subspace.
         """
         return of_tets if self.subspace is None else of_tets[self.subspace.parts.tets]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
-        """Return the render surface (s,3) m at the unknowns ``positions`` of a state. With a ``frame``, counted from
-        the job's first as 0, pinned vertices are at their targets, as shown to the user.
+        """Return the positions (s,3), m, of the surface vertices at the unknowns ``positions`` of a state.
+
+        If ``frame`` (counted from 0) is given, pinned vertices are moved to their targets, as displayed to the user.
         """
         surface = self.points.positions(positions)
         return surface if frame is None else self.pin_correction.apply(surface, frame)
@@ -104,9 +119,10 @@ class Prepared:
 def tetrahedra(
     job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[TetMesh, Embedding]:
-    """Return the tetrahedra of a job with the embedding of its surface, read from the store if they are cached there.
-    With a store, a mesher that may crash runs in a child process, and Stopped is raised if ``should_stop`` returns True
-    meanwhile.
+    """Return the tetrahedra of a job and the embedding of its surface, read from the store, or computed and stored.
+
+    With a store, a mesher that may crash runs in a child process; then Stopped is raised if ``should_stop`` returns
+    True.
     """
     if job.body.tets is not None:
         mesh = TetMesh(job.body.surface.positions, job.body.tets)
@@ -142,7 +158,7 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> MaterialFields:
-    """Return the material parameters of a job's tets, and cache them in the store, from which interfaces show them."""
+    """Return the material parameters per tet of a job, and store them for interfaces, which display them."""
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
     if store is not None:
@@ -156,8 +172,9 @@ def prepare(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Prepared:
-    """Return the job's body prepared for simulation; raise a SinewError if that fails. Raises Stopped between parts of
-    the work if ``should_stop`` returns True; the store then has no incomplete data.
+    """Return the job's body prepared for simulation; raise a SinewError if that fails.
+
+    Raises Stopped between parts of the work if ``should_stop`` returns True; data in the store are then complete.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -216,7 +233,12 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Return a progress callback for consecutive ``steps`` that sends an event at each new percent of all steps."""
+    """Return a callback for the progress of consecutive ``steps``, which sends an event at each new percent of all
+    steps.
+
+    The callback takes the name of a step and the fraction of it that is done. It raises Stopped if ``should_stop``
+    returns True.
+    """
     last = -1
 
     def on_progress(step: str, part: float) -> None:
@@ -231,7 +253,7 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
 
 
 def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
-    """Return the subspace of the job's body, or None if its solver does not use one."""
+    """Return the subspace of the job's body; None if its solver works in the full space."""
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
@@ -239,7 +261,7 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
-    """Return the pins of the solver's unknowns: tet vertices, or in a subspace the handles of pins."""
+    """Return the pins of the solver's unknowns, which are tet vertices, or in a subspace the handles of pins."""
     if subspace is None:
         return pins
     first = subspace.model.unknowns - 4 * subspace.pins.count
@@ -247,8 +269,9 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """Return the linear solver with which the bake in the store began; choose one and store it if there is none. So a
-    resumed bake computes the same bits, however much memory is free when it resumes.
+    """Return the choice of the linear solver: that of the bake in the store, else a new choice, which is stored.
+
+    So a resumed bake computes the same bits, however much memory is free when it resumes.
     """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)

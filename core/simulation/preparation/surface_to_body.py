@@ -1,4 +1,4 @@
-"""Extension of vectors at the render surface into the body."""
+"""Extension of vectors from the vertices of the render surface into the body."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.protocol import DirectSolver
 
 SMOOTHNESS = 1e-6
-"""Weight of smoothness against the fit of the samples: it determines the interior, where there are no samples."""
+"""Weight of smoothness relative to the fit of the samples; smoothness determines the interior, which has no samples."""
 
 
 class SurfaceToBody:
-    """Extends vectors at embedded surface vertices to tet vertices by the smoothest field that fits them.
+    """Extension of vectors from embedded surface vertices to tet vertices, by the smoothest field that fits them.
 
-    Minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units of the
-    body's size). A uniform field stays uniform. Connected components of the mesh without samples get zero. Every
-    substep solves this system, so ``solver`` factorises its matrix; painted weights, which are extended once, use
-    conjugate gradients (``mechanics/materials/harmonic.py``).
+    The field a minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units
+    of the body's size), where P interpolates it at the surface vertices. A uniform field stays uniform. Connected
+    components of the mesh without surface vertices get zero. Every substep solves this system, so ``solver`` factorises
+    its matrix; painted weights, which are extended once, use conjugate gradients (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
@@ -34,13 +34,16 @@ class SurfaceToBody:
         self._factor = factorized(A, solver)
 
     def transpose_product(self, forces: np.ndarray) -> np.ndarray:
-        """Return ``forces^T E`` (r,s), where E (n,s) extends scalar samples from the surface into the body; ``forces``
-        is (n,r).
+        """Return ``forces^T E`` (r,s), where the matrix E (n,s) extends scalars from the s surface vertices to the n
+        tet vertices.
+
+        ``forces`` is (n,r).
         """
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
         return np.ascontiguousarray((self._sample @ carried).T)
 
     def extend(self, samples: np.ndarray) -> np.ndarray:
-        """Extend vectors (s,3) at the surface vertices to the tet vertices, (n,3), in the same unit."""
+        """Return vectors (n,3) at the tet vertices that extend the vectors ``samples`` (s,3) at the surface
+        vertices."""
         return self._factor.solve(self._sample.T @ samples)

@@ -83,7 +83,7 @@ def test_a_moving_object_in_other_units(moving, saved, evaluated):
         assert np.abs(mine - theirs).max() < 1e-6 * SIZE
     store = baking.open_store(moving)
     assert np.abs(0.5 * played[-1] - store.read(4)).max() < 1e-6 * SIZE
-    assert moving.sinew.bake.error == "Equal to the frames up to round-off."
+    assert moving.sinew.bake.error == "Equal to the baked frames up to round-off."
 
 
 def test_on_a_duplicate_with_later_modifiers(soft, saved, evaluated):

@@ -64,7 +64,7 @@ def test_a_shell_thinner_than_the_tets_and_a_core_that_is_nowhere_are_told(shell
     assert any("“Bone” is thinner (0.001 m) than the tetrahedra" in warning for warning in event.warnings)
     bone.depth_kind, bone.depth = "CORE", 0.4
     _mesh, fields, event = fields_of(shelled)
-    assert any("as deep as “Bone”: lower its Depth" in warning for warning in event.warnings)
+    assert any("as deep as the material “Bone”: lower its Depth" in warning for warning in event.warnings)
     assert (fields.youngs_modulus == 5e4).all()
 
 

@@ -69,7 +69,7 @@ def test_a_free_part_wants_three_nodes_beside_a_line(places):
     X = job.body.surface.positions
     nodes = [int(np.linalg.norm(X - 0.1 * np.array(place), axis=1).argmin()) for place in places]
     (words,) = said(job.with_body(dynamic_nodes=nodes))
-    assert "fewer than three, or on a line" in words and "pick more nodes, off that line" in words
+    assert "fewer than three or collinear" in words and "pick more nodes, off that line" in words
     beside = int(np.linalg.norm(X - (0.0, 0.2, 0.0), axis=1).argmin())
     enough = job.with_body(dynamic_nodes=[*nodes, beside])
     assert said(enough) == ([] if len(places) > 1 else [words])

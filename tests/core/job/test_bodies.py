@@ -79,7 +79,7 @@ def test_edits_say_of_which_body():
         ("no body", lambda a, b: ()),
         ("Two bodies have the name “A”", lambda a, b: (a, a)),
         ("Two bodies", lambda a, b: (replace(a, name=""), replace(b, name=""))),
-        ("“B”: .* one object matrix per frame, not 5 for 4", lambda a, b: (a, longer("B"))),
+        ("“B”: .* has 5 object matrices for 4 frames", lambda a, b: (a, longer("B"))),
     ],
 )
 def test_bodies_that_do_not_go_together_are_refused(words, bodies):

@@ -54,7 +54,7 @@ def test_a_pinned_one_is_refused(job, takes_nodes):
     both = job.with_body(dynamic_nodes=[pin, *job.body.dynamic_nodes])
     with pytest.raises(PinError, match=f"Vertex {pin} is pinned and a dynamic node") as raised:
         both.check()
-    assert "out of the nodes or of the pins" in raised.value.remedy
+    assert "from the nodes or the pins" in raised.value.remedy
     held = np.ones((4, len(job.body.pinned_vertices)), dtype=bool)
     held[:, 2] = False
     both.with_body(pin_held=held).check()

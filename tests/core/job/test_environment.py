@@ -81,9 +81,21 @@ def test_a_collider_that_stands_still_keeps_one_frame():
     ("error", "said", "changes"),
     [
         (SpringError, "does not exist", lambda j: {"springs": (replace(SPRING, vertices=np.arange(9) + 10**6),)}),
-        (SpringError, "has 5 frames, not 12", lambda j: {"springs": (map_tracks(SPRING, lambda track: track[:5]),)}),
-        (SpringError, "has 5 frames, not 12", lambda j: {"goal": map_tracks(SPRING, lambda track: track[:5])}),
-        (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (map_tracks(PLATE, lambda track: track[:5]),)}),
+        (
+            SpringError,
+            "has its stiffness at 5 frames, not 12",
+            lambda j: {"springs": (map_tracks(SPRING, lambda track: track[:5]),)},
+        ),
+        (
+            SpringError,
+            "has its stiffness at 5 frames, not 12",
+            lambda j: {"goal": map_tracks(SPRING, lambda track: track[:5])},
+        ),
+        (
+            ColliderError,
+            "has 5 samples for 12 frames",
+            lambda j: {"colliders": (map_tracks(PLATE, lambda track: track[:5]),)},
+        ),
         (PinError, "array pin_held has shape", lambda j: {"pin_held": j.pin_held[:5]}),
         (SettingsError, "accelerations have shape", lambda j: {"accelerations": j.accelerations[:, :3]}),
         (

@@ -103,7 +103,7 @@ def test_a_change_is_told(now, said):
         ("position that is not a number", lambda: Absorber("Sheet", FACES, np.full((1, 4, 3), np.nan), [1.0])),
         ("an absorption outside 0 to 1", lambda: sheet(absorption=[1.5])),
         ("an absorption outside 0 to 1", lambda: sheet(absorption=[np.nan])),
-        ("has 4 frames, not 3", lambda: box(3, sheet(absorption=np.linspace(0.0, 1.0, 4)))),
+        ("has values at 4 frames, not 3", lambda: box(3, sheet(absorption=np.linspace(0.0, 1.0, 4)))),
         ("names an absorber that does not exist", lambda: box(3, fields=(wind(0),))),
     ],
 )

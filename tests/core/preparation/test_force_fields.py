@@ -154,7 +154,7 @@ def test_a_job_is_cut_and_prolonged_with_its_fields():
     job = box(4, field(centres=np.arange(12.0).reshape(4, 3)), field())
     assert len(job.until(2).body.force_fields[0].centres) == 2 and len(job.extended().body.force_fields[0].centres) == 5
     assert len(job.until(2).body.force_fields[1].centres) == 1
-    with pytest.raises(FieldError, match="has 4 frames, not 3"):
+    with pytest.raises(FieldError, match="has values at 4 frames, not 3"):
         box(3, job.body.force_fields[0])
 
 

@@ -94,7 +94,10 @@ def test_how_much_a_match_takes_is_told(tmp_path):
     assert read_report(store).match_words() == ""
     for frame, taken in ((2, 0.417), (3, 0.3)):
         store.write(frame, np.zeros((N, 3)), state(), [StepReport("x"), StepReport("x", taken=taken)])
-    assert "The match removes up to 42% of the stiffness that it may remove (frame 2)." in read_report(store).summary()
+    assert (
+        "The match removes up to 42% of the elastic energy that it can remove (frame 2)."
+        in read_report(store).summary()
+    )
 
 
 def test_a_bake_of_one_frame_has_a_report(tmp_path):
@@ -199,12 +202,12 @@ def test_what_meets_is_told(store):
     store.write(2, np.zeros((N, 3)), state(), [near, shut])
     report = read_report(store)
     assert report.contact_words() == "Contacts: 120 at most (frame 2), smallest distance 0.1 mm"
-    assert "In frames 2 pins or colliders did not reach their positions, between “Plate”" in report.blocked_words()
-    assert report.solved_with_words().startswith("In frames 2 it could touch “Ball”, “Cube”:")
+    assert "In frames 2 pins or colliders did not reach their positions between “Plate”" in report.blocked_words()
+    assert report.solved_with_words().startswith("In frames 2 the body could touch “Ball”, “Cube”:")
     said = {report.contact_words(), report.blocked_words(), report.solved_with_words()}
     assert said <= set(report.summary())
     heading, first, *_ = report.rows()
     assert first[heading.index("Contacts")] == 120 and first[heading.index("Nearest (m)")] == 1e-4
-    assert "Nearest: smallest distance in contact" in report.table() and "Contacts" in csv_of({"A": report})
+    assert "Nearest: smallest distance of surfaces in contact" in report.table() and "Contacts" in csv_of({"A": report})
     for damaged in (None, 3, [1], [["a"]], {"a": 1}):
         assert _pairs(damaged) == []
