@@ -35,8 +35,10 @@ class ToBake(NamedTuple):
         return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.has_contact))
 
 
-def check_disk_space(*together: ToBake) -> None:
-    """Raise StoreError if the files of a joint bake, with one :class:`ToBake` per body, do not fit on their disks."""
+def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
+    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks, after ``deletable``
+    bytes are freed on each disk.
+    """
     from .costs import size_words
 
     disks = defaultdict(list)
