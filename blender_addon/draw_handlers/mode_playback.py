@@ -149,8 +149,8 @@ def chosen(obj: Any, settings: Any) -> int:
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, at which the body simulates the vibration with index ``number``, from 0, in its table;
-    an animated stiffness factor is included.
+    """Return the frequency, Hz, at which the body simulates the vibration with index ``number``, from 0, in its table,
+    with its stiffness factor at the current frame.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
