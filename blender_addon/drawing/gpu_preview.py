@@ -143,7 +143,7 @@ class Preview:
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex that has the largest weight in ``vertex``, a vertex of the drawn surface."""
+        """Return the index of the mesh vertex with the largest weight in ``vertex``, a vertex of the drawn surface."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:

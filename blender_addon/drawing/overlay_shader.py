@@ -1,4 +1,4 @@
-"""Shaders of the overlays: faintly shaded triangles with dark edges, translucent ghosts, vibrations, dots, and lines."""
+"""Shaders of the overlays: faintly shaded triangles with dark edges, translucent ghosts, vibrations, dots, lines."""
 
 from __future__ import annotations
 
