@@ -30,7 +30,7 @@ DOT = 7.0
 """Diameter, pixels, of the dot of a cubature point with the mean volume."""
 
 WIRE = 0.6
-"""Opacity of edges, with which they look like Blender's wires, which are thinner than a pixel."""
+"""Opacity of edges that makes them look like Blender's wires, which are thinner than a pixel."""
 
 NEARER = 1e-3
 """Fraction of its distance by which an edge is moved to the viewer, in front of its faces."""

@@ -18,7 +18,7 @@ from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
-"""Steps per unit to which coordinates of normals are rounded before they are compared for equality."""
+"""Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
 """Determinant of the derivatives of the tangent coordinates along the tangents, 1 on a plane, below which the triangles

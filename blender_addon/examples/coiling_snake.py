@@ -12,7 +12,7 @@ from .shapes import SIDES, Part, ball, lathe, sweep
 from .stage import Stage
 
 LABEL = "Coiling Snake"
-DESCRIPTION = "A snake whose head is keyed comes down into a basket in circles, where it coils up"
+DESCRIPTION = "A snake is lowered into a basket in circles and coils up there; only its head is animated"
 SKIN, BAND, BLACK, STRAW = (0.10, 0.30, 0.12), (0.75, 0.62, 0.12), (0.01, 0.01, 0.012), (0.50, 0.33, 0.14)
 LONG, THICK, RINGS, AROUND = 1.15, 0.032, 60, 16
 """Length and radius of the snake, m; number of rings of vertices along it, and of vertices per ring."""

@@ -22,7 +22,7 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""Speed in cells per second of the fluid solver's value 1; a cell is the domain's longest side over its resolution."""
+"""Cells per second at a solver velocity of 1; the size of a cell is the domain's longest side over its resolution."""
 
 MOST_CELLS = 64
 """Maximum number of cells along the longest side; finer domains are averaged over blocks of cells."""

@@ -35,7 +35,7 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Types whose strength is an acceleration, which the simulation scale must not change; other strengths are rates."""
+"""Field types whose strength is an acceleration, which the simulation scale must not change. Others are rates."""
 
 AROUND = 1.0
 """Margin of the box around the animated body in which fields are sampled, in body sizes."""

@@ -59,6 +59,6 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
         if not objects:
             raise MeshError(
                 f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
-                "Put closed meshes into it besides the body itself, or clear Region.",
+                "Add closed meshes other than the body to it, or clear Region.",
             )
     return tuple(region_surface(o, scene, context) for o in objects)

@@ -60,8 +60,8 @@ class SubdivisionMatrix(NamedTuple):
     positions.
 
     ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners at random positions
-    of the cage; corners of a smooth vertex have equal normals. ``edges`` (e,2) are the parts of the cage's edges.
-    ``level`` may be lower than requested.
+    of the cage; corners of a smooth vertex have equal normals. ``edges`` (e,2) are the subdivided edges that come from
+    the cage's edges. ``level`` may be lower than requested.
     """
 
     matrix: sp.csr_matrix
