@@ -35,15 +35,15 @@ from .scenes import active, in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake, save, export and render; return the exit code."""
+    """Bake the scene's bodies, then save, export and render as ``options`` ask; return the exit code."""
     check_loaded()
     with in_scene(options, tell) as opened_in:
         return _bake_scene(options, opened_in, tell)
 
 
 def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
-    """Bake, save, export and render the active scene; return the exit code. ``opened_in`` is the scene in which the
-    .blend was opened.
+    """Bake the bodies of the active scene, save, export and render; return the exit code. ``opened_in`` is the scene
+    that was active when the .blend was opened.
     """
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
@@ -71,8 +71,9 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies, each contact group together, until a signal arrives; with ``--dry-run``, only report the plan.
-    Return True if anything was baked, and the errors of refused groups, which do not stop the others, as in Bake All.
+    """Bake the bodies until ``caught`` holds a signal; with ``--dry-run``, only report the plan. Bodies in contact with
+    each other (a contact group) are baked together. As in Bake All, an error of one group does not stop the others.
+    Return True if anything was baked, and the errors of the groups that failed.
     """
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
@@ -103,8 +104,9 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save the baked .blend or, with ``--output``, a copy. The .blend keeps its active scene; in a copy the baked scene
-    is active, so that a farm renders it.
+    """Save the .blend if anything was baked (``changed``) or, with ``--output`` and no error in ``refused``, save a
+    copy. The .blend keeps its active scene ``opened_in``; in a copy, the baked scene is active, so that a farm renders
+    it.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -118,7 +120,9 @@ def _keep(
 def _bake_group(
     group: list[Any], jobs: list[Job], options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
 ) -> bool:
-    """Bake a contact group or a single body; return True if there was anything to bake."""
+    """Bake a contact group with its ``jobs``, one per body, until ``caught`` holds a signal; report events to
+    ``progress``. Return False if all its bakes were already complete, else True.
+    """
     for obj in group:
         if options.result:
             obj.sinew.result = options.result.upper()
@@ -167,7 +171,9 @@ def _bake_group(
 
 
 def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
-    """Return the stores of a contact group, and True if their frames are resumed, False if they are baked again."""
+    """Return the frame stores of a contact group, one per body, and True if the bake resumes from their frames, False
+    if it starts again.
+    """
     if options.resume or options.update:
         try:
             return baking.prepare_all(group, jobs, resume=True), True
@@ -180,7 +186,9 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return the fields of a complete bake's record that the next preparation overwrites; {} if it is not complete."""
+    """Return the fields of the body's bake record that preparing a new bake overwrites, by name. Return {} if the bake
+    is incomplete, or if its result is not as the settings ask.
+    """
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
         return {}
@@ -198,7 +206,9 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Reporter of the events in the bake of one contact group, after ``before`` of all ``bodies`` groups."""
+    """Reporter of the bake of one contact group on the console. ``names``: its bodies; ``before``: number of contact
+    groups that precede it; ``bodies``: number of all contact groups.
+    """
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
         self._tell, self._bodies_before, self._bodies = tell, before, bodies
@@ -206,11 +216,13 @@ class _Progress:
         self.state = State(Stage.READ)
 
     def begin(self, frames: int) -> None:
-        """Note the total number of frames."""
+        """Start the elapsed time, and set the total number of frames."""
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Report warnings about the bodies of the group that are known before the bake."""
+        """Report the warnings about bodies of the group that are known before the bake: materials, pins, and colliders
+        in renders.
+        """
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
@@ -259,7 +271,7 @@ class _Progress:
         self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{total})")
 
     def _part(self) -> float:
-        """Return the fraction of all contact groups that is done, 0 to 1; each counts the same."""
+        """Return the finished fraction of all contact groups, 0 to 1; each group counts the same."""
         state = self.state
         return (self._bodies_before + state.frames_there / max(1, state.frames_total)) / self._bodies
 
@@ -272,7 +284,7 @@ class _Progress:
         self._tell.warn(self._name, text)
 
     def end(self, outcome: str, frames: int) -> None:
-        """Report the outcome of the bake, with the number of frames on disk."""
+        """Report the ``outcome`` of the bake and its number of ``frames`` on disk."""
         self._tell.event("body", body=self._name, outcome=outcome, frames=frames)
 
 
@@ -291,7 +303,9 @@ def _save(tell: ConsoleReporter) -> None:
 
 
 def _save_as(path: Path, tell: ConsoleReporter) -> None:
-    """Save a copy as another .blend, with remapped relative paths; ``save_handlers`` remaps those of bakes."""
+    """Save a copy of the open .blend as ``path``, with relative paths adjusted; ``save_handlers`` adjusts the paths of
+    bakes.
+    """
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)

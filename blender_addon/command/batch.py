@@ -35,9 +35,9 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend and its Blender process. ``found``: in a folder; ``outcome``: ``done``, ``failed``, ``stopped`` or
-    ``no body`` at the end; ``said``: last lines of output; ``last_message``: last line by Sinew; ``is_stopping``: asked
-    to end early.
+    """One .blend and the Blender process that bakes it. ``found``: found in a folder, not named itself; ``outcome``: at
+    the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of output; ``last_message``: last
+    line printed by Sinew; ``is_stopping``: asked to end early; ``seconds``: run time, once it has ended.
     """
 
     path: Path
@@ -54,10 +54,12 @@ class Task:
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake all files and report the outcomes; return the exit code."""
+    """Bake the .blend files that ``options`` name, and report the outcomes; return the exit code."""
     tasks = find_tasks(options.files)
     if not tasks:
-        raise StoreError(f"There is no .blend in {', '.join(options.files)}.", "Name .blend files, or their folders.")
+        raise StoreError(
+            f"There is no .blend in {', '.join(options.files)}.", "Name .blend files, or folders that contain them."
+        )
     runner = _Runner(options)
     with stop_signals() as caught:
         runner.work(tasks, caught)
@@ -68,7 +70,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def find_tasks(names: list[str]) -> list[Task]:
-    """Return a task for each .blend file that is named, or is below a named folder, each once."""
+    """Return one task per .blend file: the files in ``names``, and all files below the folders in ``names``."""
     found: dict[Path, bool] = {}
     for name in names:
         path = Path(os.path.realpath(name))
@@ -109,7 +111,7 @@ class _Runner:
         self._share = share
 
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
-        """Run all tasks, or until a signal arrives; no child process is left running then."""
+        """Run all tasks, or stop when ``caught`` holds a signal. Afterwards, no child process is running."""
         waiting, running = deque(tasks), []
         signals = 0
         try:
@@ -127,7 +129,7 @@ class _Runner:
                 task.process.wait()
 
     def _start(self, task: Task) -> list[Task]:
-        """Start a task, and return it in a list; an empty list if it could not be started."""
+        """Start the process of a task. Return [task], or [] if its file is missing or is not a .blend."""
         if not os.path.isfile(task.path) or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
             task.last_message = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
@@ -197,16 +199,18 @@ def _isolated() -> dict[str, str]:
 
 
 def _own_blender() -> str:
-    """Return the path of the running Blender; "" under the ``bpy`` wheel, where Python itself is started."""
+    """Return the path of the running Blender. Return "" in the ``bpy`` wheel, where Python is started instead."""
     import bpy
 
     if not bpy.app.binary_path and PACKAGE != "sinew":
-        raise StoreError("There is no Blender here, only its Python module.", "Name one with --blender.")
+        raise StoreError(
+            "This is Blender's Python module, without a Blender to start.", "Name a Blender with --blender."
+        )
     return bpy.app.binary_path
 
 
 def _read(task: Task, log: IO[str]) -> None:
-    """Write the output of a child process to its log, keep its last lines, and print the lines of Sinew."""
+    """Copy the output of a task's process to its log, keep the last lines, and print the lines written by Sinew."""
     with log:
         for line in task.process.stdout:
             log.write(line)
@@ -251,7 +255,9 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """Stop child processes after their step, with its frames kept; ``at_once``, or on Windows, kill them."""
+    """Ask child processes to end after their current step, with its frames kept. With ``at_once``, kill them; on
+    Windows, they are killed in both cases.
+    """
     if running and not at_once:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")
     for task in running:

@@ -13,13 +13,15 @@ from . import NothingToBake
 
 
 def check_loaded() -> None:
-    """Raise StoreError if no .blend is loaded: Blender runs commands on the default scene if the file is missing."""
+    """Raise StoreError if no .blend is loaded. If the file is missing, Blender runs commands on its default scene."""
     if not bpy.data.filepath:
         raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """Return all bodies of the scene, colliders of others first, or the body ``name``; StoreError if there is none."""
+    """Return the bodies of the scene, each after the bodies that are its colliders; or only the body ``name``. Raise
+    StoreError if there is none.
+    """
     scene = bpy.context.scene
     if name is None:
         bodies = bake_queue.bodies_of(scene)
@@ -39,7 +41,9 @@ def bodies_of_scene(name: str | None) -> list[Any]:
 
 
 def all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """Return one error for all refused bodies."""
+    """Return one error with the messages of all errors ``refused``, out of ``total`` bodies; a single error is returned
+    unchanged.
+    """
     if len(refused) == 1:
         return refused[0]
     return SinewError(f"{len(refused)} of {total} bodies failed. " + " ".join(str(error) for error in refused), "")

@@ -14,20 +14,22 @@ from ...core.foundation.errors import SinewError
 
 
 def say(text: str) -> None:
-    """Print one line of text."""
+    """Print one line of text to standard error, after ``sinew:``."""
     print(f"sinew: {text}", file=sys.stderr, flush=True)
 
 
 def _print(text: str) -> None:
-    """Print lines for programs. Blender's output is flushed from C's buffer first, since it may end within a line."""
+    """Print lines for programs to standard output. C's output buffer is flushed first, since Blender may have left an
+    unfinished line in it.
+    """
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)
 
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Reporter of a command for programs, besides the text: JSON objects with ``--json``, progress lines of Open Job
-    Description with ``--openjd``.
+    """Reporter of a command's events: text on standard error and, for programs, JSON objects (``--json``) or progress
+    lines of Open Job Description (``--openjd``) on standard output.
     """
 
     as_json: bool = False
@@ -39,17 +41,21 @@ class ConsoleReporter:
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 
     def event(self, event: str, **fields: Any) -> None:
-        """Report an event; ``docs/manual/farms.md`` documents all events and their fields, which do not change."""
+        """Print an event and its fields as a JSON object if ``--json`` is set. ``docs/manual/farms.md`` lists all
+        events and fields, which are a stable interface.
+        """
         if self.as_json:
             _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
-        """Report the fraction ``part`` of the command that is done, 0 to 1, and in ``words`` what was done last."""
+        """Print progress if ``--openjd`` is set: the finished fraction ``part`` of the command, 0 to 1, and a status
+        text ``words``.
+        """
         if self.as_openjd:
             _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 
     def warn(self, body: str, message: str) -> None:
-        """Report a warning about a body; with "", about the file."""
+        """Report a warning about the body named ``body``; about the file if ``body`` is ""."""
         say(f"{body}: warning: {message}" if body else f"warning: {message}")
         self.event("warning", body=body, message=message)
 

@@ -19,18 +19,23 @@ FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")
 
 
 def check_formats(words: Sequence[str]) -> None:
-    """Raise SettingsError, before the bake, if this build of Blender lacks a format."""
+    """Raise SettingsError, before the bake, if this build of Blender cannot write a format in ``words`` (``abc``,
+    ``usd``).
+    """
     for word in words:
         kind, _, build_option = FORMATS[word]
         if not getattr(bpy.app, build_option).supported:
-            raise SettingsError(f"This build of Blender has no {kind.capitalize()}.", "Use one from blender.org.")
+            raise SettingsError(
+                f"This build of Blender cannot export {kind.capitalize()}.", "Use a Blender from blender.org."
+            )
 
 
 def export_bodies(
     bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: ConsoleReporter
 ) -> None:
-    """Write the bodies in each format beside the .blend, under its name; StoreError if that fails. With
-    ``keep_current``, files newer than the .blend are not written again.
+    """Export all bodies to one file per format in ``words`` (``abc``, ``usd``): the path of ``blend`` with the format's
+    extension. With ``keep_current``, keep a file that is newer than the .blend. Raise StoreError if a file cannot be
+    written.
     """
     for word in words:
         kind, ending, _ = FORMATS[word]

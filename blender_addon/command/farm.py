@@ -1,4 +1,4 @@
-"""``sinew farm``: job templates for render farms, written beside a .blend, with values from it.
+"""``sinew farm``: writing of job templates for render farms beside a .blend, with values from it.
 
 The templates in ``farm_files`` are copied unchanged. Values from the .blend are written to a separate file, so that one
 template serves every shot.
@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).with_name("farm_files")
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Write the templates and, if a .blend is open, its values into a folder; return the exit code."""
+    """Write the job templates and, if a .blend is open, its parameter values into a folder; return the exit code."""
     import bpy
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
@@ -42,8 +42,8 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy the templates into a folder. An existing folder may have come with an untrusted .blend, so only a folder
-    that the user has chosen may be a link.
+    """Copy the job templates into ``folder``. Raise OSError if a link leads out of it, since an existing folder may
+    have come with an untrusted .blend. Only a folder that the user has chosen (``is_chosen``) may itself be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)
@@ -56,8 +56,9 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
 
 
 def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
-    """Write the template's parameter values, and the files that the .blend needs, as AWS Deadline Cloud reads them from
-    a job bundle. ``scene_name`` is needed unless the scene is the active one in the .blend.
+    """Write two files of an AWS Deadline Cloud job bundle into ``folder``: the template's parameter values, and the
+    list of files that the .blend needs. ``scene_name`` may be "" only if the scene is the active one in the .blend.
+    Raise StoreError if a path is not UTF-8.
     """
     import bpy
 

@@ -1,4 +1,4 @@
-"""File dates that ``--update`` compares."""
+"""Comparison of file dates for ``--update``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SKEW = 60 * 10**9
 
 
 def is_newer(path: Path, than: int) -> bool:
-    """Return True if a file was written at the time ``than``, ns since 1970, or later. A date in the future, as after
-    the clock was set back, is invalid and counts as old.
+    """Return True if the file was written at the time ``than``, ns since 1970, or later. A date more than a minute in
+    the future, as after the clock was set back, counts as old.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

@@ -14,15 +14,15 @@ COMMANDS = {
     "ones resumed: the same command again finishes the rest.",
     "farm": "Write job templates for render farms (Open Job Description, Flamenco) beside the .blend.",
 }
-RANGE_HELP = (
-    "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
-)
+RANGE_HELP = "frame range (default: as set on the object); replaces an earlier bake; the body is at rest at frame A"
 SCENE_HELP = "use this scene (default: the active one of the .blend, or the scene that has the --object)"
 AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for files that you trust"
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """Return the parser of a command, with its .blend as an argument if no Blender has loaded it (``with_scene``)."""
+    """Return the argument parser of ``command``. With ``with_scene``, no Blender has loaded the .blend, so its path is
+    an argument.
+    """
     if with_scene:
         prog = f"sinew {command}"
     else:
@@ -42,7 +42,7 @@ def _report(made: argparse.ArgumentParser) -> None:
     _one_object(made)
     kind = made.add_mutually_exclusive_group()
     kind.add_argument("--csv", action="store_true", help="print comma-separated values, one line per body and frame")
-    kind.add_argument("--json", action="store_true", help="print one JSON object per body and per frame of it")
+    kind.add_argument("--json", action="store_true", help="print one JSON object per body, then one per frame")
     made.add_argument("--output", metavar="FILE", help="write the report to a file, without Blender's own output")
 
 
@@ -51,11 +51,11 @@ def _bake(made: argparse.ArgumentParser) -> None:
     _how(made)
     again = made.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="resume an interrupted bake")
-    words = "skip complete bakes, resume interrupted ones, bake missing and edited ones"
+    words = "skip complete bakes, resume interrupted ones, and bake bodies that have none or were edited"
     again.add_argument("--update", action="store_true", help=words)
     then = made.add_mutually_exclusive_group()
     then.add_argument("--render", action="store_true", help=RENDER_HELP)
-    then.add_argument("--output", metavar="FILE", help="save the result as another .blend; the scene stays as it is")
+    then.add_argument("--output", metavar="FILE", help="save the result as another .blend; the original is unchanged")
     made.add_argument("--json", action="store_true", help="print events on standard output, one JSON object per line")
     made.add_argument("--openjd", action="store_true", help="print progress lines of Open Job Description")
 
@@ -73,8 +73,8 @@ def _batch(made: argparse.ArgumentParser) -> None:
     made.add_argument("--render", action="store_true", help="render the frame range of each .blend after its bake")
     _how(made)
     made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
-    made.add_argument("--blender", metavar="PATH", help="the Blender to start (default: this one)")
-    made.add_argument("--logs", metavar="DIR", help="folder for logs of the output, one per .blend")
+    made.add_argument("--blender", metavar="PATH", help="Blender program to start (default: this one)")
+    made.add_argument("--logs", metavar="DIR", help="folder for log files with Blender's output, one per .blend")
 
 
 def _farm(made: argparse.ArgumentParser) -> None:
@@ -92,7 +92,9 @@ def _how(made: argparse.ArgumentParser) -> None:
     kinds = (
         "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
     )
-    made.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
+    made.add_argument(
+        "--result", choices=("keys", "nodes", "cache"), help=f"form in which the .blend stores the result; {kinds}"
+    )
     export = "also write the bodies to an Alembic or USD file with the .blend's name beside it; may be repeated"
     made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
     made.add_argument(

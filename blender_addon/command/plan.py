@@ -20,7 +20,7 @@ from .console import ConsoleReporter, say
 
 
 def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleReporter) -> None:
-    """Report what a bake of a body with its job would do; SinewError if it would be refused."""
+    """Report what baking the body ``obj`` with its ``job`` would do; raise SinewError if the bake would be refused."""
     baking.check_folder(obj)
     baking.check(job)
     if options.frames:  # the file is not saved
@@ -45,7 +45,9 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame to bake, and a note on existing frames that are replaced or not resumed ("" if none)."""
+    """Return the first frame that a bake would compute, and why existing frames are replaced or not resumed ("" if
+    there are none).
+    """
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)
     try:

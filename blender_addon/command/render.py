@@ -1,6 +1,7 @@
 """``sinew bake --render``: frames of the scene, rendered with its own settings.
 
-Images get their names when complete, so that a kill leaves no partial ones; an image newer than the .blend is current.
+Blender renders into a temporary folder, and complete images are moved beside it, so that a killed process leaves no
+partial images. An image newer than the .blend is up to date.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ PARTIAL = ".sinew-rendering"
 
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
-    """Render the scene's frame range; RenderError if a frame cannot be rendered.
+    """Render the scene's frame range, or stop after a frame once ``caught`` holds a signal; ``say`` prints one line per
+    frame. Raise RenderError if a frame cannot be rendered.
 
-    With ``keep_current`` images newer than the .blend are kept. Ends after a frame once ``caught`` holds a signal.
+    With ``keep_current``, frames whose images are newer than the .blend are not rendered again.
     """
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
@@ -52,7 +54,7 @@ def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep
 
 
 def _images(scene: Any, frame: int) -> list[Path]:
-    """Return the image files of a frame, one per view."""
+    """Return the paths of a frame's images: one, or one per view with multiview."""
     render = scene.render
     views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
     # The path may contain an invalid template.
@@ -61,7 +63,9 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Return True if a frame is rendered already: its images must not be overwritten, or are new enough (ns)."""
+    """Return True if a frame need not be rendered: all its ``images`` exist, and they either must not be overwritten or
+    are newer than the time ``newer_than``, ns since 1970.
+    """
     if not all(os.path.isfile(image) for image in images):
         return False
     if not scene.render.use_overwrite:
@@ -84,7 +88,7 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
                 bpy.ops.render.render(write_still=True)
         made = sorted(partial.iterdir())
         if not made:
-            raise RenderError(f"Frame {frame} left no image.", "Check the output settings of the scene.")
+            raise RenderError(f"Blender wrote no image of frame {frame}.", "Check the output settings of the scene.")
         with refusing(f"The images of frame {frame} cannot be moved to {folder}", "Free disk space.", RenderError):
             for image in made:
                 image.replace(folder / image.name)
@@ -92,7 +96,7 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
 
 @contextmanager
 def _partial(folder: Path) -> Iterator[Path]:
-    """Create an empty folder beside the images, and delete it afterwards."""
+    """Create an empty folder for unfinished images in ``folder``, and delete it afterwards."""
     partial = folder / PARTIAL
     remedy = "Choose another output folder under Output Properties."
     with refusing(f"The folder {folder} cannot be written", remedy, RenderError):

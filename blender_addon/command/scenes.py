@@ -16,8 +16,8 @@ from .console import ConsoleReporter
 
 @contextmanager
 def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
-    """Activate the scene that the options choose, yield the one that was active before, and restore it. Warn about
-    bodies that are only in other scenes. StoreError if there is no such scene.
+    """Activate the scene that ``options`` choose within the context, and yield the scene that was active before. Raise
+    StoreError if the chosen scene does not exist. Without a choice, warn about bodies that are only in other scenes.
     """
     before = bpy.context.scene
     scene = _scene_of(options, before)
@@ -29,7 +29,9 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
 
 @contextmanager
 def active(scene: Any) -> Iterator[None]:
-    """Make a scene active within the context: Blender evaluates its animation and saves it as the active one."""
+    """Make a scene the active one within the context, so that Blender evaluates its animation. A .blend that is saved
+    meanwhile opens in this scene.
+    """
     before = bpy.context.scene
     if scene == before:  # assigning even the same scene would mark the .blend as edited
         yield
@@ -43,7 +45,9 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """Return the scene that the options name, else the present one; if that lacks the named object, one that has it."""
+    """Return the scene named by ``--scene``, else the active scene ``present``. If that lacks the object named by
+    ``--object``, return the scene that has it. Raise StoreError if the scene does not exist or several have the object.
+    """
     name, named = options.scene, getattr(options, "object", None)
     if name:
         scene = bpy.data.scenes.get(name)

@@ -21,7 +21,7 @@ OPACITY = 0.9
 
 
 class BakeProgressView(Layer):
-    """Draw handler of the frames of a running bake, with cached GPU batches."""
+    """Draw handler that shows the bodies of a running bake, with cached GPU batches."""
 
     handlers: dict[str, Any] = {}
 
@@ -47,7 +47,9 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Return the GPU batch of the store in ``folder`` at ``frame``, or the newest before; None if unreadable."""
+        """Return the GPU batch of the frame store in ``folder`` at ``frame``, or at the last frame on disk before it,
+        else at the first. Return None if no frame is on disk or it cannot be read.
+        """
         try:
             if folder not in self._ghosts:
                 self._ghosts[folder] = Ghost(folder)

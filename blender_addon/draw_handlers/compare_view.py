@@ -97,8 +97,8 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Draw each ghost with the Subdivision modifier of its body. Called by a timer, since draw callbacks must not
-        change Blender's data; does nothing during a render, or while a body is read with its modifiers disabled.
+        """Apply to each ghost the Subdivision modifier of its body. A timer calls this, since draw callbacks must not
+        change Blender's data. Do nothing during a render, or while a body is read with its modifiers disabled.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -127,7 +127,7 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return the ghost of a body, or None; raise StoreError if it cannot be read."""
+        """Return the ghost of a body, None if it has none; raise StoreError if its frames cannot be read."""
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

@@ -32,8 +32,8 @@ class ContactsOf:
         self._surface: Made[Any] = Made()
 
     def draw(self, painter: Painter, switches: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
-        """Draw the contact surface and contact pressure, as ``switches`` ask; ``seen`` is the body and the object that
-        shows it.
+        """Draw the contact surface if ``switches`` contain ``touching``, and the contact pressure if they contain
+        ``contacts``. ``seen``: the body, and the object that shows it (itself or the duplicate with its bake).
         """
         from ..drawing import overlay_contacts
 

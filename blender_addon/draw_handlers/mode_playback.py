@@ -34,8 +34,8 @@ TICK = 1.0 / 30.0
 
 
 class ModePlayback(Layer):
-    """Draw handler of the vibration chosen in the workspace, until :meth:`remove`; raises StoreError if its mode shapes
-    are not on disk.
+    """Draw handler that plays the vibration chosen in the workspace, until :meth:`remove`. Raises StoreError if the
+    body's mode shapes are not on disk.
     """
 
     FAILED = "The vibration cannot be drawn ({error})."
@@ -54,7 +54,9 @@ class ModePlayback(Layer):
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True unless the body is deleted, inactive, edited or has new vibrations, or live mode runs."""
+        """Return True while playback continues: until the body is deleted, inactive or edited, has new vibrations, or
+        live mode starts.
+        """
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
@@ -63,8 +65,8 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement of the point that moves most at time ``now``, s, as a signed fraction of the body's
-        size.
+        """Return the displacement at the time ``now`` (``time.monotonic``, s) of the point that moves most, as a signed
+        fraction of the body's size.
         """
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
@@ -80,7 +82,7 @@ class ModePlayback(Layer):
         self._painter.swing(batch, view, matrix, self.part(obj, settings, time.monotonic()))
 
     def draw_over(self, context: Any) -> None:
-        """Write the number and frequency of the vibration."""
+        """Write the number and frequency of the vibration, or the reason why it cannot be drawn."""
         if self._seen(context) is None:
             return
         obj = self.object
@@ -89,12 +91,14 @@ class ModePlayback(Layer):
         screen.write_lines(context, [self._reason or words])
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing by this callback, and show the reason."""
+        """Stop the draw callback ``drawing``, which failed, and show the ``reason`` in the view."""
         self._reason = reason
         super().refuse(reason, drawing)
 
     def _seen(self, context: Any) -> Any | None:
-        """Return the object that shows the body in a view; None if there is none, or playback is about to end."""
+        """Return the object that shows the body in this view: itself or the duplicate with its bake. Return None if
+        both are hidden, or if playback is about to end.
+        """
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
 
@@ -108,7 +112,9 @@ def current() -> ModePlayback | None:
 
 
 def begin(obj: Any) -> None:
-    """Play the chosen vibration of a body; raise StoreError if it is not on disk."""
+    """Start the playback of a body's vibration, the one chosen in the workspace; raise StoreError if its mode shapes
+    are not on disk.
+    """
     global _swing
     stop()
     _swing = ModePlayback(obj)
@@ -117,7 +123,7 @@ def begin(obj: Any) -> None:
 
 
 def stop() -> None:
-    """Stop playback; the timer ends by itself."""
+    """Stop playback; the redraw timer then ends by itself."""
     global _swing
     if _swing is not None:
         _swing.remove()
@@ -126,7 +132,7 @@ def stop() -> None:
 
 
 def tick() -> float | None:
-    """Redraw the views; return the seconds until the timer's next call, or None to end it without a playback."""
+    """Redraw the views (timer). Return the delay to the next call, s, or None if no vibration is played."""
     if _swing is not None and not _swing.goes_on():
         stop()
     if _swing is None:
@@ -136,23 +142,29 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the body's vibration that is chosen in a workspace's settings."""
+    """Return the index, from 0, of the vibration selected in the workspace's ``settings``, limited to the vibrations in
+    the body's table.
+    """
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the simulated frequency, Hz, of the vibration with index ``number`` in the body's table, from 0."""
+    """Return the frequency, Hz, at which the body simulates the vibration with index ``number``, from 0, in its table,
+    with its stiffness factor at the current frame.
+    """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the unmatched frequencies, Hz, in a body's table of vibrations; they identify its mode shapes on disk."""
+    """Return the original frequencies, Hz, of all vibrations in a body's table, before frequency matching; they
+    identify the mode shapes on disk.
+    """
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of the vibrations in a body's table, from the cache of its bake or of live mode; raise
-    StoreError if neither has them.
+    """Return the mode shapes of the vibrations in a body's table, from the disk cache of its bake or of live mode.
+    Raise StoreError if neither contains shapes with these frequencies.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):
@@ -160,7 +172,7 @@ def shapes_of(obj: Any) -> Shapes:
         if shapes is not None and len(shapes.frequencies) == len(wanted) > 0:
             if np.allclose(shapes.frequencies, wanted, rtol=1e-6, atol=0.0):
                 return shapes
-    raise StoreError("These vibrations are not on disk any more.", "Press Find Vibrations.")
+    raise StoreError("The mode shapes of these vibrations are not on disk any more.", "Press Find Vibrations.")
 
 
 @bpy.app.handlers.persistent

@@ -22,7 +22,8 @@ NEAR = 0.09
 @dataclass
 class Legend:
     """Content of the legend: ``title``; ``bar``, the display colours (n,3) of a colour bar from bottom to top, with its
-    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); lines ``words``.
+    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); ``words``, lines
+    of text.
     """
 
     title: str = ""
@@ -32,7 +33,9 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row that explains marks of a linear colour and a shape ``form``."""
+        """Add a row with the label ``words`` and a mark: its colour, linear, and its shape ``form`` (see
+        ``screen.mark``).
+        """
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
@@ -51,7 +54,7 @@ def short_pascals(stiffness: float) -> str:
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
     """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends, and
-    the powers of ten whose labels do not overlap the others.
+    the powers of ten between them whose labels do not overlap.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

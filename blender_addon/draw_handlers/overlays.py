@@ -1,7 +1,7 @@
 """Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
 GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files or the slice change, marks of
-vertices after a depsgraph update.
+vertices after an update of Blender's depsgraph.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TetsOf:
         self._read, self._drawn, self._outside = Made(), Made(), Made()
 
     def look(self, obj: Any) -> None:
-        """Reload the body's tetrahedra if the files on disk are newer; checks at most every ``LOOK`` seconds."""
+        """Reload the body's tetrahedra if newer files are on disk, which is checked at most every ``LOOK`` seconds."""
         if time.monotonic() - self._looked < LOOK:
             return
         from ..drawing.overlay_tets import newest_store, read_tets
@@ -90,13 +90,15 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return a batch of points at the badly embedded vertices, or None if there are none."""
+        """Return a batch of points at the badly embedded vertices, those far outside all tetrahedra; None if there are
+        none.
+        """
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """Line batches, or None, of a collider's edges and its outline at contact distance, and the ``session_uid`` of each
-    object that they were built from.
+    """GPU line batches of a collider, or None: its ``edges``, and its ``outline`` at contact distance. ``sources`` are
+    the ``session_uid`` of the objects that they were built from.
     """
 
     edges: Any
@@ -117,8 +119,8 @@ class MarksOf:
         self._least: Made[float] = Made()
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
-        """Drop outdated batches; ``shapes`` and ``transforms`` are the ``session_uid`` of objects whose geometry or
-        transform has changed.
+        """Drop outdated batches. ``shapes`` and ``transforms`` are the ``session_uid`` of the objects whose geometry or
+        transform has changed; ``frame_changed`` is True if the current frame caused it.
         """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
@@ -130,7 +132,9 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the batches of the marks in ``OWN``, by name; ``shown`` is the object that shows the body."""
+        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by their name in ``OWN``, None for
+        marks that it lacks. ``shown`` is the object that shows the body: itself or the duplicate with its bake.
+        """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
 
@@ -143,16 +147,16 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles, the outlines of the balls of dynamic nodes in a view, or None without nodes. Call
-        :meth:`own` first.
+        """Return a batch of circles, the outlines in this view of the balls around dynamic nodes; None without nodes.
+        Call :meth:`own` first.
         """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks in ``OWN`` that the body has; ``colliders`` if a collider or the ground is drawn, and
-        ``distance`` if an outline at contact distance is.
+        """Names of the marks drawn for the body: those in ``OWN`` that it has; ``colliders`` if a collider or the
+        ground is drawn; ``distance`` if an outline at contact distance is drawn.
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
@@ -163,7 +167,7 @@ class MarksOf:
         return found
 
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
-        """Return the line batches of one collider of the body ``obj``."""
+        """Return the line batches of ``collider``, one of the colliders of the body ``obj``."""
         from ..setup.measure_in import sheet_distance
 
         distance, least = distance_from(collider, obj), self._least.get(None, lambda: sheet_distance(obj, context))
@@ -216,12 +220,12 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """Drop batches that are outdated by a change of an object's geometry or transform."""
+        """Drop the batches of marks that depend on an object whose geometry or transform has changed."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Drop batches that are outdated by a change of the current frame."""
+        """Drop the batches of marks that depend on an object which the new frame has changed."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -244,14 +248,18 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Record why the body cannot be drawn with these overlay switches; others and other bodies are still tried."""
+        """Record the ``reason`` why the active body cannot be drawn with the current overlay switches. Drawing
+        continues for other switches and other bodies.
+        """
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return why drawing the body with these overlay switches has failed; "" if that was not tried yet."""
+        """Return the reason why drawing this body with these overlay switches failed; "" if it has not failed. A
+        recorded failure of other switches or another body is forgotten.
+        """
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -294,7 +302,7 @@ class Overlays(Layer):
             overlay_legend.draw(self.legend(found[0], switches, context.workspace.sinew), context)
 
     def legend(self, obj: Any, switches: frozenset[str], settings: Any) -> Legend:
-        """Return the legend of a body that was drawn with these overlay switches."""
+        """Return the legend of the body ``obj``, which was drawn with these overlay switches."""
         if refused := self._failure(switches, obj):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
@@ -320,14 +328,14 @@ class Overlays(Layer):
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
-        """Return the names of the marks drawn for a body."""
+        """Return the names of the marks drawn for a body (:attr:`MarksOf.there`); empty outside Object Mode."""
         kept = self._marks.get(obj.session_uid)
         return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
     # -- caches ---------------------------------------------------------------------------------------------------
 
     def _tets_of(self, obj: Any, switches: frozenset[str]) -> TetsOf | None:
-        """Return the tetrahedra of a body if the switches ask for them and they are on disk, else None."""
+        """Return the GPU batches of a body's tetrahedra; None if they are switched off or not on disk."""
         if not switches & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
@@ -342,12 +350,12 @@ class Overlays(Layer):
 
 
 def kind_of(form: str) -> str:
-    """Return the type of the GPU batch that draws a mark shape: LINES or POINTS."""
+    """Return the primitive type of the GPU batch, LINES or POINTS, that draws the mark shape ``form``."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
 def explain_outside(legend: Legend, count: int) -> None:
-    """Add the number of badly embedded vertices to the legend."""
+    """Add the number ``count`` of badly embedded vertices to the legend."""
     if count:
         legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
     else:
@@ -355,7 +363,9 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return a cache key of a (3,3) matrix that rotations do not change: its Cauchy-Green tensor, to four digits."""
+    """Return the Cauchy-Green tensor of the (3,3) matrix ``linear``, rounded to four digits: a cache key that is
+    unchanged by rotations.
+    """
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -363,7 +373,9 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the cached value of a body, or make it; the last BODIES bodies stay cached."""
+    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. Only the
+    ``BODIES`` entries used last are kept.
+    """
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
         del kept[next(iter(kept))]
@@ -371,7 +383,9 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the overlays to show: by the workspace's switches, the pick tool, and the open Pins panel."""
+    """Return the names of the overlays to draw: those switched on in the workspace; pins, springs and nodes while the
+    pick tool is chosen; and pins while the Pins panel is open.
+    """
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()
@@ -383,14 +397,16 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body, and the object that shows it in this view: itself or its bake's duplicate."""
+    """Return the active body and the object that shows it in this view: itself or the duplicate with its bake. Return
+    None if there is no body, or it is hidden.
+    """
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
-    """Add the number of tetrahedra and their colours, of materials or stiffness, to the legend."""
+    """Add the number of tetrahedra and the meaning of their colours (material or stiffness) to the legend."""
     legend.words.append(f"{tets.count:,} tetrahedra, at rest")
     if settings.colour == "MATERIALS":
         legend.title = "Materials"

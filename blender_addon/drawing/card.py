@@ -1,6 +1,7 @@
 """GPU drawing: vertex buffers, shaders, and the GPU state during a draw call.
 
-Every shader has the push constants ``to_clip`` (4,4), ``opacity``, and further vectors of four floats.
+Every shader has the push constants ``to_clip`` (4,4), the matrix to clip space, ``opacity``, and named vectors of four
+floats.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Return a vertex buffer of n vertices with these named attributes, each (n,4)."""
+    """Return a vertex buffer of n vertices; ``columns`` are its attributes by name, each (n,4)."""
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -51,8 +52,9 @@ def elements_of(kind: str, corners: np.ndarray) -> Any:
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """Return a GPU batch of ``kind`` TRIS, LINES or POINTS. ``corners`` are vertex indices of triangles (k,3) or lines
-    (k,2), or an index buffer from :func:`elements_of`; by default vertices are taken in their order.
+    """Return a GPU batch of the primitives ``kind``: TRIS, LINES or POINTS. ``corners`` are the vertex indices of
+    triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`; without them, successive vertices form
+    the primitives.
     """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
@@ -61,7 +63,7 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """Return the description of a shader that reads these vertex attributes, each of four floats."""
+    """Return a shader description with these vertex attributes, four floats each."""
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
@@ -71,10 +73,12 @@ def shader_info(*attributes: str) -> Any:
 def shader_of(
     info: Any, vectors: tuple[str, ...], vertex: str, colour: str, carried: tuple[str, ...] = (), end: str = OPAQUE
 ) -> Any:
-    """Return the shader of a description ``info``; raise PreviewError if the driver rejects it.
+    """Complete the shader description ``info`` with GLSL code and return the shader; raise PreviewError if the driver
+    rejects it.
 
-    ``vectors`` are push constants of four floats. ``vertex`` is GLSL that sets the position and the varyings
-    ``carried``, of three floats each; ``colour`` sets ``linear`` in the fragment shader, ``end`` the result's opacity.
+    ``vectors`` names push constants of four floats. ``vertex`` is the body of the vertex shader; it sets the position
+    and the varyings named in ``carried``, three floats each. ``colour`` is the body of the fragment shader; it sets the
+    linear colour ``linear``. ``end`` is code that follows and sets the opacity ``result.w``.
     """
     info.push_constant("MAT4", "to_clip")
     # Vectors first: a scalar before a vector leaves a gap, and some GPUs limit push constants to 128 bytes.
@@ -105,8 +109,8 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Bind a shader, set push constants, and call ``draw_batch`` in a GPU state, the arguments of :func:`drawing`.
-    ``opacity`` is 1 by default.
+    """Bind a shader, set its push constants ``constants``, and call ``draw_batch(shader)``. ``state`` is the GPU state,
+    as arguments of :func:`drawing`. ``opacity`` is 1 by default.
     """
     with drawing(**state):
         shader.bind()
@@ -124,8 +128,9 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Set the complete GPU state for drawing. Afterwards, state that can be queried is restored, and other state reset
-    to its default. Without ``colour`` only depth is written.
+    """Set the complete GPU state for drawing within the context. ``culled`` faces (FRONT, BACK) are not drawn;
+    ``sized_points`` lets shaders set the size of points; without ``colour`` only depth is written. Afterwards, state
+    that can be queried is restored, and other state is reset to its default.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
     gpu.state.blend_set(blend)

@@ -1,4 +1,4 @@
-"""Display of a body as a viewport shows objects: opacity of faces, colour and visibility of edges."""
+"""Display mode of a body, as a viewport shows objects: opacity of faces, colour and visibility of edges."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """Display mode: ``opacity`` of the faces (below 1 both sides are drawn, at 0 none); ``wires``, the linear colour of
-    the edges, or None without edges; ``behind``, the opacity of edges behind faces if the faces are invisible.
+    """Display mode. ``opacity`` of the faces: solid at 1, both sides drawn below 1, invisible at 0. ``wires``: linear
+    colour of the edges; None draws no edges. ``behind``: opacity of edges behind faces, used if the faces are
+    invisible.
     """
 
     opacity: float = 1.0
@@ -18,7 +19,7 @@ class Manner(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Return True if invisible faces hide or fade the edges behind them."""
+        """Return True if the faces are invisible but still hide or fade the edges behind them."""
         return self.opacity == 0.0 and self.behind < 1.0
 
 

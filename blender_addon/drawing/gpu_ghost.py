@@ -1,4 +1,4 @@
-"""Ghost, the translucent surface of a bake at one frame, on the GPU."""
+"""Ghost, the translucent surface of a bake at one frame, drawn on the GPU."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Baked frames of a store in object space, with a GPU batch of the displayed frame; raises StoreError if they
-    cannot be read.
+    """Baked frames of the store in ``folder``, in object space, with a GPU batch of the displayed frame. Raises
+    StoreError if they cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,8 +39,9 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Draw with a Subdivision of the mesh ``cage`` by these settings, or without if None; return True if that is a
-        change. ``coarser`` then warns if the level is lowered. Not for draw callbacks, since Blender is queried.
+        """Draw the surface with a Subdivision modifier, from its ``settings`` and its input mesh ``cage``; without one
+        if ``settings`` is None. Return True if this is a change. ``coarser`` is set to a warning if a lower level is
+        drawn, else to "". Not callable in draw callbacks, since Blender evaluates the modifier.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
@@ -61,7 +62,7 @@ class Ghost:
         return self._job
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the frames on disk, without the pre-roll, ascending."""
+        """Return the frames on disk, in ascending order, without those of the pre-roll."""
         return [frame for frame in self._store.frames() if frame >= self._job.first_shown]
 
     def at(self, frame: int) -> np.ndarray:
@@ -69,7 +70,9 @@ class Ghost:
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the GPU batch of the surface at a frame, or the :func:`nearest` one on disk; None without frames."""
+        """Return the GPU batch of the surface at ``frame``, or at the frame on disk that :func:`nearest` chooses; None
+        without frames.
+        """
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
             return None
@@ -91,5 +94,7 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the last of ``frames``, ascending, up to ``frame``, else the first of them; None without frames."""
+    """Return the last of the ascending ``frames`` that is not after ``frame``. Return the first if all are after it,
+    None if there are none.
+    """
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

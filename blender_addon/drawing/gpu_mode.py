@@ -1,7 +1,8 @@
-"""Vibration on the GPU: a surface with the displacements d and area normals of a mode.
+"""Drawing of a vibration on the GPU, with vertex normals that follow its motion.
 
-At the positions ``x + a d`` with amplitude a, the area normal of a vertex, the sum of ``(x_j - x_i) x (x_k - x_i)``
-over its triangles, is ``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
+The vertices are at ``x + a d``, with rest positions x, amplitude a, and displacements d of the mode. The area normal of
+vertex i, the sum of ``(x_j - x_i) x (x_k - x_i)`` over its triangles, is then ``N0 + a N1 + a² N2``. So only ``a`` is
+sent to the GPU per frame.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from .preview_colours import weight_colours
 
 
 def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
-    """Return the GPU batch of the vibration with index ``number``, of an object with this world matrix (4,4)."""
+    """Return the GPU batch of the vibration with index ``number``, from 0. ``matrix`` (4,4) is the object's world
+    matrix, used to colour vertices by their displacement.
+    """
     columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
     columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
     # White vertices are at rest, red vertices move most.
@@ -27,8 +30,8 @@ def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
 
 
 def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return N0, N1 and N2 (3,n,3) of the module's formula for rest positions (n,3) and a mode shape (n,3), divided by
-    the length of N0.
+    """Return N0, N1 and N2 of the module's formula per vertex, (3,n,3), divided by the length of N0. ``rest`` (n,3) are
+    rest positions, ``shape`` (n,3) displacements, ``triangles`` (t,3) vertex indices.
     """
     rest, shape = rest.astype(np.float64), shape.astype(np.float64)
     (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))

@@ -1,7 +1,8 @@
 """GPU drawing of the overlays; needs a current graphics context.
 
 Tetrahedra are drawn in front of everything else, since the mesh around them would hide a slice: their depths are mapped
-to the nearest hundredth of the depth range. Marks are too, while tetrahedra are shown.
+to the nearest hundredth of the depth range. While tetrahedra are shown, marks (pins, springs, dynamic nodes) are drawn
+in front too.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ _HIDDEN = 0.3
 
 
 class View:
-    """View and window matrices of a 3D View, from its ``RegionView3D``; with ``in_front``, drawing is in front of the
-    scene.
-    """
+    """View and window matrices of a 3D View, from its ``RegionView3D``. With ``in_front``, drawings cover the scene."""
 
     def __init__(self, view_matrix: Any, window_matrix: Any, in_front: bool = False) -> None:
         self.view, window = np.array(view_matrix, dtype=np.float64), np.array(window_matrix, dtype=np.float64)
@@ -37,8 +36,9 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """Return the matrix from object space (world matrix ``matrix``) to clip space, column-major. ``nearer`` moves
-        points to the viewer, in the same pixel, by a fraction of their distance, or of the orthographic view's height.
+        """Return the matrix from an object's coordinates to clip space, 16 floats, column-major; ``matrix`` (4,4) is
+        the object's world matrix. ``nearer`` moves points toward the viewer without a change of their pixel, by this
+        fraction of their distance or, in orthographic views, of the view's height.
         """
         lift = np.eye(4)
         if self._height:
@@ -49,8 +49,8 @@ class View:
 
 
 class Painter:
-    """Drawing of overlays with shaders that are compiled at first use; methods raise PreviewError if the driver rejects
-    a shader. ``matrix`` is an object's world matrix (4,4), colours are linear.
+    """Drawer of overlays, with shaders that are compiled at first use. Methods raise PreviewError if the driver rejects
+    a shader. Their ``matrix`` (4,4) is the object's world matrix; colours are linear.
     """
 
     def __init__(self) -> None:
@@ -62,13 +62,13 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Draw a batch of :func:`tets_batch` in the space of an object."""
+        """Draw tetrahedra, a batch from :func:`tets_batch`, of the object with the world matrix ``matrix``."""
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
     def ghost(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
-        """Draw the ghost of an object: faintly where it is hidden, elsewhere only its front surface. The fourth
-        component of ``colour`` is the opacity.
+        """Draw the translucent surface of a bake: only its foremost layer, and faintly where other objects hide it. The
+        fourth component of ``colour`` is the opacity.
         """
         faint, flat = _HIDDEN * colour[3], view.to_clip(matrix, _LIFT)
         passes = (
@@ -81,7 +81,9 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw a vibration of an object whose farthest point is displaced by ``part`` of the body's size."""
+        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the displacement of the point that moves most, as
+        a signed fraction of the body's size.
+        """
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
 
@@ -95,8 +97,8 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """Draw a batch of LINES, or of POINTS with the shape ``form`` of ``FORMS`` and a width in pixels. Hidden marks
-        are smaller and dim. A batch None draws nothing.
+        """Draw marks, a batch from :func:`marks_batch` of the same ``kind``; None draws nothing. POINTS have the shape
+        ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer, and points smaller.
         """
         if batch is None:
             return
@@ -111,13 +113,13 @@ class Painter:
 
 
 def tets_batch(corners: Corners) -> Any:
-    """Return a GPU batch of the tetrahedra's triangles."""
+    """Return a GPU batch of the tetrahedra's triangles, from the attributes of their corners."""
     return batch_of("TRIS", vertices_of(**corners._asdict()))
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return a GPU batch of POINTS at points (n,3), or of LINES between successive pairs of them; None without points.
-    Points (n,4) have a weight from 0 to 1, which blends from white to the colour of the mark.
+    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES whose ends are successive pairs of ``points``; None
+    without points. Points (n,4) have a weight from 0 to 1, which blends from white to the mark's colour.
     """
     if len(points) == 0:
         return None

@@ -1,7 +1,8 @@
-"""Preview of a body in live mode on the GPU. In a subspace without Subdivision only the handles, the affine
-displacements that the skinning weights blend, are sent to the GPU per frame, otherwise all vertices.
+"""Preview of a body in live mode on the GPU.
 
-GPU coordinates are relative to the body's centre and size, so that 32 bits suffice far from the world's origin.
+In a subspace without Subdivision, only the handles (affine displacements, which the skinning weights blend) are sent to
+the GPU per frame; otherwise all vertices are. GPU coordinates are relative to the body's centre and size, so that 32
+bits suffice far from the world's origin.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DOT = 7.0
 """Diameter, pixels, of the dot of a cubature point with the mean volume."""
 
 WIRE = 0.6
-"""Opacity of edges, with which they look like Blender's wires, which are thinner than a pixel."""
+"""Opacity of edges that makes them look like Blender's wires, which are thinner than a pixel."""
 
 NEARER = 1e-3
 """Fraction of its distance by which an edge is moved to the viewer, in front of its faces."""
@@ -41,13 +42,13 @@ class Preview:
     Parameters
     ----------
     mesh : mesh to draw, at rest (``preview_mesh.read_drawn_mesh``)
-    skin : its rest positions, weights, centre and size
+    skin : rest positions and skinning weights of its vertices, centre and size of the body
     metres : length of a Blender unit (``mesh_in.unit_scale``)
     lights : lights fixed to the view; by default the lights of Solid mode
-    fine : Subdivision of the mesh that is drawn instead; positions and colours are still given for the mesh
+    fine : Subdivision of the mesh, drawn instead of it; methods still take positions and colours of the mesh's vertices
 
     Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices, whose weight derivatives
-    (``slopes``) are dropped after upload; ``shape``, the input of :meth:`positions`.
+    (``slopes``) are dropped after upload.
 
     Draw where a graphics context is current, as in a draw handler; everything else can be called anywhere::
 
@@ -116,31 +117,33 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Displayed shape: positions (n,3), m, and the handles (h,4,3), m, that move them."""
+        """Displayed shape: the vertex positions (n,3), m, before the handles move them, and the handles (h,4,3), m."""
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Return the mesh's vertex positions (n,3), m, world space, in the displayed shape or another; computed on the
-        CPU.
+        """Return the vertex positions of the mesh, (n,3) m in world space, computed on the CPU. ``shape`` is one in the
+        format of :attr:`shape`, by default the displayed one; ``vertices`` are the indices wanted, by default all.
         """
         positions, handles = shape or self.shape
         return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the positions (m,3), m, of the drawn surface with ``triangles``: the mesh, or its Subdivision."""
+        """Return the vertex positions, (m,3) m in world space, of the drawn surface, the mesh or its Subdivision;
+        ``triangles`` are its triangles. ``shape`` is one in the format of :attr:`shape`, by default the displayed one.
+        """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return the positions (k,3), m, of k mesh vertices or, with a Subdivision, of the subdivided vertices that
-        each of them moves most.
+        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices: its own or, with a Subdivision,
+        that of the subdivided vertex in which it has its largest weight.
         """
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex that moves a vertex of the drawn surface most."""
+        """Return the index of the mesh vertex with the largest weight in ``vertex``, a vertex of the drawn surface."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
@@ -149,7 +152,9 @@ class Preview:
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Set the points of dots, skinned by the same handles, and their volumes, which determine the dots' sizes."""
+        """Set the points that are drawn as dots, moved by the same handles as the body. Their ``volumes``, one per
+        point, determine the sizes of the dots.
+        """
         self._dots, self._dots_of = Made(), (skin, volumes)
 
     def draw(
@@ -164,8 +169,9 @@ class Preview:
     ) -> None:
         """Draw into the bound frame buffer, with depth; the GPU state is restored.
 
-        ``view_matrix`` and ``window_matrix`` are those of a ``RegionView3D``, colours are linear, ``pixel_size`` is
-        that of Blender's preferences.
+        ``view_matrix`` and ``window_matrix`` are those of a ``RegionView3D``. ``colour`` and ``dot_colour`` are linear.
+        ``pixel_size`` is that of Blender's preferences, a factor on the size of dots. With ``dots``, the points of
+        :meth:`set_dots` are drawn.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -202,12 +208,12 @@ class Preview:
     def _draw_plain(
         self, batch: SkinnedBatch, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
     ) -> None:
-        """Draw a batch in one colour, without light."""
+        """Draw a batch in the single colour ``tint``, without lighting, in the GPU state ``state``."""
         constants = {"to_clip": to_clip, "tint": tint, "opacity": opacity}
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
     def _to_world(self) -> np.ndarray:
-        """Return the matrix (4,4) from GPU coordinates to Blender units."""
+        """Return the matrix (4,4) from GPU coordinates (see the module) to world space, in Blender units."""
         matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
         matrix[:3, 3] = self._coordinates.centre / self._metres
         return matrix
@@ -236,13 +242,17 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices, their positions (g,3) before the handles move them, and their weights (g,h)."""
+        """Return the GPU vertices of the mesh, their positions (g,3) in GPU coordinates before the handles move them,
+        and their skinning weights (g,h).
+        """
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the Subdivision, their displayed positions (g,3), and zero weights (g,1)."""
+        """Return the GPU vertices of the Subdivision, their displayed positions (g,3) in GPU coordinates, and skinning
+        weights of zero (g,1), since no handle moves them.
+        """
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)
         return card, positions[card.vertices], card.slopes[0]
@@ -255,7 +265,9 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """Return the GPU state of each pass in which the faces are drawn, in order; none if they are invisible."""
+    """Return the GPU state of each pass that draws the faces, in drawing order; an empty list if the faces are
+    invisible.
+    """
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:

@@ -17,11 +17,11 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 
 class Layer:
-    """Draw handler of all 3D Views, active until :meth:`remove`. After an error, which would be printed at each redraw,
-    drawing stops, and the message ``FAILED`` goes to :meth:`refuse`.
+    """Draw handler in all 3D Views, active until :meth:`remove`. A draw callback that raises an error is not called
+    again, since the error would be printed at each redraw; :meth:`refuse` gets the message ``FAILED``.
     """
 
-    FAILED = "It cannot be drawn ({error})."
+    FAILED = "The overlay cannot be drawn ({error})."
 
     def __init__(self) -> None:
         self._refused: list[Callable[[Any], None]] = []
@@ -29,14 +29,13 @@ class Layer:
         self._handlers = [add_handler(self.draw, (drawing,), "WINDOW", kind) for kind, drawing in stages]
 
     def draw_view(self, context: Any) -> None:
-        """Draw in world space."""
+        """Draw in world space; called at each redraw of a 3D View."""
 
     def draw_over(self, context: Any) -> None:
-        """Draw over the view, in pixels of the region."""
+        """Draw in pixels of the region, over the scene; called at each redraw of a 3D View."""
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Print the reason why the draw callback ``drawing`` failed, and stop calling it."""
-        print(f"sinew: {reason}", file=sys.stderr)
+        """Stop calling the draw callback ``drawing``, which failed for this ``reason``."""
         self._refused.append(drawing)
 
     def draw(self, drawing: Callable[[Any], None]) -> None:
@@ -58,7 +57,7 @@ class Layer:
 
 
 class Made(Generic[Result]):
-    """Cached ``value``, computed on demand, and computed again when its key has changed."""
+    """Cache of one ``value``, which is computed when it is first needed and again when its key has changed."""
 
     value: Result | None = None
     _made_for: Any = object()  # unequal to any key

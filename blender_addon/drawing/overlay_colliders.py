@@ -23,8 +23,9 @@ _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ 
 
 
 class ColliderLines(NamedTuple):
-    """Ends of lines in a collider's object space, two per line: its e ``edges`` (2e,3), and the o lines of its
-    ``outline`` (2o,3) at contact distance. ``sources`` are the ``session_uid`` of the objects drawn.
+    """Lines of a collider, as pairs of ends in its object space: ``edges`` (2e,3), its e mesh edges, and ``outline``
+    (2o,3), the edges of its surface moved outwards by contact distance. ``sources`` are the ``session_uid`` of the
+    objects drawn.
     """
 
     edges: np.ndarray
@@ -33,8 +34,8 @@ class ColliderLines(NamedTuple):
 
 
 class _Wires(NamedTuple):
-    """Mesh: vertices (n,3), edges (e,2), face normals (f,3), vertex and face index of each face corner (c,2);
-    ``is_closed`` if each edge has two faces.
+    """Mesh data for drawing: ``vertices`` (n,3); ``edges`` (e,2); ``normals`` (f,3) of the faces; ``corners`` (c,2),
+    the vertex index and the face index of each face corner; ``is_closed`` if each edge has two faces.
     """
 
     vertices: np.ndarray
@@ -45,8 +46,9 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a collider of a body. The outline lies at ``distance``, for open meshes at least ``least``,
-    in Blender units. Objects that Blender has not evaluated are drawn without their modifiers.
+    """Return the lines of a body's collider: its edges, and an outline at ``distance``, for open meshes at least
+    ``least``, in Blender units. A collider that is flattened by its scale has no lines. Objects that Blender has not
+    evaluated are drawn without their modifiers.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -75,8 +77,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each mesh object of a collider with its world matrix. Blender lists no instances of hidden objects, so the
-    instanced collections of these are traversed.
+    """Yield each mesh object of a collider, itself and its instances, with its world matrix. Blender lists no instances
+    of hidden objects; for a hidden collider, the objects of the instanced collection are yielded instead.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -114,7 +116,7 @@ def _wires(owner: Any) -> _Wires:
 
 
 def _box(wires: _Wires) -> _Wires:
-    """Return the bounding box of a mesh."""
+    """Return the bounding box of a mesh, as a mesh with 12 edges and 6 faces."""
     if len(wires.edges) == 0:
         return wires
     ends = np.stack([wires.vertices.min(axis=0), wires.vertices.max(axis=0)])
@@ -125,8 +127,9 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return vertex displacements (n,3), world space, that move the adjacent faces outwards by one unit: least squares
-    of ``normal . displacement = 1``, regularized towards the mean normal for flat surroundings, at most two units long.
+    """Return displacements of the vertices, (n,3) in world space, that move the faces around each vertex outwards by
+    one unit. They are least-squares solutions of ``normal . displacement = 1``, regularized towards the mean normal for
+    flat surroundings, and at most two units long. ``to_world`` (4,4) is the world matrix.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

@@ -23,8 +23,8 @@ DECADES = 3.0
 
 
 class Pushed(NamedTuple):
-    """Vertices under contact pressure at a frame: indices (k,), colour levels (k,), and ``range`` (low, high) of the
-    pressures that the colours cover, Pa.
+    """Vertices under contact pressure at a frame: ``vertices`` (k,), their indices; ``levels`` (k,), the indices of
+    their colours in :func:`colours`; ``range``, the lowest and the highest pressure that the colours cover, Pa.
     """
 
     vertices: np.ndarray
@@ -33,12 +33,12 @@ class Pushed(NamedTuple):
 
 
 def colours() -> np.ndarray:
-    """Return the linear colours (LEVELS,3) of the pressure levels, from low to high."""
+    """Return the linear colours (LEVELS,3) of the pressure levels, from low to high pressure."""
     return stiffness_colours(np.linspace(0.0, 1.0, LEVELS))
 
 
 def store_of(obj: Any) -> FrameStore | None:
-    """Return the store of a body's frames, if there is one."""
+    """Return the store of a body's baked frames; None if it does not exist."""
     folder = frame_folders.recorded_folder(obj)
     store = None if folder is None else FrameStore(folder)
     return store if store is not None and store.exists() else None
@@ -60,8 +60,8 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends (2l,3) of the l edges of the contact surface at rest, and its vertices (k,3) that are excluded
-    from self-contact, in object space; empty if unknown.
+    """Return the contact surface at rest, in object space: the ends (2l,3) of its l edges, and the positions (k,3) of
+    its vertices that are excluded from self-contact. Both arrays are empty if the surface is not on disk.
     """
     found = cached_contact_surface(store)
     if found is None:

@@ -1,4 +1,4 @@
-"""Current positions of pins, springs, dynamic nodes and the ground, as points and ends of lines."""
+"""Current positions of pins, springs, dynamic nodes and the ground, as points or as ends of lines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return points, or ends of lines, (k,3), by name of the mark, world space, from the weights (n,2+springs) of
-    :func:`groups_of` and positions (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
+    """Return the points of each mark, or the ends of its lines, (k,3) in world space, by the name of the mark.
+    ``weights`` (n,2+springs) are the vertex weights in the groups of :func:`groups_of`, ``positions`` (n,3) the vertex
+    positions. The entry ``balls`` (k,4) has centres and radii, ``goal`` (k,4) has points and weights.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -55,8 +56,9 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of the balls of the dynamic nodes with vertex indices ``nodes`` (k,); the radii
-    are those at rest. Empty if a bake would reject so many nodes.
+    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices with indices ``nodes`` (k,). The
+    radii, distances to the nearest other node within bounds, are those at rest. Return an empty array if there are more
+    nodes than a bake accepts.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
@@ -68,8 +70,8 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return the ends (2l,3) of the l lines of circles around balls (k,4), facing the viewer; ``to_view`` (4,4) is the
-    view matrix.
+    """Return the l lines of circles that outline ``balls`` (k,4: centre, radius) for the viewer, as ends (2l,3).
+    ``to_view`` (4,4) is the view matrix.
     """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
@@ -78,8 +80,9 @@ def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
-    """Return the positions (n,3), world space, of a body's vertices as the viewport shows them on ``shown``, the body
-    or the duplicate with its bake; without modifiers and shape keys if modifiers change the number of vertices.
+    """Return the vertex positions of a body, (n,3) in world space, as the viewport displays the object ``shown``: the
+    body or the duplicate with its bake. If modifiers change the number of vertices, return positions without modifiers
+    and shape keys.
     """
     evaluated = shown.evaluated_get(depsgraph)
     mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
@@ -87,7 +90,9 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions (s,3) of vertices that springs pull, and the ends (2l,3) of lines to their targets."""
+    """Return the positions (s,3) of the vertices that springs pull, and the ends (2l,3) of lines from these vertices to
+    their targets.
+    """
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
         pulled = positions[weights[:, 1 + k] > 0.0]
@@ -100,7 +105,9 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the body's collider objects; empty if there are none, which a bake reports."""
+    """Return the collider objects of a body. Return an empty list if its collection contains none, an error that only
+    the bake reports.
+    """
     try:
         return collider_objects(obj, context)
     except ColliderError:
@@ -108,8 +115,8 @@ def colliders_of(obj: Any, context: Any) -> list[Any]:
 
 
 def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
-    """Return the ends (2l,3), world space, of the l lines of a grid at a distance over the ground around the body;
-    empty without a ground, or if the distance is positive but too small to be seen.
+    """Return a grid over the ground around the body, at ``distance`` above it: the ends (2l,3) of its l lines, in world
+    space. Return an empty array without a ground, or if the distance is positive but too small to be seen.
     """
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:

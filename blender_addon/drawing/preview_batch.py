@@ -16,8 +16,8 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of g vertices deformed by h handles.
 
-    ``positions`` (g,3); ``normals`` (g,4), whose fourth component each shader uses as it likes; ``numbers`` (g,h,3):
-    for each vertex and handle, the weight and its derivatives along the two tangents.
+    ``positions`` (g,3); ``normals`` (g,4), whose fourth component depends on the shader; ``numbers`` (g,h,3): per
+    vertex and handle, the skinning weight and its derivatives along the vertex's two tangents.
     """
 
     def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,14 +36,16 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Set the uniform buffer ``handles``, and the texture of weights if there is one, in a shader that is bound."""
+        """Set the inputs of a bound shader: the uniform buffer ``handles`` and, if there is one, the texture of
+        weights.
+        """
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Return a batch of ``kind`` with ``corners`` (:func:`card.batch_of`) and the shader from ``make_shader(number
-        of handles, vertices per texture row)``.
+        """Return a batch of the primitives ``kind`` with the vertex indices ``corners``, as in :func:`card.batch_of`.
+        Its shader is ``make_shader(number of handles, vertices per row of the weight texture)``.
         """
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
@@ -62,12 +64,14 @@ class SkinnedBatch(NamedTuple):
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Return the number of items that a row of a texture holds, at most ``count``, with ``each`` texels per item."""
+    """Return how many of ``count`` items fit into a row of a texture, if each item has ``each`` texels."""
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
-    """Return a 32-bit float texture of n items with e texels (n,e,4) each, ``per_row`` items per row."""
+    """Return a 32-bit float texture with ``per_row`` items per row; ``texels`` (n,e,4) are e texels per item. Raise
+    PreviewError if the graphics card cannot store it.
+    """
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each
     most = gpu.capabilities.max_texture_size_get()
@@ -86,5 +90,5 @@ def texture_of(texels: np.ndarray, per_row: int) -> Any:
 
 
 def _padded(numbers: np.ndarray, width: int) -> np.ndarray:
-    """Return an array with zero columns appended, up to ``width`` columns."""
+    """Return ``numbers`` (n,k) with zero columns appended, up to (n,width)."""
     return np.pad(numbers, ((0, 0), (0, width - numbers.shape[1])))

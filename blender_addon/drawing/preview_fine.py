@@ -12,10 +12,10 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivision of a mesh with n vertices into m, on the GPU, with Blender's smooth and flat shading, in 32 bits.
+    """Subdivision of a mesh from n to m vertices, as GPU vertices in 32 bits, with Blender's smooth and flat shading.
 
-    ``mirrored`` tells that the coordinates in use reflect the mesh, so that its faces point inwards. ``triangles``
-    (t,3) are indices of subdivided vertices.
+    ``mirrored``: the coordinates used are a reflection of the mesh, so its faces are flipped to point outwards.
+    ``triangles`` (t,3) are indices of subdivided vertices.
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
@@ -35,13 +35,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex with the largest weight in a subdivided vertex."""
+        """Return the index of the mesh vertex that has the largest weight in the subdivided vertex ``vertex``."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Index (n,) of the subdivided vertex in which each mesh vertex has its largest weight."""
+        """Index, per mesh vertex (n,), of the subdivided vertex in which it has its largest weight."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)
@@ -49,7 +49,7 @@ class FineCard:
         return found
 
     def at(self, positions_of: np.ndarray) -> CardVertices:
-        """Return the GPU vertices with area-weighted normals at the subdivided positions (m,3)."""
+        """Return the GPU vertices with area-weighted normals, for positions (m,3) of the subdivided vertices."""
         a, b, c, d = (positions_of.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)

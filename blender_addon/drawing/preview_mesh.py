@@ -18,7 +18,7 @@ from ..scene_import.rest_in import own_rest
 from ..scene_import.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
-"""Steps per unit to which coordinates of normals are rounded before they are compared for equality."""
+"""Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
 """Determinant of the derivatives of the tangent coordinates along the tangents, 1 on a plane, below which the triangles
@@ -26,8 +26,8 @@ around a vertex are too folded for the correction in :func:`_derivatives`."""
 
 
 class DrawnMesh(NamedTuple):
-    """Mesh at rest: ``triangles`` (t,3); unit ``normals`` (t,3,3) of their corners, in world space; ``edges`` (e,2)
-    that are drawn as wires; ``cage``, the input of a Subdivision; ``mirrored`` if the world matrix is a reflection.
+    """Mesh at rest: ``triangles`` (t,3); ``normals`` (t,3,3), unit normals of their corners in world space; ``edges``
+    (e,2), drawn as wires; ``cage``, the input of a Subdivision; ``mirrored`` if the world matrix is a reflection.
     """
 
     triangles: np.ndarray
@@ -38,9 +38,9 @@ class DrawnMesh(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """Skinning of points by handles (h,4,3), in world space: see ``core/methods/subspaces/skinning.py``.
+    """Skinning of n points by h handles in world space: see ``core/methods/subspaces/skinning.py``.
 
-    ``rest`` (n,3) m; ``weights`` (n,h); ``centre`` (3,) m; ``size`` m.
+    ``rest`` (n,3) m, rest positions; ``weights`` (n,h); ``centre`` (3,) m and ``size`` m of the body.
     """
 
     rest: np.ndarray
@@ -50,8 +50,9 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """GPU vertices: their mesh vertices ``vertices`` (g,); ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges``
-    (e,2) of GPU vertices; ``slopes`` (2,g,h), derivatives of the weights along the two tangents, times the body's size.
+    """GPU vertices, g in number: ``vertices`` (g,), the mesh vertex of each; ``normals`` (g,3), unit; ``triangles``
+    (t,3) and ``edges`` (e,2), indices of GPU vertices; ``slopes`` (2,g,h), derivatives of the h skinning weights along
+    the two tangents, times the body's size.
     """
 
     vertices: np.ndarray
@@ -62,7 +63,9 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices for given positions of the mesh, without handles; ``card`` and ``skin`` are those at rest."""
+    """GPU vertices of a mesh whose positions are set directly, without handles; ``card`` and ``skin`` are those at
+    rest.
+    """
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
         self._card, self._rest, self._size = card, skin.rest, skin.size
@@ -70,7 +73,7 @@ class BentCard:
         self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, rest)
 
     def at(self, positions: np.ndarray) -> CardVertices:
-        """Return the GPU vertices for mesh positions (n,3), m, with normals as the shader computes them."""
+        """Return the GPU vertices for positions (n,3), m, of the mesh, with normals computed as in the shader."""
         moved = (positions - self._rest) / self._size
         first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
         normals = _unit(np.cross(first, second)).astype(np.float32)
@@ -78,8 +81,8 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """Return the mesh at rest of a simulated object, at its position in the modifier stack, with the object's transform
-    at a frame; the scene is restored.
+    """Return the rest shape of a simulated object's mesh, after the modifiers that are simulated, in world space by the
+    object's transform at ``frame``. The scene is restored.
     """
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
@@ -91,7 +94,7 @@ def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
 
 
 def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
-    """Return the drawn mesh of a Blender mesh; the matrix (4,4) maps its coordinates to world space."""
+    """Return the drawn mesh of a Blender mesh; ``matrix`` (4,4) maps its coordinates to world space."""
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
     corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
@@ -103,7 +106,9 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit tangents for each unit normal (g,3): Duff et al. 2017, as in the shader."""
+    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3): Duff et al. 2017, as in the
+    shader.
+    """
     nx, ny, nz = normals.T
     s = np.where(nz >= 0.0, 1.0, -1.0)
     p = -1.0 / (s + nz)
@@ -112,7 +117,7 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices of a mesh at rest, with the derivatives of the weights of ``skin``."""
+    """Return the GPU vertices of a mesh at rest; their ``slopes`` are the derivatives of the weights of ``skin``."""
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
     # The tangents jump where n_z changes its sign, so rounding on GPU and CPU must not differ there.
@@ -125,8 +130,9 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge face corners that have the same vertex ``corners`` (f,k) and equal normals (f,k,3) into one GPU vertex.
-    Return the first corner (g,) of each GPU vertex, and the GPU vertex (f,k) of each corner.
+    """Merge face corners that have the same vertex and equal normals into one GPU vertex. ``corners`` (f,k) and
+    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return the index (g,) of the first corner of
+    each GPU vertex, counted over all faces, and the GPU vertex of each corner, (f,k).
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -137,8 +143,8 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Return mesh edges (e,2) as edges of GPU vertices; ``vertices`` (g,) are the GPU vertices' mesh vertices,
-    ``count`` the number of mesh vertices. Edges without a face are dropped.
+    """Return mesh edges (e,2) as pairs of GPU vertices, without edges that have no face. ``vertices`` (g,) is the mesh
+    vertex of each GPU vertex, ``count`` the number of mesh vertices.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -147,8 +153,9 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
 
 
 def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, rest: np.ndarray) -> list[sp.csr_matrix]:
-    """Return two matrices (g,n) that map values at the vertices, at ``rest`` (n,3), to their derivatives along the
-    tangents: area-weighted means over the adjacent triangles, exact for functions linear in the tangent plane.
+    """Return two matrices (g,n), one per tangent, that map values at the n mesh vertices to derivatives along this
+    tangent at the g GPU vertices. They are area-weighted means over the adjacent triangles, exact for functions linear
+    in the tangent plane. ``triangles`` and ``fans`` (t,3) are mesh and GPU vertices of the triangles.
     """
     x = rest[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

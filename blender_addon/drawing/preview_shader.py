@@ -101,7 +101,9 @@ def attribute_count(handles: int) -> int:
 
 
 def texels_each(handles: int) -> int:
-    """Return the number of four-float texels per vertex for ``handles`` handles: three for every four handles."""
+    """Return the number of four-float texels per vertex that hold the weights of ``handles`` handles: three texels per
+    four handles.
+    """
     return 3 * -(-handles // 4)
 
 
@@ -140,7 +142,9 @@ def skinning_info(handles: int) -> Any:
 
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
-    """Return the shader of the lit body, in one or per-vertex colours; raise PreviewError if the driver rejects it."""
+    """Return the shader of the lit body, in one colour or one per vertex; raise PreviewError if the driver rejects it.
+    ``per_row`` and ``colours_per_row`` are the vertices per row of the textures of weights and of colours.
+    """
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")
     texel = _TEXEL.format(i="index", per_row=colours_per_row, each=1, offset="")
@@ -149,11 +153,15 @@ def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[
 
 
 def dots_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of skinned round dots with a dark rim; raise PreviewError if the driver rejects it."""
+    """Return the shader of skinned round dots with a dark rim; raise PreviewError if the driver rejects it. ``per_row``
+    is the number of vertices per row of the weight texture.
+    """
     vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n  inner = tint.xyz;\n"
     return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR, ("inner",))
 
 
 def wires_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of skinned lines of one colour; raise PreviewError if the driver rejects it."""
+    """Return the shader of skinned lines of one colour; raise PreviewError if the driver rejects it. ``per_row`` is the
+    number of vertices per row of the weight texture.
+    """
     return shader_of(skinning_info(handles), ("tint",), skinning_source(handles, per_row) + _PLACED, LINE_COLOUR)

@@ -39,7 +39,9 @@ EXAMPLES: dict[str, ModuleType] = {
 
 
 def add(name: str, context: Any) -> Any:
-    """Build an example at the 3D cursor; return its body, which becomes the active and only selected object."""
+    """Build the example ``name``, a key of ``EXAMPLES``, at the 3D cursor. Return its body, which becomes the active
+    and only selected object.
+    """
     example = EXAMPLES[name]
     stage = Stage(context, example.LABEL)
     body = example.build(stage)

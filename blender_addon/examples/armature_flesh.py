@@ -72,7 +72,7 @@ def build(stage: Stage) -> Any:
 
 
 def _held(points: np.ndarray) -> np.ndarray:
-    """Return the pinned vertices, (n,) bool: limbs, head, shoulders and the back."""
+    """Return a mask (n,) of the pinned vertices: limbs, head, shoulders and the back. ``points`` (n,3) m."""
     limb = distances(points, BONES)[:, 2:].min(axis=1) < REACH
     x, y, z = points.T
     torso = (z > 0.26) & (z < 0.7) & (np.abs(x) < 0.2)
@@ -81,7 +81,7 @@ def _held(points: np.ndarray) -> np.ndarray:
 
 
 def _soft(points: np.ndarray) -> np.ndarray:
-    """Return the fraction of fat at each vertex, (n,): belly and behind, with a soft edge."""
+    """Return the fraction of fat at each vertex, (n,), 0 to 1: high at belly and behind, with a soft edge."""
     x, y, z = points.T
     belly = np.linalg.norm((points - (0.0, -0.1, 0.43)) / (0.18, 0.16, 0.18), axis=1)
     behind = np.linalg.norm((np.column_stack([np.abs(x), y, z]) - (0.085, 0.12, 0.36)) / 0.11, axis=1)

@@ -13,7 +13,7 @@ from .shapes import SIDES, ball, limb
 from .stage import Stage
 
 LABEL = "Armoured Creature"
-DESCRIPTION = "Stiff armour with soft joints, painted as two maps; it drops onto a floor"
+DESCRIPTION = "A creature with stiff armour and soft joints, painted as two material maps, drops onto a floor"
 ARMOUR, JOINT = (0.10, 0.24, 0.30), (0.95, 0.55, 0.18)
 VOXEL = 0.011
 JOINT_REACH = 0.06
@@ -29,7 +29,7 @@ class Leg(NamedTuple):
 
 
 def legs() -> list[Leg]:
-    """Return three arched legs on each side."""
+    """Return the six arched legs, three on each side."""
     up = Vector((0.0, 0.0, 1.0))
     angles = [(side, angle) for side in SIDES for angle in (-0.75, 0.0, 0.75)]
     directions = [Vector((side * math.cos(angle), math.sin(angle), 0.0)) for side, angle in angles]
@@ -67,6 +67,6 @@ def add_creature(stage: Stage) -> Any:
 
 
 def is_soft(creature: Any) -> np.ndarray:
-    """Return the vertices near a hip or knee, (n,) bool."""
+    """Return a mask (n,) of the creature's vertices near a hip or knee."""
     joints = np.array([at for leg in legs() for at in (leg.hip, leg.knee)])
     return np.linalg.norm(vertex_positions(creature.data)[:, None] - joints, axis=2).min(axis=1) < JOINT_REACH

@@ -12,7 +12,7 @@ from .shapes import SIDES, Part, ball, lathe, sweep
 from .stage import Stage
 
 LABEL = "Coiling Snake"
-DESCRIPTION = "A snake whose head is keyed comes down into a basket in circles, where it coils up"
+DESCRIPTION = "A snake is lowered into a basket in circles and coils up there; only its head is animated"
 SKIN, BAND, BLACK, STRAW = (0.10, 0.30, 0.12), (0.75, 0.62, 0.12), (0.01, 0.01, 0.012), (0.50, 0.33, 0.14)
 LONG, THICK, RINGS, AROUND = 1.15, 0.032, 60, 16
 """Length and radius of the snake, m; number of rings of vertices along it, and of vertices per ring."""
@@ -60,7 +60,7 @@ def _come_down(stage: Stage, snake: Any) -> None:
 
 
 def _snake() -> Part:
-    """Return the upright snake, its tail at height 0, its head at the top."""
+    """Return the snake, upright, with its tail at height 0 and its head at the top."""
     sections = []
     for along in np.linspace(0.0, 1.0, RINGS):
         thick = THICK * min(1.0, 0.12 + 2.2 * along) if along < 0.9 else _head(along)
@@ -70,6 +70,8 @@ def _snake() -> Part:
 
 
 def _head(along: float) -> float:
-    """Return the radius at a fraction of the length, m: a neck, a wider head, a round snout."""
+    """Return the radius, m, of the snake's head at the fraction ``along``, 0.9 to 1, of the snake's length: a neck, a
+    wider head, a round snout.
+    """
     part = (along - 0.9) / 0.1
     return THICK * (1.0 + 0.35 * math.sin(math.pi * part)) * math.sqrt(max(1.0 - part**6, 0.02))

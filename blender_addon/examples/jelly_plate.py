@@ -10,7 +10,7 @@ from .shapes import Part, lathe
 from .stage import Stage
 
 LABEL = "Jelly on a Plate"
-DESCRIPTION = "A soft pudding whose foot is pinned to a plate that is carried about"
+DESCRIPTION = "A soft pudding whose foot is pinned to a plate that is moved about"
 COLOUR, CREAM = (0.85, 0.32, 0.03), (0.9, 0.88, 0.84)
 
 
@@ -32,7 +32,7 @@ def build(stage: Stage) -> Any:
 
 
 def _pudding() -> Part:
-    """Return a fluted pudding, 0.14 m wide and 0.1 m tall, with its foot at about height 0."""
+    """Return a fluted pudding, 0.14 m wide and 0.1 m tall, whose foot is at about height 0."""
     profile = [(0.0, 0.002), (0.03, 0.002), (0.05, 0.002), (0.066, 0.002), (0.07, 0.006)]
     profile += [(0.07 - 0.022 * k / 9, 0.006 + 0.076 * k / 9) for k in range(1, 10)]
     profile += [(0.045, 0.09), (0.039, 0.095), (0.03, 0.098), (0.02, 0.1), (0.01, 0.1), (0.0, 0.1)]

@@ -45,7 +45,7 @@ def build(stage: Stage) -> Any:
 
 
 def _positions() -> list[tuple[float, float, float]]:
-    """Return the initial positions, m; each layer is rotated against the one below it."""
+    """Return the initial positions of all jellies, m; each layer is rotated against the one below it."""
     positions = []
     for layer, count in enumerate(LAYERS):
         for k in range(count):
@@ -55,7 +55,7 @@ def _positions() -> list[tuple[float, float, float]]:
 
 
 def _jelly(number: int) -> Part:
-    """Return a drop, a ball or a pill, by turns, about 0.13 m wide."""
+    """Return jelly ``number``, about 0.13 m wide: a drop, a ball or a pill, in turn."""
     if number % 3 == 0:
         return gumdrop(0.13, middle=0.05)
     return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)

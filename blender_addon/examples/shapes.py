@@ -1,4 +1,6 @@
-"""Mesh parts made of Blender's primitives: each is a function that adds it to a ``bmesh``. Lengths are in metres."""
+"""Mesh parts made of Blender's primitives. Each part is a function that adds itself to a ``bmesh``. Lengths are in
+metres.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ def lathe(
     flute: Callable[[float, float], float] = lambda angle, height: 1.0,
     x: float = 0.0,
 ) -> Part:
-    """Return a closed body of revolution about a vertical axis at ``x``. The ``profile`` is a list of points (radius,
-    height), from the lower to the upper end on the axis; ``flute`` scales the radius by angle and height.
+    """Return a closed body of revolution about a vertical axis at ``x``. ``profile`` lists its points (radius, height),
+    from the lower end on the axis to the upper end. ``flute(angle, height)`` is a factor on the radius.
     """
     angles = [2.0 * math.pi * k / segments for k in range(segments)]
 
@@ -63,7 +65,7 @@ def lathe(
 
 
 def sweep(sections: Sequence[Sequence[Point]]) -> Part:
-    """Return a closed body through rings with equal numbers of points, capped at both ends."""
+    """Return a closed tube through the rings ``sections``, which have equal numbers of points; both ends are capped."""
 
     def add(shape: Any) -> None:
         rings = [[shape.verts.new(point) for point in section] for section in sections]
@@ -87,7 +89,9 @@ def disc(radius: float, thickness: float, segments: int = 64) -> Part:
 
 
 def gumdrop(width: float, middle: float = 0.0) -> Part:
-    """Return a drop with a flat foot, a round rim and a dome; its foot is ``middle`` below height 0, m."""
+    """Return a drop of this ``width``, m, with a flat foot, a round rim and a dome; its foot is at the height
+    -``middle``, m.
+    """
     foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
     rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]
     dome = [(0.065 * math.cos(a) ** 0.8, 0.015 + 0.085 * math.sin(a)) for a in (0.1 * k for k in range(1, 15))]

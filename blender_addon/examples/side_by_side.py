@@ -11,7 +11,9 @@ from .shapes import box, lathe
 from .stage import Stage
 
 LABEL = "Materials Side by Side"
-DESCRIPTION = "Five drops of one shape, from gelatine to bone, hung from a bar that is jerked: one body, five maps"
+DESCRIPTION = (
+    "Five drops of one shape, from gelatine to bone, hung from a bar that jerks: one body with five material maps"
+)
 DROPS = (
     ("Gelatine", 1e4, (0.80, 0.08, 0.12)),
     ("Soft Flesh", 5e4, (0.80, 0.36, 0.28)),
@@ -42,7 +44,7 @@ def build(stage: Stage) -> Any:
 
 
 def _drops(stage: Stage) -> Any:
-    """Return a mesh of the five drops, each with another shader."""
+    """Return a mesh of the five drops, each with its own shader."""
     stem = [(0.05, 0.0), (0.05, -0.012), (0.042, -0.03), (0.032, -0.06)]
     stem += [(0.028, -0.06 - 0.02 * k) for k in range(1, 8)]
     head = [(0.034, -0.215), (0.048, -0.225), (0.056, -0.245), (0.056, -0.265), (0.048, -0.285), (0.03, -0.297)]

@@ -36,14 +36,16 @@ class Stage:
         self.root.empty_display_size = 0.1
 
     def add(self, name: str, data: Any, collection: Any = None) -> Any:
-        """Add an object to the example's collection, or to one within it."""
+        """Add an object with the data ``data`` to the example's collection, or to ``collection`` within it; return the
+        object.
+        """
         obj = bpy.data.objects.new(name, data)
         (collection or self.collection).objects.link(obj)
         obj.parent = self.root
         return obj
 
     def mesh(self, name: str, parts: Sequence[Part], *shaders: Any, smooth: bool = True) -> Any:
-        """Return a mesh of the parts, with shaders as its materials."""
+        """Return a mesh that consists of ``parts``, with ``shaders`` as its materials."""
         shape = bmesh.new()
         for part in parts:
             part(shape)
@@ -86,7 +88,7 @@ class Stage:
         return material
 
     def frame(self, seconds: float) -> int:
-        """Return the frame ``seconds`` after the scene's first frame."""
+        """Return the number of the frame that is ``seconds`` after the scene's first frame."""
         render = self.scene.render
         return self.scene.frame_start + round(seconds * render.fps / render.fps_base)
 
@@ -98,8 +100,8 @@ class Stage:
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make an object an elastic body, baked over ``seconds``, with contact only within the example; return its
-        settings, which have no materials yet.
+        """Make an object an elastic body that is baked over ``seconds``, with ``cells`` lattice cells across and with
+        contact only within the example. Return its settings, which have no materials yet.
         """
         settings = obj.sinew
         settings.enabled = True
@@ -110,8 +112,8 @@ class Stage:
         return settings
 
     def material(self, obj: Any, preset: str, stiffness: float, weights: np.ndarray | None = None) -> Any:
-        """Append a physical material with a preset's values and a Young's modulus ``stiffness``, Pa, for vertices with
-        weights (n,), or all.
+        """Append a physical material to a body: the values of ``preset`` with a Young's modulus ``stiffness``, Pa. It
+        applies to the vertices with ``weights`` (n,), or to all.
         """
         chosen = next(p for p in PRESETS if p.name == preset)
         material = defaults.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
@@ -120,14 +122,16 @@ class Stage:
         return material
 
     def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
-        """Add a vertex group of the vertices with positive weights (n,); return its name."""
+        """Add a vertex group with these ``weights`` (n,), without the vertices of weight 0; return its name."""
         group = obj.vertex_groups.new(name=name)
         for weight in np.unique(weights[weights > 0.0]):
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor at the cursor's height: a collider, at a contact distance of 2 mm, of the given bodies."""
+        """Add a round floor at the cursor's height. It becomes the collider, at a contact distance of 2 mm, of the
+        bodies whose settings are ``body_settings``.
+        """
         collection = None
         if body_settings:
             collection = bpy.data.collections.new(f"{self.collection.name} Colliders")

@@ -66,8 +66,8 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 
 class Surface:
-    """Surface in a view: vertex ``positions`` (n,3), m, and ``triangles`` (t,3). With ``through``, as in X-Ray, hidden
-    vertices are picked too. Positions in the region and distances are in pixels.
+    """Surface in a view, for picking: vertex ``positions`` (n,3), m, and ``triangles`` (t,3). With ``through``, as in
+    X-Ray, hidden vertices are picked too. Positions in the region and distances are in pixels.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -75,7 +75,9 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Pixel) -> Hit | None:
-        """Return the nearest intersection of a pixel's ray with a triangle, from either side, or None."""
+        """Return the nearest intersection of the ray through the pixel ``where`` with a triangle, from either side;
+        None if it hits none.
+        """
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
         if not seen.any():
@@ -85,8 +87,9 @@ class Surface:
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
     def vertex_at(self, where: Pixel, radius: float) -> int | None:
-        """Return the vertex for a click: the nearest corner of the triangle under the cursor, else the nearest visible
-        vertex within ``radius``. In X-Ray, the nearest vertex within ``radius`` comes first, visible or not.
+        """Return the index of the vertex that a click at ``where`` picks: the nearest corner of the triangle under the
+        cursor, else the nearest visible vertex within ``radius``, else None. In X-Ray, the nearest vertex within
+        ``radius`` comes first, visible or not.
         """
         if self.through and (near := self._nearest(where, radius)) is not None:
             return near
@@ -153,7 +156,9 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the homogeneous pixels (n,4) that lie between the near and far clipping planes."""
+    """Return a mask (n,) of the points that lie between the near and far clipping planes; ``shown`` (n,4) are
+    homogeneous pixels and depths.
+    """
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -162,8 +167,9 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients (t,3), l_k in the module's formula, of pixels (t,3) or (1,3) in t triangles with corners
-    (t,3,4), and the depths (t,); NaN for triangles seen edge-on.
+    """Return the coefficients l_k of the module's formula, (t,3), and the depths (t,) at a pixel in each of t
+    triangles; NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous; ``pixels`` (t,3) are one per
+    triangle, or (1,3) one for all.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
@@ -174,14 +180,16 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of coefficients (t,3) whose pixels lie in their triangles, in front of the viewer."""
+    """Return a mask (t,) of the triangles that contain their pixel, in front of the viewer; ``mixture`` (t,3) are the
+    coefficients l_k of the module's formula.
+    """
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corners (t,2), (t,2), pixels, of the bounding boxes of triangles (t,3,4); infinite for
-    triangles that extend behind the viewer.
+    """Return the lower and upper corners, each (t,2) in pixels, of the bounding boxes of t triangles; infinite for
+    triangles that extend behind the viewer. ``corners`` (t,3,4) are homogeneous.
     """
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
@@ -193,8 +201,8 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of a point and a box that may contain it, as two arrays of indices, by a grid over the points:
-    points (k,2), boxes from ``low`` (t,2) to ``high`` (t,2).
+    """Return candidate pairs of a point and a box that may contain it: indices of points (p,) and of boxes (p,). They
+    are found by a grid over the ``points`` (k,2); the boxes extend from ``low`` (t,2) to ``high`` (t,2).
     """
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
@@ -220,6 +228,8 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index i repeated ``counts[i]`` times, and the number of each repetition, from 0 for each i."""
+    """Return each index i of ``counts`` repeated ``counts[i]`` times, and for each repetition its number, from 0 for
+    each i.
+    """
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

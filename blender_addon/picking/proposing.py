@@ -21,8 +21,9 @@ ALIKE = 0.01
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Replace the vertices in the body's group of dynamic nodes; return the group and the number of nodes. Raise
-    SinewError if the mesh, its rest shape or a region cannot be used. Not for Edit Mode.
+    """Propose dynamic nodes and put them into the body's group of dynamic nodes, in place of its vertices; return the
+    group and the number of nodes. Raise SinewError if the mesh, its rest shape or a region cannot be used. Not callable
+    in Edit Mode.
 
     Nodes are vertices of the mesh itself, so its rest shape is used, without the modifiers that are simulated.
     """
@@ -46,7 +47,7 @@ def propose(obj: Any, context: Any) -> tuple[Any, int]:
 
 
 def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
-    """Return 1 divided by Young's modulus, (n,), 1/Pa, at each vertex; 0 at vertices without a face."""
+    """Return the reciprocal of Young's modulus per vertex, (n,), 1/Pa; 0 at vertices without a face."""
     from ...core.mechanics.materials.surface_stiffness import surface_stiffness
 
     if not obj.sinew.materials:
@@ -61,7 +62,9 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if each vertex has a mirror vertex with equal stiffness, and both or neither are pinned."""
+    """Return True if the body is symmetric: each vertex has a mirror vertex with equal ``softness``, and either both
+    are pinned (``held``) or neither is. ``opposite`` (n,) is the index of the mirror vertex, or -1.
+    """
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -78,7 +81,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Return True if the body has records of vertices picked for a group; the group's weights are not read."""
+    """Return True if picked vertices are recorded for the group ``name``; the weights of the group are not read."""
     return any(record.group == name for record in obj.sinew.picks)
 
 

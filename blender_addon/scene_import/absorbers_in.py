@@ -1,5 +1,5 @@
-"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. Behind them, they attenuate force
-fields that have Absorption on.
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. They weaken force fields with the
+setting Absorption for points behind them.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _collision(obj: Any) -> Any:
 
 
 class AbsorberSampler:
-    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by one instancer. An instance
-    absorbs at its own position; for Blender's particles it would absorb at the position of the original object.
+    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by the object ``instancer``.
+    An instance absorbs at its own position; for Blender's particles, it would absorb at that of the original object.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:
@@ -53,7 +53,9 @@ class AbsorberSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
-        """Return the absorption and, if positive, the vertices (k,3) m; raise FieldError if the topology changes."""
+        """Return the absorption at a frame and, if it is positive, the vertex positions (k,3) m, else (0, None). Raise
+        FieldError if the topology changes.
+        """
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
         piece = pieces_at(moment, parts).get(self.name)
@@ -87,7 +89,9 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber as sampled; at frames without absorption its positions do not matter."""
+        """Return the absorber with its samples. At frames without absorption, positions of another frame fill the
+        array.
+        """
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions
         for each in positions:

@@ -27,8 +27,8 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class EvaluatedFrame:
-    """Simulated object at a frame or subframe: the frame's number, the context, the mesh at the simulated stack
-    position, and the matrix (4,4) from object coordinates to world space in metres. Animated properties are read from
+    """Simulated object at a frame or subframe: ``frame``, its number; ``mesh``, the object's mesh after the simulated
+    modifiers; ``matrix`` (4,4), from object coordinates to world space in metres. Animated properties are read from
     ``obj``.
     """
 
@@ -40,33 +40,35 @@ class EvaluatedFrame:
 
     @property
     def is_between(self) -> bool:
-        """Return True at a subframe."""
+        """Return True if this is a subframe."""
         return self.frame != int(self.frame)
 
     def world(self, vertices: np.ndarray) -> np.ndarray:
-        """Return the world positions of vertices (p,), (p,3) m."""
+        """Return the world positions (p,3), m, of the vertices with the indices ``vertices`` (p,)."""
         return transform(self.matrix, vertex_positions(self.mesh)[vertices])
 
 
 def stretch_of_time(scene: Any) -> float:
-    """Return the distance between the keys of two consecutive frames on the time axis: 1 without time remapping."""
+    """Return the distance of two consecutive frames on the time axis of F-curves: 1 without time remapping."""
     return float(np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new))
 
 
 def key_times(scene: Any, frames: Any) -> np.ndarray:
-    """Return the times of the keys for scene frames, (f,) float32, which time remapping scales like all animation."""
+    """Return the times on the axis of F-curves, (f,) float32, of the scene's ``frames``; time remapping scales them."""
     return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class MovedObjects:
-    """Objects, by ``session_uid``, whose transform or geometry changes with the frame alone."""
+    """Objects, by ``session_uid``, whose transform or geometry changes with the current frame."""
 
     transforms: set[int] = field(default_factory=set)
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
-        """Record updated objects (handler); Blender reports every object that depends on time as updated."""
+        """Record the objects that a depsgraph update has changed (handler). Blender reports each object that depends on
+        time.
+        """
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 uid = update.id.original.session_uid
@@ -74,8 +76,8 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, position: StackPosition) -> bool:
-        """Return True if the simulated vertices of ``obj`` move in the world. If its own mesh is read, only the
-        transform counts: its shape changes are the result of the bake.
+        """Return True if the simulated vertices of ``obj`` move in the world. If the object carries its own bake, only
+        its transform counts: changes of its shape are the result of the bake.
         """
         return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
@@ -86,12 +88,12 @@ def _stays(_moved: MovedObjects) -> bool:
 
 @dataclass
 class Track:
-    """Quantity that changes over the frames.
+    """Quantity that is sampled at frames and, if it moves, at subframes.
 
     Attributes
     ----------
-    ask : function that returns the value at a frame; called in order, first for all frames, then for subframes
-    moves : function that returns True if the value is also sampled between frames; called after all frames
+    ask : function that returns the value at an evaluated frame; called for all frames in order, then for subframes
+    moves : function that returns True if the value must be sampled at subframes too; called after all frames
     at_frames, between : samples at frames and at subframes
     """
 
@@ -105,12 +107,16 @@ class Track:
         (self.between if moment.is_between else self.at_frames).append(self.ask(moment))
 
     def samples(self) -> np.ndarray:
-        """Return the samples, (samples,...), in the format of :mod:`core.foundation.schema.tracks`."""
+        """Return the samples of all frames and subframes, (samples,...), in the format of
+        :mod:`core.foundation.schema.tracks`.
+        """
         return interleave(np.array(self.at_frames), self.between)
 
 
 def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
-    """Return the object's matrix; raise MeshError if it is not finite or, at a whole frame, has a scale of zero."""
+    """Return the object's matrix (4,4) at a frame. Raise MeshError if it is not finite or, at a whole frame, has a
+    scale of zero.
+    """
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
     if not moment.is_between and stretches[-1] <= 1e-7 * stretches[0]:
@@ -134,8 +140,8 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step: rigid bodies and other
-    physics do not move if their first frames are skipped.
+    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step. If they were skipped,
+    rigid bodies and other physics would not move.
     """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())
@@ -148,7 +154,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """Yield a record of the objects that Blender updates within the context."""
+    """Yield a record that collects the objects which Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, lists = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for handler_list in lists:
@@ -161,8 +167,8 @@ def noted() -> Iterator[MovedObjects]:
 
 
 class FrameSampler:
-    """Sampler of an object over a range of frames. Its modifier stack must already be cut at ``position``, where the
-    mesh has ``vertex_count`` vertices.
+    """Sampler of an object's ``tracks`` over a range of frames. Its modifier stack must already be cut at ``position``,
+    after which the mesh has ``vertex_count`` vertices.
     """
 
     position: StackPosition
@@ -173,8 +179,9 @@ class FrameSampler:
         self.obj, self.context = obj, context
 
     def stop(self, frame: float, first: int, taken: list[Track]) -> None:
-        """Sample the tracks at the current frame, except those already ``taken`` for another object. Raise MeshError if
-        the number of vertices differs from the ``first`` frame's.
+        """Sample the object's tracks at the current frame or subframe ``frame``. Tracks in ``taken`` were sampled for
+        another object and are skipped; sampled ones are added. Raise MeshError if the number of vertices differs from
+        that at the ``first`` frame.
         """
         if not self.tracks:
             return
@@ -193,8 +200,9 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Sample objects over a range of frames, both ends included: all frames first, then the subframes, at ``steps``
-    intervals per frame, for tracks that move. Only errors of the first object are raised (:func:`for_each`).
+    """Sample the objects ``passengers`` over a range of frames, both ends included. All frames come first, then the
+    subframes, ``steps`` intervals per frame, of the tracks that move. Only errors of the first object are raised; other
+    objects with an error are removed (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -220,7 +228,9 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each. Errors of the first are raised; any other with an error is removed from the list."""
+    """Call ``do`` with each of ``passengers``. Raise an error of the first one; remove any other one with an error from
+    the list.
+    """
     for passenger in list(passengers):
         try:
             do(passenger)

@@ -1,4 +1,4 @@
-"""Sampling of the animation of a body's object: its transform, pins, goal and settings."""
+"""Sampling of the animated inputs of a body's object: its transform, pins, goal and settings."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of a body's animation: object matrix, acceleration attribute, gravity, stiffness of materials and of
-    vibrations; positions (p,3) of the vertices pinned at the first frame, and flags (p,) of those still held; targets
-    and strength of the goal, which pulls vertices softly to their animated positions. Vertices with a full weight in
-    the node group are dynamic nodes.
+    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, and stiffness of materials
+    and vibrations. For pins: positions (p,3) of the vertices pinned at the first frame, and flags (p,), True while they
+    are pinned. For the goal, which pulls vertices softly to their animated positions: targets and strength. Vertices
+    with a full weight in the node group are dynamic nodes.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -60,8 +60,8 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """Raise SettingsError if the solver, or live mode's solver, needs the node group and it is missing; PinError if
-        the pin group is missing or pins the vertices of all faces.
+        """Raise SettingsError if the node group is missing and a solver, the body's or that of live mode, needs it.
+        Raise PinError if the pin group is missing or pins the vertices of all faces.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
@@ -77,7 +77,9 @@ class BodySampler:
             raise PinError("The vertices of all faces are pinned, so nothing can move.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples as fields of the job's body; Young's moduli that are constant are omitted."""
+        """Return the samples as fields of the job's ``Body``, by name. Young's moduli are None if they are constant,
+        stiffness factors of vibrations if these are not controlled.
+        """
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
@@ -92,8 +94,9 @@ class BodySampler:
         }
 
     def _all_accelerations(self) -> np.ndarray | None:
-        """Return the accelerations (frames, n or 1, 3) m/s²: the acceleration attribute plus the change of gravity
-        since the first frame, whose gravity is a solver setting. None if there is neither.
+        """Return the accelerations, (frames, n or 1, 3) m/s²: the acceleration attribute, plus the change of gravity
+        since the first frame. Gravity at the first frame itself is a setting of the solver. Return None without
+        attribute and change.
         """
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
@@ -101,8 +104,8 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal as a spring on the weighted vertices that are not pinned all the time; None without any. Its
-        strength is 0 at frames at which an animated threshold has released all pins.
+        """Return the goal as a spring on the weighted vertices, except those that stay pinned while it acts; None if
+        none remain. Its strength is 0 at frames at which an animated threshold has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -120,8 +123,8 @@ def _goal_strength_at(moment: EvaluatedFrame) -> float:
 
 
 def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
-    """Return the values of the chosen acceleration attribute at the points, (n,3) m/s² in world space; None if none is
-    chosen. Raise SettingsError if the attribute is missing or of another type.
+    """Return the vertex accelerations (n,3), m/s² in world space, from the attribute that the body has chosen; None if
+    none is chosen. Raise SettingsError if the attribute is missing or is not a vector per point.
     """
     name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
     if not name:
@@ -130,7 +133,7 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
     if attribute is None:
         raise SettingsError(
             f"The simulated mesh of “{owner}” has no attribute “{name}” at frame {moment.frame}.",
-            "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields.",
+            "Set Simulate, under Resolution, to the modifier that makes it, or clear Acceleration under Fields.",
         )
     if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
         kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"
@@ -142,7 +145,7 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Return the smallest weight of a pinned vertex at the current frame.
+    """Return the pin threshold at the current frame, the smallest weight of a pinned vertex.
 
     Threshold and weights are not rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
     """

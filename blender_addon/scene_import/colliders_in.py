@@ -1,7 +1,7 @@
 """Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
 
-An object makes one collider for its own mesh, and one for all instances of each object that it instances (Geometry
-Nodes, collection instances, instancing on faces, particles).
+An object makes one collider from its own mesh. Each object that it instances (Geometry Nodes, collection instances,
+instancing on faces, particles) makes one more, which merges all its instances.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """Yield a sampler for each collider of ``obj``, shared with other bodies through ``seen``. Hidden colliders are
-    enabled within the context. With ``alone``, contact partners are also colliders.
+    """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen``
+    holds the samplers of other bodies by their key, which are used again. With ``alone``, contact partners are
+    colliders too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -37,10 +38,11 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 
 
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
-    """Return the colliders of ``obj``, sorted by name; raise ColliderError if its collection contains none.
+    """Return the collider objects of the body ``obj``, sorted by name; raise ColliderError if its collection contains
+    none.
 
-    The body itself and its bake's result are excluded, and so are its contact partners unless it is simulated
-    ``alone``. A body that is hidden by its bake is replaced by the bake's result.
+    The body itself and its bake's result are excluded. Contact partners, other bodies that it collides with, are
+    included only if it is simulated ``alone``. A body that is hidden by its bake is replaced by the bake's result.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
@@ -52,7 +54,7 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
             f"The collection “{collection.name}” has no mesh to collide with.",
-            "Put a mesh into it besides the body itself, or clear Colliders under Collisions.",
+            "Add a mesh other than the body to it, or clear Colliders under Collisions.",
         )
     return sorted(objects, key=lambda o: o.name)
 
@@ -62,13 +64,13 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Return True if a collider object itself is visible as a mesh, besides the objects that it instances."""
+    """Return True if a collider object is itself visible as a mesh, in addition to the objects that it instances."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances of a visible collider, except those of objects ``left_out``: evaluated objects, each valid
-    until the next is yielded, with (4,4) matrices to world space.
+    """Yield each instance that a visible collider makes, except those of the objects ``left_out``: the evaluated
+    object, valid until the next one is yielded, and its matrix (4,4) to world space.
     """
     if not _may_instance(collider):
         return
@@ -83,13 +85,17 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
 
 
 def distance_from(collider: Any, body: Any) -> float:
-    """Return the contact distance of a collider and a body, in Blender units."""
+    """Return the contact distance between a collider and a body, in Blender units: the collider's own or, if it has
+    none, the body's.
+    """
     own = collider.sinew.collider
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object itself, or the result of its bake that replaces it; None if that result was deleted."""
+    """Return the object that colliders use for ``obj``: the object itself or, if its bake hides it, the bake's result;
+    None if that result was deleted.
+    """
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
         return obj
@@ -102,7 +108,7 @@ def _may_instance(obj: Any) -> bool:
 
 @contextmanager
 def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
-    """Unhide objects in the Outliner within the context: Blender lists no instances of hidden ones."""
+    """Unhide ``objects`` in the Outliner within the context, since Blender lists no instances of hidden objects."""
     hidden = [o for o in objects if linked.is_in(view_layer, o) and o.hide_get(view_layer=view_layer)]
     try:
         for obj in hidden:
@@ -115,8 +121,8 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Meshes merged into one at a frame: vertex positions in world space (k,3) m, triangles (t,3), and the vertex of
-    each face corner (c,1), which identify the topology.
+    """Meshes at a frame, merged into one: ``positions`` (k,3) m, world space; ``triangles`` (t,3); ``corners`` (c,1),
+    the vertex of each face corner, which identifies the topology.
     """
 
     positions: np.ndarray
@@ -125,7 +131,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, mesh: Any, matrix: np.ndarray) -> Piece:
-        """Return the piece that one mesh makes; ``matrix`` (4,4) maps it to world space in metres."""
+        """Return the piece of a single mesh; ``matrix`` (4,4) maps its coordinates to world space in metres."""
         triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
         corners = columns_of(mesh.loops, "vertex_index", 1, np.int32)
         return cls(transform(matrix, vertex_positions(mesh)), triangles, corners)
@@ -143,7 +149,9 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """Return the meshes of ``parts`` (names, evaluated objects, matrices to world space), merged by name."""
+    """Return one merged mesh per name. ``parts`` are names, evaluated objects, and their matrices to Blender's world
+    space; objects of the same name are merged, those without faces are skipped.
+    """
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
         with mesh_of(evaluated) as mesh:
@@ -165,18 +173,18 @@ class ColliderSampler:
 
     @property
     def seen_as(self) -> tuple[Any, ...]:
-        """Key that bodies share if their samples of the collider are the same."""
+        """Key of the sampler; it is equal for bodies whose samples of the collider would be the same."""
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
-        """Return True if the collider, or an object that it instances, moves."""
+        """Return True if the collider moves or, for an instancer, if any object in the scene moves."""
         if _may_instance(self._collider):
             return bool(moved.transforms or moved.shapes)
         return self._collider.session_uid in moved.transforms | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
-        """Return the positions of its own mesh and its instances, by name; raise ColliderError if the topology differs
-        from the first frame's.
+        """Return the vertex positions (k,3), m, of the collider's own mesh and of its merged instances, by collider
+        name. Raise ColliderError if the topology differs from that at the first frame.
         """
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces
@@ -187,8 +195,8 @@ class ColliderSampler:
                 "Add faces, or remove it from the colliders.",
             )
         if late := pieces.keys() - self._first.keys():
-            when = f"exists from frame {moment.frame:g} only"
-            raise _refusal(min(late), when, "Let it exist from the first frame, out of reach of the body.")
+            when = f"does not exist before frame {moment.frame:g}"
+            raise _refusal(min(late), when, "Create it at the first frame, far from the body, and move it in later.")
         for name, first in self._first.items():
             positions, _triangles, corners = pieces.get(name, NOTHING)
             if (len(positions), len(corners)) != (len(first.positions), len(first.corners)):
@@ -221,7 +229,9 @@ class ColliderSampler:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        """Sampled positions by name; the jobs of bodies that share the sampler share these arrays."""
+        """Sampled positions, (samples,k,3) m, by collider name. The jobs of bodies that share the sampler share these
+        arrays.
+        """
         return {name: self._positions_of(name) for name in sorted(self._first)}
 
     def _positions_of(self, name: str) -> np.ndarray:

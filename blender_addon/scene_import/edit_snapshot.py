@@ -1,4 +1,4 @@
-"""Cheap snapshot of a body's inputs to detect edits: settings and a checksum of vertices, without animated values."""
+"""Cheap snapshot of a body's inputs, to detect edits: settings and a checksum of vertices, without animated values."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 
 
 def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
-    """Return the inputs of a body that are cheap to read, by the labels that messages use. They are equal in another
-    Blender session if nothing was edited. ``solver`` replaces the body's solver.
+    """Return the inputs of a body that are cheap to read, by the labels that messages about edits use. If nothing was
+    edited, a snapshot in another Blender session is equal. ``solver`` replaces the body's solver.
     """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []
@@ -98,8 +98,8 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Return a checksum of a mesh's vertex positions, and its numbers of edges and faces. In Edit Mode all these are as
-    they were on entering it, and mesh attributes are unavailable.
+    """Return a checksum of the mesh's vertex positions, its number of edges, and its number of faces. In Edit Mode,
+    these are the values before entering it; mesh attributes are then unavailable.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     if mesh.is_editmode or not flat.size:
@@ -110,7 +110,7 @@ def checksum(mesh: Any) -> tuple[int, ...]:
 
 
 def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
-    """Return a material's settings, including its map, regions and depth, but not its stiffness and name."""
+    """Return a material's settings, with its map, regions and depth, but without its stiffness and name."""
     settings = material_settings(material)
     kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
     return (*kept, *_place_of(material, scene))

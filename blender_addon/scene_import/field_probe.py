@@ -1,7 +1,7 @@
 """Sampling of Blender's force fields on a grid, by the motion of particles, since Blender provides no other access.
 
-Particles of 1 kg start at rest at the grid points, in a separate scene that contains only the field. Their acceleration
-is their velocity after one step of 0.01 s, divided by the step.
+Particles of 1 kg start at rest at the grid points, in a separate scene that contains only the field. The acceleration
+of a particle is its velocity after one step of 0.01 s, divided by the step.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ STEP = 0.01
 
 
 def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the points (a,b,c,3) of a grid in the box from ``low`` to ``high`` (3,), evenly spaced along each axis."""
+    """Return the points (a,b,c,3) of a grid in the box from ``low`` (3,) to ``high`` (3,), evenly spaced along each
+    axis.
+    """
     spacing = (high - low).max() / (KNOTS - 1)
     counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
     return np.stack(np.meshgrid(*map(np.linspace, low, high, counts), indexing="ij"), axis=-1)
@@ -47,13 +49,13 @@ class FieldState(NamedTuple):
 
 
 class FieldProbe:
-    """Sampler of one force field on a grid, in a temporary scene that is removed on exit. A copy of the field is set to
-    the field's state at a frame, since Blender may evaluate particles before the field's animation.
+    """Sampler of one force field on a grid, as a context manager: its temporary scene is removed on exit. It samples a
+    copy of the field, whose state is set per frame, since Blender may evaluate particles before the field's animation.
 
     Parameters
     ----------
     field : force field object
-    low, high : (3,) m, corners of the box
+    low, high : (3,) m, lower and upper corner of the sampled box
     scene : scene that defines the units
     """
 
@@ -110,13 +112,13 @@ class FieldProbe:
         if not np.allclose(self._read("location"), self._points, rtol=0.0, atol=1e-4 * np.ptp(self._points)):
             raise FieldError(
                 f"Blender's particles left the points at which the force field “{self._field.name}” is sampled.",
-                "Set the field's weight to 0, and report this.",
+                "Set the field's weight under Field Weights to 0, and report this as a bug.",
             )
         self._scene.frame_set(frame)
         return self._read("velocity").reshape(*self._shape, 3) / STEP
 
     def _read(self, name: str) -> np.ndarray:
-        """Return a vector property of the particles, (p,3), in the order of the grid points."""
+        """Return the vector property ``name`` of the particles, (p,3), in the order of the grid points."""
         depsgraph, read = self._scene.view_layers[0].depsgraph, []
         for emitter in self._emitters:
             particles = emitter.evaluated_get(depsgraph).particle_systems[0].particles

@@ -1,6 +1,6 @@
 """Flow of a fluid domain -> velocities at grid points, for force fields of the type Fluid Flow.
 
-Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with that on
+Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with the force on
 Blender's particles.
 """
 
@@ -22,16 +22,17 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""Speed in cells per second of the fluid solver's value 1; a cell is the domain's longest side over its resolution."""
+"""Cells per second at a solver velocity of 1; the size of a cell is the domain's longest side over its resolution."""
 
 MOST_CELLS = 64
 """Maximum number of cells along the longest side; finer domains are averaged over blocks of cells."""
 
 
 class FluidGrid(NamedTuple):
-    """Flow of a domain at one frame: ``values`` (a,b,c,4) are the solver's velocity and the density of each cell;
-    ``corner`` (3,) is the domain's lower corner and ``cell`` (3,) the size of a cell, both in object coordinates;
-    ``matrix`` (4,4) maps these to world space, where a cell has the ``length``. Lengths are in Blender units.
+    """Flow of a fluid domain at one frame, on (a,b,c) cells. ``values`` (a,b,c,4): the solver's velocity and the
+    density of each cell; ``corner`` (3,), the domain's lower corner, and ``cell`` (3,), the size of a cell, both in
+    object coordinates; ``matrix`` (4,4) from object coordinates to world space; ``length``, the size of a cell in world
+    space. Lengths are in Blender units.
     """
 
     values: np.ndarray
@@ -48,8 +49,8 @@ class FluidGrid(NamedTuple):
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return, at world points (p,3), density times velocity and density, (p,4): trilinearly interpolated between
-        cell centres, 0 outside the domain. Velocities are in Blender units per second.
+        """Return density times velocity, and density, (p,4), at ``points`` (p,3) in world space. Values are trilinearly
+        interpolated between cell centres, and 0 outside the domain. Velocities are in Blender units per second.
 
         As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
         """
@@ -72,8 +73,8 @@ class FluidGrid(NamedTuple):
 class FluidSampler:
     """Sampler of the fluid domain of a Fluid Flow field.
 
-    Raises FieldError if a frame is not cached: Blender would now simulate the fluid, but later read it from the cache,
-    which does not keep all cells, so that the bake would appear out of date.
+    Raises FieldError if a frame is not cached. Blender would simulate the fluid now and read it from the cache later;
+    since the cache does not keep all cells, the bake would then appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -88,14 +89,16 @@ class FluidSampler:
             )
 
     def grid_at(self, moment: EvaluatedFrame) -> FluidGrid | None:
-        """Return the grid at the current frame; None if it has no fluid yet."""
+        """Return the domain's flow at the current frame; None if it has no fluid yet."""
         return _grid(self._field, moment.context.evaluated_depsgraph_get())
 
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the corners (3,) m of a box and samples (f,a,b,c,4) of the flow in it: where the body's box, from
-        ``low`` to ``high`` (3,) m, overlaps the domain. ``grids`` has the flow of each frame.
+        """Return the flow in a box: the lower and the upper corner of the box, each (3,) m, and samples (f,a,b,c,4) on
+        a grid in it (:meth:`FluidGrid.at`). ``grids`` are the flow per frame, None without fluid. The box is the
+        overlap, with a margin, of the domain and the body's box, which extends from ``low`` to ``high`` (3,) m; without
+        overlap, it is the body's box.
 
         Raise FieldError if no frame has flow.
         """
@@ -124,7 +127,7 @@ class FluidSampler:
 
 
 def _uncached(source: Any, first: int, last: int) -> list[int]:
-    """Return the frames of a range at which a domain should have a fluid but no cache file."""
+    """Return the frames from ``first`` to ``last`` at which a domain should have a fluid but has no cache file."""
     settings = fluid_domain(source).domain_settings
     folder = Path(bpy.path.abspath(settings.cache_directory, library=source.library)) / "data"
     found = (re.match(r"fluid_data_(\d+)\.", path.name) for path in folder.glob("fluid_data_*"))
@@ -134,7 +137,7 @@ def _uncached(source: Any, first: int, last: int) -> list[int]:
 
 
 def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
-    """Return the grid of a field's domain at the current frame; None if it has no fluid yet."""
+    """Return the flow of a field's domain at the current frame; None if it has no fluid yet."""
     source = field.field.source_object
     evaluated = source.evaluated_get(depsgraph)
     modifier = fluid_domain(evaluated)
@@ -164,15 +167,15 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
     densities = _read(settings.density_grid)
     if len(densities) != np.prod(shape):
         raise FieldError(
-            f"The force field “{field.name}” asks for the density of a fluid that has none in its cells.",
+            f"The force field “{field.name}” uses Smoke Density, but the fluid has no density per cell of its flow.",
             "Switch off Smoke Density in the field, or Noise in the domain; a liquid has no smoke.",
         )
     return densities.reshape(shape)
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them: otherwise a bake
-    would seem out of date once the values are read from the cache.
+    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them, so that a bake does
+    not appear out of date once the values are read from the cache.
     """
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
@@ -181,7 +184,9 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the values averaged over blocks of cells, (a,b,c,k) with sides <= MOST_CELLS; and the blocks' side."""
+    """Return the values (a,b,c,k), averaged over cubic blocks of cells so that no side exceeds MOST_CELLS, and the
+    number of cells along a block's side.
+    """
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:
         return values, 1

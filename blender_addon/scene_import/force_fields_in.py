@@ -35,14 +35,14 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Types whose strength is an acceleration, which the simulation scale must not change; other strengths are rates."""
+"""Field types whose strength is an acceleration, which the simulation scale must not change. Others are rates."""
 
 AROUND = 1.0
 """Margin of the box around the animated body in which fields are sampled, in body sizes."""
 
 
 class FieldSamplers:
-    """Samplers of all force fields that act on a body in a range of frames, and of their absorbers."""
+    """Samplers of all force fields that act on a body in a range of frames, and of the objects that absorb them."""
 
     def __init__(self, body: Any, context: Any, frames: tuple[int, int]) -> None:
         fields = fields_for(body, context.view_layer)
@@ -74,8 +74,9 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Force field at one frame: parameters, centre (3,) m, axis (3,), the state from which a field without a formula is
-    sampled, and, for shapes with a mesh, its vertices (k,3) m and their normals (k,3).
+    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, for
+    fields without a formula, which are sampled from it; ``vertices`` (k,3) m and their ``normals`` (k,3), for shapes
+    with a mesh.
     """
 
     numbers: FieldNumbers
@@ -107,7 +108,7 @@ class ForceFieldSampler:
         matrix = scaled(evaluated.matrix_world, moment.context.scene)
         length = np.linalg.norm(matrix[:3, 2])
         if not 0.0 < length < np.inf:
-            raise self._refusal(f"has no size at frame {moment.frame}", "Give it a scale other than zero.")
+            raise self._refusal(f"has a scale of zero at frame {moment.frame}", "Give it a scale other than zero.")
         state = vertices = normals = None
         if self._fluid is not None:
             state = self._fluid.grid_at(moment)
@@ -145,8 +146,8 @@ class ForceFieldSampler:
         """Return the mesh's vertices (k,3) m and, for the shape Every Point, their normals (k,3), else None."""
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
-                problem = f"has the shape {self._shape_label} and no mesh"
-                raise self._refusal(problem, "Give it vertices, or choose another Shape.")
+                problem = f"has the shape {self._shape_label} but no vertices"
+                raise self._refusal(problem, "Use a mesh object with vertices as the field, or choose another Shape.")
             self._count = self._count or len(mesh.vertices)
             if len(mesh.vertices) != self._count:
                 raise self._refusal(*changed_mesh(self._count, len(mesh.vertices), frame))
@@ -167,7 +168,7 @@ class ForceFieldSampler:
 
     @property
     def absorbed(self) -> bool:
-        """Return True if objects with a Collision modifier absorb the field."""
+        """Return True if objects with a Collision modifier can absorb the field."""
         return self._object.field.use_absorption
 
     def acts(self) -> bool:
@@ -177,7 +178,10 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """Return the field as sampled from ``first`` on; without a formula, in the box from ``low`` to ``high``."""
+        """Return the field with its samples, one per frame from ``first`` on. A field without a formula is also sampled
+        on a grid in the box from ``low`` to ``high`` (3,) m. ``absorbers`` are the samplers of all objects that absorb
+        fields.
+        """
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
         return ForceField(
@@ -199,7 +203,10 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return the corners of the sampled box and the samples for a field without a formula; else None for each."""
+        """Return the lower corner, the upper corner and the grid samples of the sampled box, for a field without a
+        formula; else None for each. ``states`` are the field's states per frame from ``first`` on; the box extends from
+        ``low`` to ``high`` (3,) m.
+        """
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
         if self._form.kind not in SAMPLED:
@@ -215,7 +222,9 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (3,) m of a box around the animated body, with a margin for its simulated motion."""
+    """Return the lower and the upper corner, each (3,) m, of a box around the animated body, with a margin for its
+    simulated motion. ``rest`` (n,3) m are rest positions, ``matrices`` (f,4,4) the object matrices per frame.
+    """
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
     moves = matrices @ np.linalg.inv(matrices[0])

@@ -1,4 +1,4 @@
-"""Object -> :class:`Job`; an object that cannot be baked raises an error with a remedy."""
+"""Conversion of an object to a :class:`Job`. An object that cannot be baked raises an error with a remedy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .weights_in import material_weights
 
 
 def make_job(*arguments: Any, **changes: Any) -> Job:
-    """Return the job of :func:`job_steps`, computed at once."""
+    """Return the job of :func:`job_steps`, with the same arguments, computed at once."""
     return at_once(job_steps(*arguments, **changes))
 
 
@@ -61,13 +61,13 @@ def job_steps(
     beside: Sequence[Any] = (),
     alone: bool = False,
 ) -> Steps[Job]:
-    """Return the job of ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or subframe:
-    between steps the scene is at that frame, and hidden inputs are enabled. The scene is restored at the end, except
-    that lost picks are repaired (``picks.mend``).
+    """Return the job of the body ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or
+    subframe. Between steps, the scene is at that frame, and hidden inputs are enabled. At the end the scene is
+    restored, except that lost picks are repaired (``picks.mend``).
 
-    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings; the springs named in
-    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside``, which must
-    have equal :func:`terms`, are sampled in the same pass over the frames; the job includes those without an error.
+    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings. Springs named in
+    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside`` are sampled
+    in the same pass over the frames, so their :func:`terms` must be equal; the job includes those that can be baked.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -94,9 +94,9 @@ def group_steps(
     solver: str | None = None,
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
-    """Return the jobs of the bodies of a contact group (:func:`contact_groups.group_of`), in order; each job names the
-    other members. Raise SinewError if a body cannot be baked or their settings do not match. For a group of one body,
-    ``read`` replaces :func:`job_steps`.
+    """Return the jobs of a contact group, bodies that are baked together (:func:`contact_groups.group_of`), in the
+    order of ``bodies``; each job names the other members. Raise SinewError if a body cannot be baked or the bodies'
+    settings do not match. A group of one body is read with ``read(body, context)``, by default :func:`job_steps`.
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
@@ -116,7 +116,7 @@ def group_steps(
 
 
 class _Reading(FrameSampler):
-    """Reader of one body from the scene, from its constant inputs and sampled tracks to its :class:`Body`."""
+    """Reader of one body from the scene: it reads constant inputs, samples tracks, and then makes a :class:`Body`."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
@@ -124,7 +124,7 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Cut the modifier stack, and enable hidden colliders and spring targets, within the context."""
+        """Cut the body's modifier stack, and enable hidden colliders and spring targets, within the context."""
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)
@@ -134,7 +134,9 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read the constant inputs at the first frame, and create the samplers of the animated inputs."""
+        """Read the constant inputs at the first frame, and create the samplers of the animated inputs. ``span`` is the
+        first and the last frame; springs named in ``without_springs`` are omitted.
+        """
         obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
@@ -159,7 +161,9 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body, after its tracks were sampled; ``solver`` and ``substeps`` replace its settings if set."""
+        """Return the body, once its tracks are sampled. ``span`` is the first and the last frame; ``solver`` and
+        ``substeps``, if set, replace the body's settings.
+        """
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
@@ -181,8 +185,8 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """Return the fields of a body with its contact settings and its contact partners' names. Contact is off if it is
-    simulated ``alone`` although it collides with itself or other bodies.
+    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name.
+    Contact is off if the body is simulated ``alone`` although it collides with itself or other bodies.
     """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
@@ -192,8 +196,9 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
-    """Return the settings that must be equal for bodies to be sampled in the same pass: frame range, pre-roll,
-    substeps, and the hidden objects to enable, which may move others. Raise SinewError if ``obj`` cannot be read.
+    """Return the settings that must be equal for bodies that are sampled in the same pass: frame range, pre-roll,
+    substeps, and the hidden objects to enable, which may move other objects. Raise SinewError if ``obj`` cannot be
+    read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
@@ -219,7 +224,9 @@ def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = 
 
 
 def check_object(obj: Any, context: Any) -> None:
-    """Raise MeshError if the object's type or state does not allow reading it."""
+    """Raise MeshError if the object is not a mesh with faces, or cannot be read in its present state, such as Edit
+    Mode.
+    """
     if obj.type != "MESH":
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
     if obj.mode == "EDIT":

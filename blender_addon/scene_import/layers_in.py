@@ -1,4 +1,4 @@
-"""Material layers, which cover the painted materials by region meshes, depth and maps; and stiffness maps."""
+"""Material layers, which cover painted materials within region meshes, depths and maps; and stiffness maps."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .weights_in import group_weights
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
-    """Return for each material the weights (n,) of its coverage map if it is a layer with a map, else None."""
+    """Return one entry per material: the weights (n,) of its coverage map if it is a layer with a map, else None."""
     names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
     columns = group_weights(obj, mesh, names).T
     return [column if name else None for name, column in zip(names, columns, strict=True)]
 
 
 def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
-    """Return the layers in the order of the materials, with regions at the current frame; ``maps`` are those of
-    :func:`layer_maps`. Raise MeshError if a region cannot be read.
+    """Return the material layers in the order of the materials, with their regions at the current frame. ``maps`` is
+    the result of :func:`layer_maps`. Raise MeshError if a region cannot be read.
     """
     return tuple(
         Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])
@@ -59,6 +59,6 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
         if not objects:
             raise MeshError(
                 f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
-                "Put closed meshes into it besides the body itself, or clear Region.",
+                "Add closed meshes other than the body to it, or clear Region.",
             )
     return tuple(region_surface(o, scene, context) for o in objects)

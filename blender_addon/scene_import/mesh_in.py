@@ -1,4 +1,4 @@
-"""Mesh -> :class:`SurfaceMesh` in world space and metres; access to vertices, triangles and matrices."""
+"""Mesh -> :class:`SurfaceMesh` in world space and metres; readers of vertices, triangles and matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """Return ``matrix_world``, which maps to Blender's world space, scaled to metres, (4,4) float64."""
+    """Return ``matrix_world`` (4,4), which maps to Blender's world space, scaled so that it maps to metres; float64."""
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
@@ -37,17 +37,19 @@ def check_matrix(matrix: np.ndarray, when: str = "") -> None:
 
 
 def unit_scale(scene: Any) -> float:
-    """Return the number of simulated metres per Blender unit, by which all lengths are multiplied."""
+    """Return the number of simulated metres per Blender unit, the factor on all lengths."""
     return acceleration_scale(scene) * length_factor(scene)
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the m/s² per Blender unit/s²: the Unit Scale, since the simulation scale does not change gravity."""
+    """Return the scene's Unit Scale, a factor from Blender units/s² to m/s²; the simulation scale does not change
+    gravity.
+    """
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
 
 def length_factor(scene: Any) -> float:
-    """Return the simulation scale of the scene, a factor on all lengths."""
+    """Return the simulation scale of the scene, a factor on all simulated lengths."""
     return clean(scene.sinew.length_factor)
 
 
@@ -66,17 +68,20 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """Return the end of a message about an object whose number of vertices changes, and the remedy."""
+    """Return the end of a message about an object whose number of vertices changes, and the remedy. ``before`` and
+    ``now`` are the numbers at the first frame and at ``frame``.
+    """
     message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
     return message, "Remove or apply the modifier that changes the number of its vertices."
 
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the mesh at a position of the modifier stack, which ``cut_after`` has cut there, and the evaluated object,
-    at the current frame.
+    """Yield an object's mesh at a position of its modifier stack, and the evaluated object, at the current frame.
+    ``cut_after`` must have cut the stack at ``position``.
 
-    A mesh that can carry the result is read without its shape keys, since its own vertices keep the rest shape.
+    If the object can carry its own bake, its original mesh is yielded, without shape keys: its vertices keep the rest
+    shape.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -90,14 +95,14 @@ def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterato
 
 
 def columns_of(items: Any, name: str, width: int, kind: type) -> np.ndarray:
-    """Return a property of all items of a Blender collection, (n,width), in Blender's own data type ``kind``."""
+    """Return the property ``name`` of n items in a Blender collection, (n,width), in Blender's data type ``kind``."""
     flat = np.empty(width * len(items), dtype=kind)
     items.foreach_get(name, flat)
     return flat.reshape(-1, width)
 
 
 def vectors_of(items: Any, name: str) -> np.ndarray:
-    """Return a vector property of all items of a Blender collection, (n,3) float64."""
+    """Return the vector property ``name`` of the n items of a Blender collection, (n,3) float64."""
     return columns_of(items, name, 3, np.float32).astype(np.float64)
 
 
@@ -107,14 +112,18 @@ def vertex_positions(mesh: Any) -> np.ndarray:
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
-    """Return the triangles of a mesh, (t,3) int32, flipped if ``mirrored``, for an object with a negative scale."""
+    """Return the triangles of a mesh, (t,3) int32, as vertex indices. With ``mirrored``, for an object with a negative
+    scale, they are flipped.
+    """
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
     return triangles[:, ::-1].copy() if mirrored else triangles
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """Return the surface of a mesh in world space (``matrix``, (4,4)); MeshError if it cannot be simulated."""
+    """Return the surface of a mesh in world space; ``matrix`` (4,4) maps its coordinates there. Raise MeshError if it
+    cannot be simulated.
+    """
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     with np.errstate(invalid="ignore"):  # validate reports it
@@ -125,7 +134,9 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
 
 
 def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
-    """Return a region object's evaluated surface at the current frame, in world space and metres."""
+    """Return the evaluated surface of a region object at the current frame, in world space and metres. Raise MeshError
+    if it cannot be used.
+    """
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
     if not obj.users_collection:  # a deleted object stays in the file while the material refers to it

@@ -1,4 +1,4 @@
-"""Contact pairs of a body with other bodies or colliders -> :class:`PairSettings`."""
+"""Settings of a body for contact with single other bodies or colliders -> :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Return the contact pairs of a body with the given colliders and, unless it is simulated ``alone``, with other
-    bodies. A deleted partner is kept by its name, so that the bake warns about it.
+    """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
+    other bodies. A deleted partner is kept by its name, so that the bake warns about it.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -30,7 +30,9 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of a pair has in a job: of its object, its bake's result, and its instances."""
+    """Return the names that the partner of a pair has in a job: that of its object, of its bake's result, or of its
+    instances.
+    """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]

@@ -1,8 +1,8 @@
 """Picked vertices in groups of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
-The rest positions of a group's vertices are stored if all its weights are full (picked, not painted). Edits of the
-topology blur such a group (Subdivide gives partial weights to new vertices) or lose it (Remesh). Its repair keeps only
-full weights, and replaces each lost vertex by the vertex nearest to its stored position. Repairs precede jobs and
+The rest positions of a group's vertices are stored if all its weights are full (picked, not painted). An edit of the
+topology can give partial weights to new vertices (Subdivide) or remove the group's vertices (Remesh). The repair keeps
+only full weights, and replaces each lost vertex by the vertex nearest to its stored position. Repairs precede jobs and
 picking, which would otherwise treat a group with partial weights as painted.
 """
 
@@ -38,8 +38,8 @@ STAYED = 1e-5
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """Return the vertex group of the body's PINS or NODES, or of its active SPRING (``target``); None if there is none,
-    but create it if ``make``. Raise SpringError for SPRING if the body has no spring.
+    """Return the vertex group of ``target``: the body's PINS or NODES, or its active SPRING. If the group does not
+    exist, create it with ``make``, else return None. Raise SpringError for SPRING if the body has no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -56,14 +56,14 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
 
 
 def holds(obj: Any, group: Any | None, vertex: int) -> bool:
-    """Return True if a vertex has a positive weight in a group."""
+    """Return True if the vertex with index ``vertex`` has a positive weight in a group."""
     elements = obj.data.vertices[vertex].groups if group is not None else ()
     return any(element.group == group.index and element.weight > 0.0 for element in elements)
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Add vertices to a group with full weight, or remove them, and record the picks. Picks lost by an edit of the mesh
-    are repaired first, which ``pick_warning`` reports. Not callable in Edit Mode.
+    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. Picks that
+    an edit of the mesh has lost are repaired first, which ``pick_warning`` reports. Not callable in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -82,7 +82,7 @@ def refill(obj: Any, group: Any, vertices: list[int]) -> None:
 
 
 def note(obj: Any, name: str) -> None:
-    """Record the rest positions of a group's vertices, unless partial weights show that it is painted."""
+    """Record the rest positions of the vertices in the group ``name``, unless it has partial weights, as if painted."""
     weights = group_weights(obj, obj.data, [name])[:, 0]
     picks = obj.sinew.picks
     index = next((k for k, found in enumerate(picks) if found.group == name), -1)
@@ -100,8 +100,8 @@ def note(obj: Any, name: str) -> None:
 
 
 def mend(obj: Any) -> str:
-    """Repair picked groups after an edit that changed the number of vertices. Return a message about the repair, ""
-    without one; ``pick_warning`` keeps the message for the panel.
+    """Repair the groups of picked vertices after an edit that changed the number of vertices. Return a message about
+    the repair, "" without a repair; ``pick_warning`` keeps it for the panel.
     """
     if linked.has_linked_mesh(obj):
         return ""  # repaired in its own file
@@ -124,8 +124,8 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the group that a recorded group was renamed to, or None. Blender does not notify of new names, so it is
-    the group with full weights at exactly the recorded positions.
+    """Return the vertex group that the group in ``record`` was renamed to, or None. Since Blender does not report new
+    names, it is the group whose vertices with full weight are exactly at the recorded positions.
     """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
@@ -160,12 +160,13 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
 
 
 def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
-    """Return the indices of the picked positions ``rest`` (p,3) that have lost their vertex. ``full`` (f,3) are the
-    positions of all vertices with full weight.
+    """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit of the mesh. ``full``
+    (f,3) are the positions of all vertices with full weight.
 
-    A full vertex farther than ``near`` from every picked position was moved, and accounts for one position without a
-    vertex. If there are at least as many moved vertices as such positions, none is lost; otherwise the positions are
-    lost that are not nearest to any moved vertex.
+    A position is unmatched if no full vertex is within ``near`` of it. A full vertex that is not within ``near`` of any
+    position was moved, and accounts for one unmatched position. If there are at least as many moved vertices as
+    unmatched positions, none is lost. Otherwise, unmatched positions are lost, except the one nearest to each moved
+    vertex.
     """
     from scipy.spatial import cKDTree
 

@@ -1,4 +1,4 @@
-"""Vertex group -> refinement of the tetrahedra per vertex; vertices where the mesh is thinner than a cell."""
+"""Vertex group -> refinement of the tetrahedra per vertex; search for parts of the mesh thinner than a cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
-    """Return the refinement weights (n,), 0 to 1; None without any. SettingsError if the vertex group is missing."""
+    """Return the refinement weights of the vertices, (n,), 0 to 1; None if all are 0 or refinement is off. Raise
+    SettingsError if the vertex group is missing.
+    """
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
         return None
@@ -30,8 +32,8 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return sample points on the ``surface`` of a mesh with their refinement weights; None if no vertex of
-    their triangles has a weight. Weights of other vertices are not read.
+    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Only the weights at
+    the corners of their triangles are read. Return None if these are all 0, or there is no vertex group.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 
@@ -48,9 +50,9 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """Return the vertices (k,) at which the object's own mesh is thinner than a lattice cell and not refined enough.
-    Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is missing. Not
-    callable in Edit Mode.
+    """Return the indices (k,) of the vertices at which the object's own mesh is thinner than a lattice cell and not
+    refined enough. Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is
+    missing. Not callable in Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
@@ -61,7 +63,9 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
-    """Select only the ``vertices`` (k,); the selection of edges and faces is unchanged. Not callable in Edit Mode."""
+    """Select only the vertices with the indices ``vertices`` (k,). The selection of edges and faces is unchanged. Not
+    callable in Edit Mode.
+    """
     selected = np.zeros(len(mesh.vertices), dtype=bool)
     selected[vertices] = True
     mesh.vertices.foreach_set("select", selected)

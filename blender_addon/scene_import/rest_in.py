@@ -15,9 +15,9 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """Return the surface at rest, and its vertices (n,3) m at the current frame if its shape differs from rest, else
-    None; both in world space. ``mesh`` is the mesh at the simulated position of the modifier stack. Raise SinewError if
-    the rest shape cannot be used.
+    """Return the surface at rest and, if the shape at the current frame differs from it, the vertex positions (n,3), m,
+    at this frame, else None; both in world space. ``mesh`` is the mesh after the simulated modifiers. Raise SinewError
+    if the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -29,8 +29,8 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """Return the shape key that is chosen as the rest shape, (n,3) in object coordinates; None if none is chosen. Raise
-    SinewError if it is missing, or does not have the ``count`` vertices of the simulated mesh.
+    """Return the vertex positions (n,3), object coordinates, of the shape key that is chosen as the rest shape; None if
+    none is chosen. Raise SinewError if it is missing, or does not have the ``count`` vertices of the simulated mesh.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:

@@ -30,8 +30,9 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Return settings of the class ``cls``. The fields ``names``, or all that are not in ``others``, are read from the
-    property group ``owner``; ``others`` are given as values. ``scale`` is the number of metres per Blender unit.
+    """Return an instance of the settings class ``cls``. The fields ``names``, by default all that are not in
+    ``others``, are read from the property group ``owner``; ``others`` are values of the other fields. ``scale``, metres
+    per Blender unit, is a factor on lengths.
     """
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
@@ -50,18 +51,20 @@ def material_settings(material: Any) -> MaterialSettings:
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the Young's moduli of the object's materials, Pa, as :func:`core.foundation.schema.settings.moduli`."""
+    """Return the Young's moduli of the object's materials at a frame, Pa, in the order of
+    :func:`core.foundation.schema.settings.moduli`.
+    """
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """Return the factors on the stiffness of the controlled vibrations; empty if vibrations are not controlled."""
+    """Return one stiffness factor per controlled vibration; an empty list if vibrations are not controlled."""
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the factors on the stiffness of the controlled vibrations at a frame."""
+    """Return one stiffness factor per controlled vibration at a frame; empty if vibrations are not controlled."""
     return vibration_stiffness(moment.obj.sinew)
 
 
@@ -78,8 +81,8 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
-    """Return the solver settings; ``solver`` and ``substeps`` replace the object's. Gravity is the scene's, times the
-    body's field weight.
+    """Return the solver settings of a body; ``solver`` and ``substeps``, if set, replace its own. Gravity is the
+    scene's, times the body's field weight.
     """
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
     return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
@@ -102,7 +105,9 @@ def is_gravity_animated(scene: Any) -> bool:
 
 
 def compared(job: Job, compare: Any, solver: str) -> Job:
-    """Return a body's job for a comparison bake: with the ``solver`` and the settings that ``compare`` replaces."""
+    """Return the job of a comparison bake: ``job`` with the ``solver`` and the settings chosen in the property group
+    ``compare``; other settings are unchanged.
+    """
     other: dict[str, Any] = {"solver": solver}
     if compare.integrator != OWN:
         other["integrator"] = compare.integrator
@@ -136,7 +141,7 @@ def contact_settings(settings: Any, scene: Any) -> ContactSettings:
 
 
 def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
-    """Return the ground of a body, if enabled."""
+    """Return the ground of a body as a tuple of one item; an empty tuple if it is disabled."""
     own, names = settings.collisions, ("friction", "thickness", "height")
     return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
 

@@ -27,8 +27,8 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring that is not named in ``without``; ``mesh`` is the object's mesh after its last
-    simulated modifier. Raise SpringError for a spring without target or vertices.
+    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``; ``mesh`` is its mesh after
+    the simulated modifiers. Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -36,7 +36,7 @@ def spring_samplers(
 
 
 class SpringSampler:
-    """Sampler of one spring: its strength and the target positions of its vertices."""
+    """Sampler of one spring: its strength, and the target positions of the vertices that it pulls."""
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
@@ -66,7 +66,7 @@ class SpringSampler:
             )
         # A deleted object stays in the file while the spring refers to it.
         if target.name not in context.scene.objects:
-            gone = f"pulls to “{target.name}”, which was deleted or is in no scene"
+            gone = f"pulls to “{target.name}”, which was deleted or is not in the scene"
             raise self._refusal(gone, "Choose another object under Springs, or remove the spring.")
         if not is_in(context.view_layer, target):
             raise out_of_view(f"The object “{target.name}” of the spring “{self._name}”", SpringError)
@@ -100,7 +100,7 @@ class SpringSampler:
         try:
             return np.linalg.inv(self._matrix(moment))
         except np.linalg.LinAlgError as error:
-            flat = f"pulls to “{self._target.name}”, which has no size at frame {moment.frame}"
+            flat = f"pulls to “{self._target.name}”, which has a scale of zero at frame {moment.frame}"
             raise self._refusal(flat, "Give it a scale other than zero on every axis.") from error
 
     def spring(self) -> Spring:
@@ -109,8 +109,8 @@ class SpringSampler:
 
 
 class KeyedSpringSampler(SpringSampler):
-    """Sampler of a spring that a take (a recorded live session) made: only F-curves animate its target and strength, so
-    they are evaluated without changing the scene's frame.
+    """Sampler of a spring that a take (a recorded live session) made. Its target and strength are animated only by
+    F-curves, so they are evaluated without changing the scene's frame.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
@@ -133,8 +133,9 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Return the springs of a take with the given names over a range of frames, both ends included, as the object's job
-    has them: targets move linearly between frames. Raise SpringError if a spring is incomplete.
+    """Return the springs with the given ``names``, made by a take (a recorded live session), over a range of frames,
+    both ends included. Their samples are those in the object's job; targets move linearly between frames. Raise
+    SpringError if a spring is incomplete.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

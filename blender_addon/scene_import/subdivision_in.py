@@ -1,9 +1,9 @@
 """Subdivision modifier of an object as a matrix, which is computed by evaluating Blender's modifier.
 
-Subdivided positions depend linearly on the vertices of the cage (the modifier's input mesh), and each only on the faces
-around one face. The cage's vertices are colored so that no such neighbourhood contains a color twice. Vertices of three
-colors at once are put at the unit vectors and all others at the origin: the evaluated positions are then the matrix's
-entries. So creases, boundaries and n-gons are exactly Blender's.
+A subdivided position is a linear combination of vertices of the cage (the modifier's input mesh), namely of one face
+and the faces around it. The cage's vertices are colored so that no such neighbourhood contains a color twice. Each
+evaluation serves three colors: their vertices are put at the unit vectors and all others at the origin, so the
+evaluated positions are entries of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
 
 
 class Cage(NamedTuple):
-    """Input mesh of a Subdivision modifier: ``count``, its number of vertices; ``sizes`` (f,), the number of corners of
-    each face; ``corners`` (c,) and ``sides`` (c,), the vertex and the edge of each face corner, face by face; the
-    vertices of the ``edges`` (e,2); and ``marks``, the values of the attributes :data:`MARKS`.
+    """Input mesh of a Subdivision modifier. ``count``: number of vertices; ``sizes`` (f,): number of corners per face;
+    ``corners`` (c,) and ``sides`` (c,): vertex and edge index per face corner, face by face; ``edges`` (e,2): vertex
+    indices; ``marks``: values of the mesh attributes :data:`MARKS`, by name.
     """
 
     count: int
@@ -48,17 +48,20 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Number of vertices, and checksums of topology and marks, which identify the cage apart from its positions."""
+        """Number of vertices, and checksums of topology and marks. It identifies the cage's matrix, which does not
+        depend on positions.
+        """
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
 
 class SubdivisionMatrix(NamedTuple):
-    """Subdivision of a cage of n vertices: positions (m,3) are ``matrix`` (m,n) float32 times those of the cage.
+    """Subdivision of a cage from n to m vertices: positions (m,3) are ``matrix`` (m,n) float32 times the cage's
+    positions.
 
-    ``quads`` (q,4) are its faces; ``normals`` (q,4,3) are the normals of their corners for random positions of the
-    cage, which are equal at the corners of a smooth vertex; ``edges`` (e,2) are the edges that come from edges of the
-    cage; ``level`` may be lower than requested.
+    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners at random positions
+    of the cage; corners of a smooth vertex have equal normals. ``edges`` (e,2) are the subdivided edges that come from
+    the cage's edges. ``level`` may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -74,7 +77,7 @@ def settings_of(modifier: Any, level: int) -> dict[str, Any]:
 
 
 def cage_of(mesh: Any) -> Cage:
-    """Return a mesh as the cage of a Subdivision modifier."""
+    """Return a Blender mesh as the cage (input mesh) of a Subdivision modifier."""
     found = ((name, kind, mesh.attributes.get(name)) for name, kind in MARKS.items())
     return Cage(
         len(mesh.vertices),
@@ -87,8 +90,8 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage, at a lower level if it would be too large to draw; None if each level would be.
-    The user's Blender data remain unchanged.
+    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if it would be too large
+    to draw. Return None if even level 1 would be, or the cage has no faces. The user's Blender data remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -120,14 +123,14 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a note if a Subdivision is drawn below its set ``level``; "" otherwise."""
+    """Return a warning if the Subdivision ``drawn`` is below the level set in the modifier, ``level``; "" otherwise."""
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: higher levels are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
     """Return the highest level, at most ``level``, that is small enough to draw and to compute a matrix for; 0 if none
-    is. ``together`` is the largest number of vertices in a neighbourhood of faces.
+    is. ``together`` is the largest number of vertices of a face and the faces around it.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
@@ -138,7 +141,9 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return a matrix (f,n), nonzero at the vertices of each face and of the faces that share a vertex with it."""
+    """Return a matrix (f,n), one row per face, nonzero at the vertices of the face and of the faces that share a vertex
+    with it.
+    """
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
@@ -146,7 +151,9 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return a greedy coloring (n,) of the vertices, in which no row of ``around`` (f,n) contains a color twice."""
+    """Return the color of each vertex, (n,), in a greedy coloring: no row of ``around`` (f,n) is nonzero at two
+    vertices of one color.
+    """
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
     for vertex in range(len(lots)):
@@ -158,7 +165,9 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Yield a function that evaluates the subdivided mesh of a cage for vertex positions (n,3), in its own scene."""
+    """Yield a function that evaluates a Subdivision modifier with these ``settings`` on a cage, in a temporary scene.
+    It takes vertex positions (n,3) and returns a context manager of the subdivided mesh.
+    """
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)
     try:

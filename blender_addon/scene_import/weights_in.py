@@ -1,4 +1,4 @@
-"""Vertex groups -> weights per vertex, collected in one pass, since Blender does not provide them as an array."""
+"""Vertex groups -> weights per vertex, read in one pass, since Blender does not provide them as an array."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...core.mechanics.materials.weight_normalization import normalize_weights
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the weights of the vertices in the named groups, (n, len(names)) float64; 0 if the group or the weight is
-    missing. Raise SettingsError if a weight is not a number.
+    """Return the weights of the mesh's vertices in the vertex groups ``names``, (n, len(names)) float64; 0 if the group
+    or the weight is missing. Raise SettingsError if a weight is not a number.
     """
     weights = np.zeros((len(mesh.vertices), len(names)))
     columns: dict[int, list[int]] = {}
@@ -36,13 +36,17 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the normalized weights of all materials, (n, materials) float64; layers count as unpainted."""
+    """Return the weights of all materials per vertex, (n, materials) float64, normalized to a sum of 1; layers count as
+    unpainted.
+    """
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
     return normalize_weights(group_weights(obj, mesh, names))
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices (p,) int32 with a positive weight in a group, and their weights (p,)."""
+    """Return the indices (p,) int32 of the vertices with a positive weight in the group ``name``, and their weights
+    (p,).
+    """
     weights = group_weights(obj, mesh, [name])[:, 0]
     vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
     return vertices, weights[vertices]

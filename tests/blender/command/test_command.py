@@ -270,7 +270,10 @@ def test_bodies_are_exported_beside_the_blend(scene, tmp_path, capfd, evaluated,
     monkeypatch.setattr(export, "bpy", types.SimpleNamespace(app=bare))
     assert command.run(["bake", "--export=abc"]) == 1
     said = capfd.readouterr().err
-    assert "error: This build of Blender has no Alembic. Use one from blender.org." in said and "frame" not in said
+    assert (
+        "error: This build of Blender cannot export Alembic. Use a Blender from blender.org." in said
+        and "frame" not in said
+    )
 
 
 @pytest.mark.parametrize("arguments", [["bkae", "scene.blend"], ["scene.blend"]])

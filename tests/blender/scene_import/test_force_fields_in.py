@@ -272,11 +272,11 @@ def test_a_body_is_not_its_own_field(body):
 def test_a_field_that_cannot_act_is_named(body, add_field):
     field = add_field("FORCE", "SURFACE", mesh=True)
     field.data.clear_geometry()
-    with pytest.raises(FieldError, match="“Field” has the shape Surface and no mesh"):
+    with pytest.raises(FieldError, match="“Field” has the shape Surface but no vertices"):
         make_job(body, bpy.context)
     field.field.shape = "POINT"
     field.scale = (1.0, 1.0, 0.0)
-    with pytest.raises(FieldError, match="“Field” has no size at frame 1"):
+    with pytest.raises(FieldError, match="“Field” has a scale of zero at frame 1"):
         make_job(body, bpy.context)
 
 

@@ -133,7 +133,7 @@ def test_a_spring_to_an_object_in_an_excluded_collection_is_named(body, spring, 
 def test_a_spring_to_a_flattened_object_is_named(body, spring, empty):
     spring.end, spring.target = "OBJECT", empty
     empty.scale = (0.0, 1.0, 1.0)
-    assert "has no size at frame 1" in refused(body, SpringError)
+    assert "has a scale of zero at frame 1" in refused(body, SpringError)
 
 
 def test_a_spring_without_vertices_is_named(body, spring):
