@@ -35,7 +35,8 @@ class Layer:
         """Draw in pixels of the region, over the scene; called at each redraw of a 3D View."""
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop calling the draw callback ``drawing``, which failed for this ``reason``."""
+        """Print the reason why the draw callback ``drawing`` failed, and stop calling it."""
+        print(f"sinew: {reason}", file=sys.stderr)
         self._refused.append(drawing)
 
     def draw(self, drawing: Callable[[Any], None]) -> None:
