@@ -46,7 +46,7 @@ SPREAD = (
     (4, 0x10C30C30C30C30C3),
     (2, 0x1249249249249249),
 )
-"""Pairs (shift, mask) of the steps of :func:`_spread`: combine a number with itself shifted left, then apply the mask."""
+"""Pairs (shift, mask) of the steps of :func:`_spread`: combine a number with its left shift, then apply the mask."""
 
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -175,7 +175,9 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """Return the index of the tet of ``corners`` (m,4,3) nearest to a point p outside all tets. Flat tets are ignored."""
+    """Return the index of the tet nearest to a point p outside all tets. Flat tets among ``corners`` (m,4,3) are
+    ignored.
+    """
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)

@@ -30,7 +30,7 @@ from ..mesh.winding_number import WindingNumber, winding_at
 DEPTH = 2
 """Largest number of successive cuts of a tet into eight."""
 CLEAR = 0.1
-"""Winding numbers w with ``|w|`` closer to 1/2 are not trusted: twice the error of the Taylor series of far clusters."""
+"""Distance of ``|w|`` from 1/2 below which w is not trusted: twice the error of the Taylor series of far clusters."""
 SHEET = 0.25
 """Largest distance of ``|w|`` from 1/2 on a sheet. Across a sheet w passes from -1/2 to 1/2, so neither side is inside;
 across the surface of a body, from 0 to 1. On the surface itself w has either value, by round-off.
@@ -40,7 +40,7 @@ CORNER = 1e-3
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
 """Barycentric coordinates of p: near the middle, but on no plane in which a surface is likely to lie."""
 _ASKED = 0.2
-"""Fraction of the distance to p by which each corner is moved towards p, to give the other four points that sample w."""
+"""The other four points that sample w are the corners, each moved towards p by this fraction of its distance to p."""
 
 
 class VolumeFractions(NamedTuple):

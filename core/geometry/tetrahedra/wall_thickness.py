@@ -41,7 +41,9 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the same parts without the vertices at which the painted refinement ``fineness`` (n,) is 0.5 or more."""
+        """Return the same parts without the vertices whose painted refinement ``fineness`` (n,), 0 to 1, is 0.5 or
+        more.
+        """
         if fineness is None:
             return self
         return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
