@@ -28,8 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
-        epilog="“sinew bake SCENE.blend” bakes the bodies of a .blend file (needs the package bpy); "
-        "“sinew report” prints the reports of its bakes.",
+        epilog="Other commands: sinew bake SCENE.blend (bake a .blend file; needs the package bpy), "
+        "sinew report (print the reports of such bakes).",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(
